@@ -1,0 +1,1 @@
+"""Mechanics without domain words. Nothing here knows what a skill is."""

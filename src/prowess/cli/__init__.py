@@ -1,0 +1,1 @@
+"""The command line: parse arguments, call the library, hand the result to `output`."""

@@ -1,0 +1,40 @@
+"""The entry point: answer `--version` at once, else load the one command that was asked for.
+
+Importing click costs more than starting Python, and most commands need only their own room, so the table below holds
+each command's module and help line as text and nothing is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from prowess import __version__
+
+COMMANDS = {
+    "validate": "Check one skill, or many, with the reference tool's words.",
+    "read-properties": "Print the properties of a skill as JSON.",
+    "to-prompt": "Print skills as an <available_skills> block.",
+    "check": "Find every fault in skills, with position and reason.",
+    "list": "List the skills that the catalog finds here.",
+    "why": "Say which copy of a skill wins, and why.",
+    "load": "Print the instructions of one skill.",
+    "read": "Print one file of one skill.",
+    "run": "Run one script of one skill in the sandbox.",
+    "trust": "Trust the skills of a project.",
+    "session": "Host a session over JSON lines.",
+    "serve": "Serve skills over MCP.",
+    "audit": "Show or verify the audit log.",
+    "sandbox": "Check what the sandbox of this machine can do.",
+    "doctor": "Report the state of this machine and project.",
+}
+
+
+def main() -> None:
+    """Run `prowess` with the arguments of this process and exit with a code of `prowess.cli.exit_codes`."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        sys.stdout.write(f"prowess {__version__}\n")
+        return
+    # Imported here, not at the top: it brings click, which `--version` must not pay for.
+    from prowess.cli.dispatch import run
+
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,334 @@
+"""Every exception that Prowess raises on purpose, in one tree.
+
+    SkillError                                                      code
+    ├── SkillParseError(ValueError)          .location .diagnostics  skill_invalid        cannot be read as a skill
+    ├── InvalidSkillError(ValueError)        .diagnostics            skill_invalid        readable, but against the spec
+    ├── InvalidArgumentsError(ValueError)    .problems               invalid_arguments    a call whose arguments do not fit
+    ├── SkillNotFoundError(LookupError)      .name .suggestions      skill_not_found      absent: stop asking
+    ├── SkillNotActiveError(LookupError)     .name                   skill_not_active     load it first
+    ├── SessionNotFoundError(LookupError)    .session_id             session_not_found    expired, evicted or never there
+    ├── ToolNotFoundError(LookupError)       .name .suggestions      tool_not_found
+    ├── ResourceNotFoundError(LookupError)   .skill .path            resource_not_found
+    ├── NotAFileError(LookupError)           .skill .path .entries   not_a_file           a directory where a file is wanted
+    ├── NotTextError(ValueError)             .skill .path            not_text             bytes that are not UTF-8
+    ├── UnsafePathError(ValueError)          .path .reason           unsafe_path
+    ├── DigestChangedError                   .skill .path            digest_changed       edited since it was loaded
+    ├── UnavailableError                     .what .retry_after      unavailable          may exist: ask again later
+    ├── LimitExceededError                   .what .limit .actual    limit_exceeded       too many, too deep, too large
+    ├── PolicyDeniedError(PermissionError)   .rule .reason           policy_denied
+    ├── ExecutionError
+    │   ├── ScriptUnsupportedError           .path .reason           script_unsupported   no way to run this file
+    │   ├── SandboxUnavailableError          .backend .hint          sandbox_unavailable  could not start; fail closed
+    │   ├── ExecTimeoutError(TimeoutError)   .limit                  timeout
+    │   └── OutputLimitError                 .limit .partial         limit_exceeded
+    ├── AuditError                           .path .reason           unavailable          the log cannot be written or read
+    └── StoreError                           .url .reason            store_unavailable
+
+An error carries facts and builds its sentence from them; `args` mirror the constructor, so it survives pickling.
+`code` is what a model or a host in another language sees (`prowess.runtime` documents the closed list), and
+`suggestions` are the spellings that may have been meant. A script's exit status is a result, not an exception.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.diagnostics import Diagnostic, Location
+
+
+class SkillError(Exception):
+    """The root: catching it catches everything that Prowess raises on purpose."""
+
+    code: ClassVar[str] = "internal"
+    suggestions: tuple[str, ...] = ()
+
+
+def _did_you_mean(suggestions: Sequence[str]) -> str:
+    return f"; did you mean {' or '.join(repr(text) for text in suggestions)}?" if suggestions else ""
+
+
+class SkillParseError(SkillError, ValueError):
+    """This directory or text cannot be read as a skill."""
+
+    code = "skill_invalid"
+
+    def __init__(self, message: str, location: Location, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message, location, diagnostics)
+        self.message, self.location, self.diagnostics = message, location, diagnostics
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.message}"
+
+
+class InvalidSkillError(SkillError, ValueError):
+    """The skill can be read, but it breaks the specification; `diagnostics` holds every fault."""
+
+    code = "skill_invalid"
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n".join(f"{fault.location}: {fault.rule}: {fault.message}" for fault in self.diagnostics)
+
+
+class InvalidArgumentsError(SkillError, ValueError):
+    """The arguments of a call do not fit; `problems` has one sentence for each."""
+
+    code = "invalid_arguments"
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "; ".join(self.problems)
+
+
+class SkillNotFoundError(SkillError, LookupError):
+    """No skill of this name is in the catalog. `reason` says why, where a skipped or held-back copy is known."""
+
+    code = "skill_not_found"
+
+    def __init__(self, name: str, suggestions: tuple[str, ...] = (), reason: str | None = None) -> None:
+        super().__init__(name, suggestions, reason)
+        self.name, self.suggestions, self.reason = name, suggestions, reason
+
+    def __str__(self) -> str:
+        why = f": {self.reason}" if self.reason else ""
+        return f"no skill is called {self.name!r}{why}{_did_you_mean(self.suggestions)}"
+
+
+class SkillNotActiveError(SkillError, LookupError):
+    """The skill is known but this session has not loaded it; `name` is None where nothing at all is loaded."""
+
+    code = "skill_not_active"
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        if self.name is None:
+            return "no skill is loaded; call skills.load with the name of one first"
+        return f"skill {self.name!r} is not loaded; call skills.load with names [{self.name!r}] first"
+
+
+class SessionNotFoundError(SkillError, LookupError):
+    """The session expired, was closed, or never existed."""
+
+    code = "session_not_found"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return f"session {self.session_id!r} does not exist or has expired; open a new one"
+
+
+class ToolNotFoundError(SkillError, LookupError):
+    """No tool of this name is registered."""
+
+    code = "tool_not_found"
+
+    def __init__(self, name: str, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__(name, suggestions)
+        self.name, self.suggestions = name, suggestions
+
+    def __str__(self) -> str:
+        return f"no tool is called {self.name!r}{_did_you_mean(self.suggestions)}"
+
+
+class ResourceNotFoundError(SkillError, LookupError):
+    """The skill ships no file at this path."""
+
+    code = "resource_not_found"
+
+    def __init__(self, skill: str, path: str, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__(skill, path, suggestions)
+        self.skill, self.path, self.suggestions = skill, path, suggestions
+
+    def __str__(self) -> str:
+        return f"skill {self.skill!r} has no file {self.path!r}{_did_you_mean(self.suggestions)}"
+
+
+class NotAFileError(SkillError, LookupError):
+    """The path is a directory of the skill; `entries` is a capped list of what it holds, directories with a `/`."""
+
+    code = "not_a_file"
+
+    def __init__(self, skill: str, path: str, entries: tuple[str, ...] = ()) -> None:
+        super().__init__(skill, path, entries)
+        self.skill, self.path, self.entries = skill, path, entries
+        self.suggestions = entries
+
+    def __str__(self) -> str:
+        holds = f"; it holds {', '.join(self.entries)}" if self.entries else ""
+        return f"{self.path!r} of skill {self.skill!r} is a directory, not a file{holds}"
+
+
+class NotTextError(SkillError, ValueError):
+    """The file is not UTF-8 text."""
+
+    code = "not_text"
+
+    def __init__(self, skill: str, path: str) -> None:
+        super().__init__(skill, path)
+        self.skill, self.path = skill, path
+
+    def __str__(self) -> str:
+        return f"{self.path!r} of skill {self.skill!r} is not UTF-8 text; read it with encoding 'binary'"
+
+
+class UnsafePathError(SkillError, ValueError):
+    """The path may not be used; nothing was opened or followed."""
+
+    code = "unsafe_path"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"path {self.path!r} is refused: {self.reason}"
+
+
+class DigestChangedError(SkillError):
+    """A file was edited after its skill was loaded; loading the skill again accepts the edit."""
+
+    code = "digest_changed"
+
+    def __init__(self, skill: str, path: str) -> None:
+        super().__init__(skill, path)
+        self.skill, self.path = skill, path
+
+    def __str__(self) -> str:
+        return f"{self.path!r} of skill {self.skill!r} changed after the skill was loaded; load {self.skill!r} again to use the new text"
+
+
+class UnavailableError(SkillError):
+    """It may exist but cannot be reached now; `retry_after` is in seconds, None where nobody knows."""
+
+    code = "unavailable"
+
+    def __init__(self, what: str, retry_after: float | None = None) -> None:
+        super().__init__(what, retry_after)
+        self.what, self.retry_after = what, retry_after
+
+    def __str__(self) -> str:
+        later = "later" if self.retry_after is None else f"in {self.retry_after:g} s"
+        return f"{self.what} cannot be reached now; try again {later}"
+
+
+class LimitExceededError(SkillError):
+    """A bound was reached; `advice` says how to stay below it."""
+
+    code = "limit_exceeded"
+
+    def __init__(self, what: str, limit: float, actual: float, advice: str | None = None) -> None:
+        super().__init__(what, limit, actual, advice)
+        self.what, self.limit, self.actual, self.advice = what, limit, actual, advice
+
+    def __str__(self) -> str:
+        advice = f"; {self.advice}" if self.advice else ""
+        return f"{self.what}: {self.actual:g} is over the limit of {self.limit:g}{advice}"
+
+
+class PolicyDeniedError(SkillError, PermissionError):
+    """A policy rule forbids the call."""
+
+    code = "policy_denied"
+
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(rule, reason)
+        self.rule, self.reason = rule, reason
+
+    def __str__(self) -> str:
+        return f"denied by {self.rule}: {self.reason}"
+
+
+class ExecutionError(SkillError):
+    """A script could not be run to its end."""
+
+
+class ScriptUnsupportedError(ExecutionError):
+    """This file cannot be run as a script: wrong place, no interpreter configured, or none installed."""
+
+    code = "script_unsupported"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"{self.path!r} cannot be run: {self.reason}"
+
+
+class SandboxUnavailableError(ExecutionError):
+    """No sandbox can be started here, so nothing was run."""
+
+    code = "sandbox_unavailable"
+
+    def __init__(self, backend: str, hint: str) -> None:
+        super().__init__(backend, hint)
+        self.backend, self.hint = backend, hint
+
+    def __str__(self) -> str:
+        return f"sandbox {self.backend!r} is not available, nothing was run: {self.hint}"
+
+
+class ExecTimeoutError(ExecutionError, TimeoutError):
+    """A helper process of the sandbox did not answer in time; `limit` is in seconds."""
+
+    code = "timeout"
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"not finished within {self.limit:g} s"
+
+
+class OutputLimitError(ExecutionError):
+    """More output than a caller that wants all of it allows; `partial` is what came before, `limit` is in bytes."""
+
+    code = "limit_exceeded"
+
+    def __init__(self, limit: int, partial: bytes) -> None:
+        super().__init__(limit, partial)
+        self.limit, self.partial = limit, partial
+
+    def __str__(self) -> str:
+        return f"output is over the limit of {self.limit} bytes"
+
+
+class AuditError(SkillError):
+    """The audit log cannot be written or read."""
+
+    code = "unavailable"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"audit log {self.path}: {self.reason}"
+
+
+class StoreError(SkillError):
+    """Session state cannot be kept or found; `url` names the store without credentials."""
+
+    code = "store_unavailable"
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, reason)
+        self.url, self.reason = url, reason
+
+    def __str__(self) -> str:
+        return f"store {self.url}: {self.reason}"
