@@ -1,28 +1,28 @@
 """Every exception that Prowess raises on purpose, in one tree.
 
-    SkillError                                                      code
-    ├── SkillParseError(ValueError)          .location .diagnostics  skill_invalid        cannot be read as a skill
-    ├── InvalidSkillError(ValueError)        .diagnostics            skill_invalid        readable, but against the spec
-    ├── InvalidArgumentsError(ValueError)    .problems               invalid_arguments    a call whose arguments do not fit
-    ├── SkillNotFoundError(LookupError)      .name .suggestions      skill_not_found      absent: stop asking
-    ├── SkillNotActiveError(LookupError)     .name                   skill_not_active     load it first
-    ├── SessionNotFoundError(LookupError)    .session_id             session_not_found    expired, evicted or never there
-    ├── ToolNotFoundError(LookupError)       .name .suggestions      tool_not_found
-    ├── ResourceNotFoundError(LookupError)   .skill .path            resource_not_found
-    ├── NotAFileError(LookupError)           .skill .path .entries   not_a_file           a directory where a file is wanted
-    ├── NotTextError(ValueError)             .skill .path            not_text             bytes that are not UTF-8
-    ├── UnsafePathError(ValueError)          .path .reason           unsafe_path
-    ├── DigestChangedError                   .skill .path            digest_changed       edited since it was loaded
-    ├── UnavailableError                     .what .retry_after      unavailable          may exist: ask again later
-    ├── LimitExceededError                   .what .limit .actual    limit_exceeded       too many, too deep, too large
-    ├── PolicyDeniedError(PermissionError)   .rule .reason           policy_denied
+    SkillError                                                    code
+    ├── SkillParseError(ValueError)        .location .diagnostics skill_invalid       cannot be read as a skill
+    ├── InvalidSkillError(ValueError)      .diagnostics           skill_invalid       readable, but against the spec
+    ├── InvalidArgumentsError(ValueError)  .problems              invalid_arguments   a call whose arguments do not fit
+    ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     absent: stop asking
+    ├── SkillNotActiveError(LookupError)   .name                  skill_not_active    load it first
+    ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, evicted or never there
+    ├── ToolNotFoundError(LookupError)     .name .suggestions     tool_not_found
+    ├── ResourceNotFoundError(LookupError) .skill .path           resource_not_found
+    ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory where a file is wanted
+    ├── NotTextError(ValueError)           .skill .path           not_text            bytes that are not UTF-8
+    ├── UnsafePathError(ValueError)        .path .reason          unsafe_path
+    ├── DigestChangedError                 .skill .path           digest_changed      edited since it was loaded
+    ├── UnavailableError                   .what .retry_after     unavailable         may exist: ask again later
+    ├── LimitExceededError                 .what .limit .actual   limit_exceeded      too many, too deep, too large
+    ├── PolicyDeniedError(PermissionError) .rule .reason          policy_denied
     ├── ExecutionError
-    │   ├── ScriptUnsupportedError           .path .reason           script_unsupported   no way to run this file
-    │   ├── SandboxUnavailableError          .backend .hint          sandbox_unavailable  could not start; fail closed
-    │   ├── ExecTimeoutError(TimeoutError)   .limit                  timeout
-    │   └── OutputLimitError                 .limit .partial         limit_exceeded
-    ├── AuditError                           .path .reason           unavailable          the log cannot be written or read
-    └── StoreError                           .url .reason            store_unavailable
+    │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  no way to run this file
+    │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed
+    │   ├── ExecTimeoutError(TimeoutError) .limit                 timeout
+    │   └── OutputLimitError               .limit .partial        limit_exceeded
+    ├── AuditError                         .path .reason          unavailable         the log cannot be written or read
+    └── StoreError                         .url .reason           store_unavailable
 
 An error carries facts and builds its sentence from them; `args` mirror the constructor, so it survives pickling.
 `code` is what a model or a host in another language sees (`prowess.runtime` documents the closed list), and
@@ -208,7 +208,8 @@ class DigestChangedError(SkillError):
         self.skill, self.path = skill, path
 
     def __str__(self) -> str:
-        return f"{self.path!r} of skill {self.skill!r} changed after the skill was loaded; load {self.skill!r} again to use the new text"
+        changed = f"{self.path!r} of skill {self.skill!r} changed after the skill was loaded"
+        return f"{changed}; load {self.skill!r} again to use the new text"
 
 
 class UnavailableError(SkillError):

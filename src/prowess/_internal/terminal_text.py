@@ -1,14 +1,16 @@
-"""Text that is safe to print: nothing that a file says can move the cursor, colour the screen or hide words.
+r"""Text that is safe to print: nothing that a file says can move the cursor, colour the screen or hide words.
 
 Control characters (C0 but tab and newline, DEL, C1), bidirectional controls and invisible characters that terminals
-act on are shown as `\\xNN` or `\\uNNNN`.
+act on are shown as `\xNN` or `\uNNNN`.
 """
 
 from __future__ import annotations
 
 import re
 
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def printable(text: str) -> str:
@@ -23,6 +25,6 @@ def printable_line(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     point = ord(match.group())
-    if point <= 0xFF:
+    if point < 1 << 8:
         return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+    return f"\\u{point:04x}" if point < 1 << 16 else f"\\U{point:08x}"
