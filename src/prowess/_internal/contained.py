@@ -1,0 +1,243 @@
+"""Files below one directory, and never anywhere else.
+
+A path is checked as text first: whatever could mean another place on any system is refused before a file is touched.
+Then the root is opened once and every component is opened relative to the one above it, without following links, so
+that no exchange of a directory for a link can lead outside between check and use. What is returned is an open
+descriptor of a regular file; nothing is opened again by name.
+
+Rules: runtime protocol 002, read; security practice for hostile packages (links, hard links, pipes, devices).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from prowess.errors import UnsafePathError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_BENEATH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+# Without O_NONBLOCK a pipe that replaces a file after the check would block the open.
+_FILE = os.O_RDONLY | _BENEATH | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_CHUNK = 1 << 20
+
+
+def check_relative(path: str) -> tuple[str, ...]:
+    """Return the components of a relative path; `.` and empty ones are dropped, so `.` itself gives none.
+
+    Nothing is decoded: `%2e`, `~`, `$HOME` and compatibility characters are ordinary names.
+
+    Raises:
+        UnsafePathError: empty, absolute, a drive, a backslash, a NUL, a `..` component, or no valid text.
+    """
+    if not path:
+        raise UnsafePathError(path, "it is empty; name a file relative to the skill's directory")
+    if "\0" in path:
+        raise UnsafePathError(path, "it holds a NUL character")
+    if "\\" in path:
+        raise UnsafePathError(path, "it holds a backslash; separate components with /")
+    if path[0] == "/":
+        raise UnsafePathError(path, "it is absolute; give a path relative to the skill's directory")
+    if path[1:2] == ":" and path[0].isascii() and path[0].isalpha():
+        raise UnsafePathError(path, "it begins with a drive letter; give a path relative to the skill's directory")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UnsafePathError(path, "it is not valid Unicode text") from None
+    components = tuple(part for part in path.split("/") if part not in ("", "."))
+    if ".." in components:
+        raise UnsafePathError(path, "a '..' component could leave the skill's directory")
+    return components
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenedFile:
+    """An open regular file: `path` is normalised, `stat` is of the descriptor itself. A context manager."""
+
+    path: str
+    fd: int
+    stat: os.stat_result
+
+    @property
+    def size(self) -> int:
+        """The size in bytes when the file was opened."""
+        return self.stat.st_size
+
+    def read(self, limit: int | None = None, offset: int = 0) -> bytes:
+        """Return at most `limit` bytes from `offset`, fewer only at the end of the file; None reads all."""
+        os.lseek(self.fd, offset, os.SEEK_SET)
+        chunks: list[bytes] = []
+        left = limit
+        while left is None or left > 0:
+            chunk = os.read(self.fd, _CHUNK if left is None else min(_CHUNK, left))
+            if not chunk:
+                break
+            chunks.append(chunk)
+            if left is not None:
+                left -= len(chunk)
+        return b"".join(chunks)
+
+    def close(self) -> None:
+        """Close the descriptor; closing twice does nothing."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class ContainedRoot:
+    """One directory, opened once; a context manager.
+
+    The root itself may be a link: it is the caller who names it. Below it nothing is followed.
+
+    Raises:
+        OSError: the root is absent or no directory.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.abspath(root)
+        self._fd = os.open(self.root, _DIRECTORY)
+
+    def open(self, path: str, *, allow_hard_links: bool = False) -> OpenedFile:
+        """Open a regular file below the root for reading.
+
+        Raises:
+            UnsafePathError: the path's text is refused, a link stands on the way, or it is no regular file
+                or has a second hard link.
+            IsADirectoryError: it is a directory.
+            FileNotFoundError: there is no such file.
+            PermissionError: the file system does not let this process read it.
+        """
+        components = check_relative(path)
+        normalised = "/".join(components)
+        if not components:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        try:
+            parent = self._walk(components[:-1], path)
+        except NotADirectoryError:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+        try:
+            return self._open_beneath(parent, components[-1], normalised, allow_hard_links=allow_hard_links)
+        finally:
+            os.close(parent)
+
+    def entries(self, path: str = ".") -> list[tuple[str, str]]:
+        """Return what a directory holds as (name, kind), sorted; kind is file, directory, link or special.
+
+        Raises:
+            UnsafePathError, FileNotFoundError: as in `open`.
+            NotADirectoryError: it is a file.
+        """
+        fd = self._walk(check_relative(path or "."), path)
+        try:
+            with os.scandir(fd) as found:
+                return sorted((entry.name, _kind_of_entry(entry)) for entry in found)
+        finally:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Close the root; closing twice does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _walk(self, components: tuple[str, ...], path: str) -> int:
+        """Open the directory at `components`; the caller closes it."""
+        fd = os.dup(self._fd)
+        try:
+            for name in components:
+                below = _open_directory(fd, name, path)
+                os.close(fd)
+                fd = below
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    @staticmethod
+    def _open_beneath(parent: int, name: str, path: str, *, allow_hard_links: bool) -> OpenedFile:
+        # Looked at before it is opened: opening a device can act, and a pipe would count as a reader.
+        _require_regular(_lstat(parent, name, path), path, allow_hard_links=allow_hard_links)
+        try:
+            fd = os.open(name, _FILE, dir_fd=parent)
+        except OSError as fault:
+            raise _as_refusal(fault, path) from None
+        try:
+            found = os.fstat(fd)
+            _require_regular(found, path, allow_hard_links=allow_hard_links)
+        except BaseException:
+            os.close(fd)
+            raise
+        return OpenedFile(path=path, fd=fd, stat=found)
+
+
+def _lstat(parent: int, name: str, path: str) -> os.stat_result:
+    try:
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except OSError as fault:
+        raise _as_refusal(fault, path) from None
+
+
+def _open_directory(parent: int, name: str, path: str) -> int:
+    try:
+        return os.open(name, _DIRECTORY | _BENEATH, dir_fd=parent)
+    except OSError as fault:
+        if fault.errno in (errno.ENOTDIR, errno.ELOOP):
+            # Linux answers ENOTDIR for a link as well; only a look at the entry tells the two apart.
+            if stat.S_ISLNK(_lstat(parent, name, path).st_mode):
+                raise UnsafePathError(path, f"{name!r} is a symbolic link") from None
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None
+        raise _as_refusal(fault, path) from None
+
+
+def _require_regular(found: os.stat_result, path: str, *, allow_hard_links: bool) -> None:
+    mode = found.st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if stat.S_ISLNK(mode):
+        raise UnsafePathError(path, "it is a symbolic link")
+    if not stat.S_ISREG(mode):
+        raise UnsafePathError(path, "it is no regular file but a pipe, a socket or a device")
+    if found.st_nlink > 1 and not allow_hard_links:
+        raise UnsafePathError(path, "it has a second hard link, so its content may belong to another place")
+
+
+def _as_refusal(fault: OSError, path: str) -> OSError | UnsafePathError:
+    match fault.errno:
+        case errno.ELOOP:
+            return UnsafePathError(path, "it is a symbolic link")
+        case errno.ENXIO:
+            return UnsafePathError(path, "it is no regular file but a pipe, a socket or a device")
+        case errno.ENOENT | errno.ENOTDIR | errno.ENAMETOOLONG:
+            return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        case _:
+            return fault
+
+
+def _kind_of_entry(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "directory"
+    return "file" if entry.is_file(follow_symlinks=False) else "special"

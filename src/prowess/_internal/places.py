@@ -1,0 +1,53 @@
+"""Where Prowess keeps its own files: one home, one cache, both chosen by the environment of the moment.
+
+`PROWESS_HOME` moves every file that belongs to the user; without it the home is `~/.prowess`. The cache follows
+`PROWESS_HOME` where that is set and the XDG cache otherwise. The environment is read at each call, so that a host or
+a test can change it.
+"""
+
+from __future__ import annotations
+
+import os
+
+_PRIVATE = 0o700
+
+
+def user_home() -> str:
+    """Return the absolute path of the user's home directory (`$HOME`, else what the system's account says)."""
+    return os.path.abspath(os.path.expanduser("~"))
+
+
+def prowess_home() -> str:
+    """Return the absolute path of the Prowess home; it may not exist yet."""
+    chosen = os.environ.get("PROWESS_HOME")
+    return os.path.abspath(chosen) if chosen else os.path.join(user_home(), ".prowess")
+
+
+def cache_home() -> str:
+    """Return the absolute path of the cache; everything below it may be deleted at any time."""
+    if os.environ.get("PROWESS_HOME"):
+        return os.path.join(prowess_home(), "cache")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG base directory specification wants relative values ignored.
+    root = base if os.path.isabs(base) else os.path.join(user_home(), ".cache")
+    return os.path.join(root, "prowess")
+
+
+def ensure_private_directory(path: str) -> None:
+    """Create `path` and what is missing above it, for this user alone (mode 0700).
+
+    A directory that exists is left as it is: tightening one that the user chose could lock others out of it.
+
+    Raises:
+        OSError: it cannot be created, or something that is no directory stands there.
+    """
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if parent and parent != path:
+        ensure_private_directory(parent)
+    try:
+        os.mkdir(path, _PRIVATE)
+    except FileExistsError:
+        if not os.path.isdir(path):  # another process may have been faster; a file in the way is a fault
+            raise

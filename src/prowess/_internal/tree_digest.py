@@ -1,0 +1,199 @@
+"""One name for the bytes of a directory tree.
+
+The digest is the SHA-256 over one line for each regular file, sorted by the path's UTF-8 bytes:
+
+    path NUL ("x" or "-") NUL size NUL sha256(bytes) LF
+
+The path is relative with `/`; `x` means that the owner may execute the file; size is decimal; the inner hash is
+lower-case hex. `.git` is left out at any depth, as are empty directories and all times and owners, so that a
+directory, a zip and a tar of one skill have one digest. Links (symbolic, or a file with a second hard link), pipes,
+sockets, devices, names that are not UTF-8 and whatever cannot be read are *obstacles*: a tree that has one has no
+digest, for its bytes could change without the digest changing. `tests/conformance/digest.json` holds vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from dataclasses import dataclass
+
+from prowess.errors import LimitExceededError
+
+MAX_FILES = 20_000
+MAX_BYTES = 512 * 1024 * 1024
+MAX_DEPTH = 64
+
+_LEFT_OUT = ".git"
+_CHUNK = 1 << 20
+_SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use (FAT) are two seconds apart
+_CACHE_ENTRIES = 20_000
+
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FILE = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_CacheKey = tuple[str, int, int, int, int]
+_cache: dict[_CacheKey, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRecord:
+    """One regular file: `path` relative with `/`, `size` in bytes, `sha256` as lower-case hex."""
+
+    path: str
+    executable: bool
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeManifest:
+    """The regular files of a tree and what stands in the way of a digest, both sorted by the path's UTF-8 bytes."""
+
+    files: tuple[FileRecord, ...]
+    obstacles: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str | None:
+        """`sha256:<64 hex>`, or None where the tree has an obstacle."""
+        return None if self.obstacles else self.content_digest
+
+    @property
+    def content_digest(self) -> str:
+        """The digest of the regular files alone, whatever else the tree holds."""
+        whole = hashlib.sha256()
+        for file in self.files:
+            mark = "x" if file.executable else "-"
+            whole.update(f"{file.path}\0{mark}\0{file.size}\0{file.sha256}\n".encode())
+        return f"sha256:{whole.hexdigest()}"
+
+    def find(self, path: str) -> FileRecord | None:
+        """Return the record of a relative path as it stands in the manifest, or None."""
+        return next((file for file in self.files if file.path == path), None)
+
+
+def read_tree(root: str) -> TreeManifest:
+    """Hash every regular file below `root`; the root itself may be a link.
+
+    A hash is kept for this process by (path, size, mtime, inode, ctime) once the file has been left alone for two
+    seconds; before that a second edit could hide in the same time stamp.
+
+    Raises:
+        OSError: the root is absent, no directory, or cannot be read.
+        LimitExceededError: more than 20 000 files, 512 MiB or 64 levels.
+    """
+    real = os.path.realpath(root)
+    walk = _Walk(real)
+    fd = os.open(real, _DIRECTORY)
+    try:
+        walk.directory(fd, "", 0)
+    finally:
+        os.close(fd)
+    return TreeManifest(
+        files=tuple(sorted(walk.files, key=lambda file: file.path.encode())),
+        obstacles=tuple(sorted(walk.obstacles, key=os.fsencode)),
+    )
+
+
+class _Walk:
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.files: list[FileRecord] = []
+        self.obstacles: list[str] = []
+        self._bytes = 0
+
+    def directory(self, fd: int, prefix: str, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
+        with os.scandir(fd) as found:
+            names = [
+                (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
+                for entry in found
+            ]
+        for name, is_directory, is_file in names:
+            if name == _LEFT_OUT:
+                continue
+            path = prefix + name
+            if not (is_directory or is_file) or not _is_text(name):
+                self.obstacles.append(path)
+            elif is_directory:
+                self._descend(fd, name, path, depth)
+            else:
+                self._file(fd, name, path)
+
+    def _descend(self, parent: int, name: str, path: str, depth: int) -> None:
+        try:
+            fd = os.open(name, _DIRECTORY | _NO_FOLLOW, dir_fd=parent)
+        except FileNotFoundError:
+            return  # deleted meanwhile: the tree as it is now does not have it
+        except OSError:
+            self.obstacles.append(path)
+            return
+        try:
+            self.directory(fd, f"{path}/", depth + 1)
+        finally:
+            os.close(fd)
+
+    def _file(self, parent: int, name: str, path: str) -> None:
+        try:
+            fd = os.open(name, _FILE, dir_fd=parent)
+        except FileNotFoundError:
+            return
+        except OSError:
+            self.obstacles.append(path)
+            return
+        try:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                self.obstacles.append(path)
+                return
+            self._charge(found.st_size)
+            size, digest = _hash(fd, f"{self.root}/{path}", found)
+        finally:
+            os.close(fd)
+        self.files.append(
+            FileRecord(path=path, executable=bool(found.st_mode & stat.S_IXUSR), size=size, sha256=digest)
+        )
+
+    def _charge(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > MAX_BYTES:
+            raise LimitExceededError("bytes in one skill", MAX_BYTES, self._bytes, "keep large data outside the skill")
+        if len(self.files) >= MAX_FILES:
+            raise LimitExceededError(
+                "files in one skill", MAX_FILES, len(self.files) + 1, "keep large data outside the skill"
+            )
+
+
+def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:
+    key = (path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
+    if (known := _cache.get(key)) is not None:
+        return found.st_size, known
+    whole = hashlib.sha256()
+    size = 0
+    # Never more than was charged: a file that grows while it is read would escape the bound.
+    while size <= found.st_size and (chunk := os.read(fd, min(_CHUNK, found.st_size + 1 - size))):
+        whole.update(chunk)
+        size += len(chunk)
+    digest = whole.hexdigest()
+    after = os.fstat(fd)
+    settled = time.time_ns() - max(after.st_mtime_ns, after.st_ctime_ns) > _SETTLED_NS
+    if (
+        settled
+        and size == found.st_size
+        and (after.st_mtime_ns, after.st_ctime_ns) == (found.st_mtime_ns, found.st_ctime_ns)
+    ):
+        if len(_cache) >= _CACHE_ENTRIES:
+            _cache.clear()
+        _cache[key] = digest
+    return size, digest
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
