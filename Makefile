@@ -1,0 +1,42 @@
+# Everything a contributor runs. Each target sets up what it needs (tools/setup.sh) and is quick when that is done.
+
+SHELL := bash
+BIN := .venv/bin
+PY := $(BIN)/python
+DOCUMENTS ?= 200000
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check docs bench fuzz clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make .venv, install the package and what the sandbox needs
+	@tools/setup.sh
+
+demo: setup ## Watch skills being found, checked, loaded, read and run through MCP
+	@$(PY) demo/run.py
+
+test: check ## Run the checks and every test, with coverage
+	@$(BIN)/pytest -q -n 2 --cov --cov-report=term
+
+check: setup ## Lint, format, types, import contracts, generated pages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PY) tools/requirements_page.py --check
+
+docs: setup ## Write the generated pages
+	$(PY) tools/requirements_page.py
+
+bench: setup ## Measure, and compare with what the README states
+	$(PY) -m benchmarks
+
+fuzz: setup ## Put 200 000 generated documents through the parser (DOCUMENTS=n for another number)
+	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests
+
+clean: ## Remove everything that was made here
+	rm -rf .venv .cache .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Make this clone ready: a virtual environment in .venv with the package and its tools, and the programs that the
+# sandbox and the examples use. Quick when nothing is missing. PYTHON=/path/to/python chooses the interpreter.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+# ── may we install system packages? ──────────────────────────────────────────────────────────────────────
+
+root_prefix() {
+    if [ "$(id -u)" = 0 ]; then
+        printf ''
+    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        printf 'sudo -n'
+    else
+        return 1
+    fi
+}
+
+apt_lists_are_fresh=no
+
+# apt_install PACKAGE...: true if the packages are installed afterwards; says why where they are not.
+apt_install() {
+    local prefix
+    if ! command -v apt-get >/dev/null; then
+        say "cannot install $*: this system has no apt-get; please install what corresponds to it"
+        return 1
+    fi
+    if ! prefix=$(root_prefix); then
+        say "cannot install $*: that needs root; please run: sudo apt-get install $*"
+        return 1
+    fi
+    say "installing $*"
+    if [ "$apt_lists_are_fresh" = no ]; then
+        # shellcheck disable=SC2086 -- an empty prefix must vanish
+        $prefix env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=2 update >&2 || say "apt-get update failed; trying with the lists at hand"
+        apt_lists_are_fresh=yes
+    fi
+    # shellcheck disable=SC2086
+    if ! $prefix env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@" >/dev/null; then
+        say "apt-get could not install $*"
+        return 1
+    fi
+}
+
+# ── the virtual environment ──────────────────────────────────────────────────────────────────────────────
+
+is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+find_python() {
+    local name
+    for name in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python3.14 python; do
+        if command -v "$name" >/dev/null && is_new_enough "$name"; then
+            command -v "$name"
+            return
+        fi
+    done
+    return 1
+}
+
+make_venv() {
+    local python version
+    if ! python=$(find_python); then
+        say "Python 3.11 or newer is needed and none was found; install one, or name it: make PYTHON=/path/to/python3 ..."
+        exit 1
+    fi
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    say "creating .venv with $python ($version)"
+    if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+        # Debian keeps ensurepip in a package of its own, one for each version of Python.
+        apt_install "python$version-venv" || apt_install python3-venv || {
+            say "the venv module of $python is missing, and without it no environment can be made"
+            exit 1
+        }
+    fi
+    rm -rf .venv
+    "$python" -m venv .venv
+}
+
+# The copy of pyproject.toml that was installed is the stamp: while it is equal, there is nothing to install. The
+# path is in it, because an environment that was moved points to the old place.
+stamp=.venv/prowess-installed
+stamp_text() { pwd -P; cat pyproject.toml; }
+
+if ! { [ -x .venv/bin/python ] && is_new_enough .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null; }; then
+    make_venv
+fi
+if ! stamp_text | cmp -s - "$stamp"; then
+    say "installing the package and its tools into .venv"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,mcp]'
+    stamp_text >"$stamp"
+fi
+
+# ── programs of the system ───────────────────────────────────────────────────────────────────────────────
+
+if [ "$(uname -s)" = Linux ]; then
+    missing=()
+    command -v bwrap >/dev/null || missing+=(bubblewrap)
+    command -v node >/dev/null || missing+=(nodejs)
+    command -v git >/dev/null || missing+=(git)
+    if [ "${#missing[@]}" -gt 0 ]; then
+        apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
+    fi
+else
+    say "scripts of skills run in bubblewrap, which is for Linux; everything else works here"
+fi
