@@ -1,0 +1,122 @@
+"""A Markdown file as an outline: which sections it has and where each begins and ends, in bytes.
+
+A section runs from its heading to the next heading of the same or a higher level, so it holds its subsections. What
+stands before the first heading is the section `preamble`. Headings are those of CommonMark at the top level (ATX and
+setext), outside code fences and outside front matter; headings inside lists and quotes are text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PREAMBLE = "preamble"
+
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
+# A line that cannot be the text of a setext heading: blank, indented code, a quote, a list item.
+_NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))")
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One section: `start` and `end` are byte offsets in the UTF-8 file, `level` is 1 to 6, 0 for the preamble."""
+
+    slug: str
+    title: str
+    level: int
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Heading:
+    title: str
+    level: int
+    start: int
+
+
+def outline(text: str) -> tuple[Section, ...]:
+    """Return the sections in the order of the file; the preamble comes first and may be empty."""
+    headings = _headings(text)
+    ends = _ends(headings, len(text.encode()))
+    first = headings[0].start if headings else len(text.encode())
+    sections = [Section(slug=PREAMBLE, title="", level=0, start=0, end=first)]
+    taken = {PREAMBLE: 1}
+    for heading, end in zip(headings, ends, strict=True):
+        slug = _unused(_slug(heading.title), taken)
+        sections.append(Section(slug=slug, title=heading.title, level=heading.level, start=heading.start, end=end))
+    return tuple(sections)
+
+
+def _ends(headings: list[_Heading], size: int) -> list[int]:
+    """Return where each section ends: at the next heading that is not below it."""
+    ends = [size] * len(headings)
+    unfinished: list[int] = []
+    for position, heading in enumerate(headings):
+        while unfinished and headings[unfinished[-1]].level >= heading.level:
+            ends[unfinished.pop()] = heading.start
+        unfinished.append(position)
+    return ends
+
+
+def _headings(text: str) -> list[_Heading]:
+    found: list[_Heading] = []
+    fence = ""
+    paragraph: _Heading | None = None  # the line before, where it could be the text of a setext heading
+    offset = 0
+    skip = _front_matter_lines(text)
+    for number, raw in enumerate(_lines(text)):
+        start, offset = offset, offset + len(raw.encode())
+        line = raw.rstrip("\r\n")
+        if number < skip:
+            continue
+        if fence:
+            closing = line.strip()
+            if closing.startswith(fence) and not closing.strip(fence[0]) and not line.startswith("    "):
+                fence = ""
+            continue
+        if opened := _FENCE.match(line):
+            fence, paragraph = opened[1], None
+        elif atx := _ATX.match(line):
+            found.append(_Heading((atx[2] or "").strip(), len(atx[1]), start))
+            paragraph = None
+        elif paragraph is not None and (setext := _SETEXT.match(line)):
+            found.append(_Heading(paragraph.title, 1 if setext[1][0] == "=" else 2, paragraph.start))
+            paragraph = None
+        elif _NO_PARAGRAPH.match(line):
+            paragraph = None
+        elif paragraph is None:
+            paragraph = _Heading(line.strip(), 0, start)
+        else:
+            paragraph.title += f" {line.strip()}"  # a setext heading may span lines
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    """Split at line feeds alone; `splitlines` would also split at form feeds and Unicode separators."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]] + text.split("\n")[-1:]
+
+
+def _front_matter_lines(text: str) -> int:
+    """Return how many lines the front matter takes, fences included; 0 without a closed one."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines[0].rstrip() != "---":
+        return 0
+    return next((number + 2 for number, line in enumerate(lines[1:]) if line.rstrip() == "---"), 0)
+
+
+def _slug(title: str) -> str:
+    return _NOT_IN_SLUG.sub("", title.casefold()).strip().replace(" ", "-") or "section"
+
+
+def _unused(slug: str, taken: dict[str, int]) -> str:
+    """Give a slug that occurred before the next free ordinal: `usage`, `usage-2`, `usage-3`."""
+    chosen = slug
+    while chosen in taken:
+        taken[slug] += 1
+        chosen = f"{slug}-{taken[slug]}"
+    taken[chosen] = 1
+    return chosen

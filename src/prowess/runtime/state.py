@@ -1,0 +1,175 @@
+"""What a session remembers, and how load and unload change it: values and pure functions.
+
+The state is an ordered tuple of active skills, the most recently loaded one last. A transition takes a state and gives
+the next one, or raises and gives nothing; it touches neither disk nor store, so a session may try it again on a newer
+state as often as other processes force it to. Order and cap: runtime protocol 002, load and unload.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from prowess.errors import LimitExceededError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+Mode = Literal["replace", "add"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveSkill:
+    """One loaded skill as it was when it was loaded; answers need no disk.
+
+    `key` is the name used for comparison. `digest` covers the whole tree and is None where the tree holds links or
+    special files (`obstacle` names the first); `content_digest` covers its regular files and is always there;
+    `document_digest` is of SKILL.md alone. `properties` is the frontmatter under its own keys.
+    """
+
+    name: str
+    key: str
+    location: str
+    root_dir: str
+    digest: str | None
+    content_digest: str
+    document_digest: str
+    obstacle: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def allowed_tools(self) -> object:
+        """`allowed-tools` as the author wrote it, text or list; None where the skill has none."""
+        return self.properties.get("allowed-tools")
+
+    def same_bytes(self, other: ActiveSkill) -> bool:
+        """Tell whether both are the same copy in the same state."""
+        return (self.location, self.content_digest, self.digest) == (
+            other.location,
+            other.content_digest,
+            other.digest,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """The active skills of one session, oldest first."""
+
+    active: tuple[ActiveSkill, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the active skills in order."""
+        return tuple(skill.name for skill in self.active)
+
+    @property
+    def latest(self) -> ActiveSkill | None:
+        """The most recently loaded skill."""
+        return self.active[-1] if self.active else None
+
+    def find(self, key: str) -> ActiveSkill | None:
+        """Return the active skill with this comparison key."""
+        return next((skill for skill in self.active if skill.key == key), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """A next state and the names of the skills that left it.
+
+    `repeated` were asked for, active already and unchanged; `changed` were active with other bytes.
+    """
+
+    state: SessionState
+    unloaded: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def require_room(active: Sequence[str], asked: Sequence[str], mode: Mode, cap: int) -> None:
+    """Refuse a load that would hold more than `cap` skills; both sequences are comparison keys without repetition.
+
+    Raises:
+        LimitExceededError: with advice that states the cap.
+    """
+    total = len(asked) if mode == "replace" else len({*active, *asked})
+    if total > cap:
+        advice = f"load fewer skills: at most {cap} can be active at once"
+        if mode == "add":
+            advice += ", or unload some first"
+        raise LimitExceededError("active skills", cap, total, advice)
+
+
+def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: int) -> Transition:
+    """Activate `skills`, all or none, in the order given.
+
+    `replace` leaves exactly these. `add` puts new ones behind the active ones; one that is active keeps its place and
+    takes over the new facts.
+
+    Raises:
+        LimitExceededError: more than `cap` would be active.
+    """
+    asked = {skill.key: skill for skill in skills}
+    require_room([skill.key for skill in state.active], list(asked), mode, cap)
+    before = {skill.key: skill for skill in state.active}
+    if mode == "replace":
+        after = tuple(asked.values())
+    else:
+        kept = tuple(asked.get(skill.key, skill) for skill in state.active)
+        after = kept + tuple(skill for key, skill in asked.items() if key not in before)
+    return Transition(
+        state=replace(state, active=after),
+        unloaded=tuple(skill.name for key, skill in before.items() if mode == "replace" and key not in asked),
+        repeated=tuple(s.name for key, s in asked.items() if key in before and s.same_bytes(before[key])),
+        changed=tuple(s.name for key, s in asked.items() if key in before and not s.same_bytes(before[key])),
+    )
+
+
+def unloaded(state: SessionState, keys: Collection[str]) -> Transition:
+    """Take the skills with these comparison keys out; one that is not active changes nothing."""
+    return pruned(state, lambda skill: skill.key not in keys)
+
+
+def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transition:
+    """Keep the skills for which `keep` holds, in their order."""
+    kept = tuple(skill for skill in state.active if keep(skill))
+    gone = tuple(skill.name for skill in state.active if skill not in kept)
+    return Transition(state=replace(state, active=kept), unloaded=gone)
+
+
+def to_json(state: SessionState) -> str:
+    """Write the state as one JSON text for a store."""
+    active = [
+        {
+            "name": skill.name,
+            "key": skill.key,
+            "location": skill.location,
+            "root_dir": skill.root_dir,
+            "digest": skill.digest,
+            "content_digest": skill.content_digest,
+            "document_digest": skill.document_digest,
+            "obstacle": skill.obstacle,
+            "properties": dict(skill.properties),
+        }
+        for skill in state.active
+    ]
+    # ASCII, so that a path with bytes that are not UTF-8 survives every store.
+    return json.dumps({"schema": SCHEMA, "active": active}, separators=(",", ":"))
+
+
+def from_json(text: str) -> SessionState:
+    """Read a state that `to_json` wrote.
+
+    Raises:
+        StoreError: the text is damaged or was written by a newer version.
+    """
+    try:
+        value = json.loads(text)
+        schema = value["schema"]
+        if schema == SCHEMA:
+            return SessionState(active=tuple(ActiveSkill(**skill) for skill in value["active"]))
+    except (ValueError, KeyError, TypeError, RecursionError) as fault:
+        raise StoreError("session state", f"the stored state is damaged ({type(fault).__name__})") from fault
+    raise StoreError("session state", f"it has schema {schema!r}; this version reads schema {SCHEMA}")
