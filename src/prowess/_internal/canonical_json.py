@@ -1,0 +1,137 @@
+"""One text for one JSON value, so that a digest of it means the value and not its spelling.
+
+RFC 8785: members sorted by their names' UTF-16 code units, no white space, the shortest escapes, numbers as
+ECMAScript prints them. What JSON cannot hold (NaN, half a surrogate pair, other types) is refused, and so is what is
+too deep or too large, before it is spelled out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+
+MAX_DEPTH = 32  # containers inside containers
+
+
+class NotJsonError(ValueError):
+    """The value has no JSON form; the sentence says what is wrong."""
+
+
+class TooDeepError(ValueError):
+    """Containers are nested deeper than `MAX_DEPTH`."""
+
+
+class TooLargeError(ValueError):
+    """The text would be longer than the caller allows."""
+
+
+def canonical_json(value: object, *, max_bytes: int | None = None) -> bytes:
+    """Return the canonical UTF-8 text of `value`.
+
+    Raises:
+        NotJsonError: a value without a JSON form.
+        TooDeepError: more than `MAX_DEPTH` levels.
+        TooLargeError: more than `max_bytes`.
+    """
+    plain = _survey(value, max_bytes)
+    text = _ENCODE(value) if plain else _spell(value)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        message = "a text holds half of a surrogate pair"
+        raise NotJsonError(message) from None
+    if max_bytes is not None and len(data) > max_bytes:
+        raise TooLargeError(max_bytes)
+    return data
+
+
+def sha256_of(data: bytes) -> str:
+    """`sha256:` and 64 hexadecimal digits."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
+
+def _survey(value: object, max_nodes: int | None) -> bool:
+    """Refuse what has no canonical text; say whether Python's own encoder spells the rest as RFC 8785 does.
+
+    Every value takes a byte at least, so counting values also ends the walk through a container that holds itself.
+    """
+    plain = True
+    nodes = 0
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        below: list[object] = []
+        for item in level:
+            nodes += 1
+            if max_nodes is not None and nodes > max_nodes:
+                raise TooLargeError(max_nodes)
+            if item is None or isinstance(item, (str, bool, int)):
+                plain = plain and type(item) in _PLAIN
+            elif isinstance(item, float):
+                plain = False
+                if not math.isfinite(item):
+                    message = f"{item} is not a JSON number"
+                    raise NotJsonError(message)
+            elif isinstance(item, Mapping):
+                plain = plain and type(item) is dict
+                for key in item:
+                    if not isinstance(key, str):
+                        message = f"a member's name is of type {type(key).__name__}, not text"
+                        raise NotJsonError(message)
+                    plain = plain and key.isascii()
+                below.extend(item.values())
+            elif isinstance(item, (list, tuple)):
+                below.extend(item)
+            else:
+                message = f"a value of type {type(item).__name__} has no JSON form"
+                raise NotJsonError(message)
+        if not below:
+            return plain
+        level = below
+    raise TooDeepError(MAX_DEPTH)
+
+
+_PLAIN = (str, bool, int, type(None))
+
+
+def _spell(value: object) -> str:
+    match value:
+        case Mapping():
+            members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
+            return "{" + ",".join(f"{_ENCODE(str(name))}:{_spell(item)}" for name, item in members) + "}"
+        case list() | tuple():
+            return "[" + ",".join(map(_spell, value)) + "]"
+        case float():
+            return _number(value)
+        case bool() | None:
+            return _ENCODE(value)
+        case int():
+            return str(int(value))
+        case _:
+            return _ENCODE(str(value))
+
+
+def _number(value: float) -> str:
+    """Spell a finite number as ECMAScript's `Number::toString` does: the same digits as `repr`, another layout."""
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))  # digits before the point
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if count <= point <= 21:  # noqa: PLR2004 -- the borders are those of the standard
+        return sign + digits + "0" * (point - count)
+    if 0 < point <= 21:  # noqa: PLR2004 -- as above
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:  # noqa: PLR2004 -- as above
+        return f"{sign}0.{'0' * -point}{digits}"
+    power = f"e{point - 1:+d}"
+    return f"{sign}{digits[0]}.{digits[1:]}{power}" if count > 1 else f"{sign}{digits}{power}"

@@ -1,0 +1,81 @@
+"""Rows in the memory of this process; they end with it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace as changed
+from typing import TYPE_CHECKING
+
+from prowess.errors import StoreError
+
+if TYPE_CHECKING:
+    from prowess.store.session_row import SessionRow
+
+URL = "memory:"
+
+
+class MemorySessionStore:
+    """A `SessionStore` in a dict, safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, SessionRow] | None = {}
+        self._lock = threading.Lock()
+
+    async def create(self, row: SessionRow) -> bool:
+        """Add a row, or return False."""
+        with self._lock:
+            return self._open().setdefault(row.session_id, row) is row
+
+    async def get(self, session_id: str) -> SessionRow | None:
+        """Return the row, or None."""
+        with self._lock:
+            return self._open().get(session_id)
+
+    async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
+        """Compare and swap."""
+        with self._lock:
+            rows = self._open()
+            present = rows.get(row.session_id)
+            if present is None or present.version != expected_version:
+                return False
+            rows[row.session_id] = row
+            return True
+
+    async def touch(self, session_id: str, at: float) -> bool:
+        """Move the time of the last touch forward."""
+        with self._lock:
+            rows = self._open()
+            if session_id not in rows:
+                return False
+            row = rows[session_id]
+            rows[session_id] = changed(row, touched_at=max(row.touched_at, at))
+            return True
+
+    async def delete(self, session_id: str) -> bool:
+        """Remove the row, or return False."""
+        with self._lock:
+            return self._open().pop(session_id, None) is not None
+
+    async def expire(self, before: float) -> list[str]:
+        """Remove every row last touched before that time."""
+        with self._lock:
+            rows = self._open()
+            gone = sorted(row.session_id for row in rows.values() if row.touched_at < before)
+            for session_id in gone:
+                del rows[session_id]
+            return gone
+
+    async def count(self) -> int:
+        """Return the number of rows."""
+        with self._lock:
+            return len(self._open())
+
+    async def close(self) -> None:
+        """Forget all rows."""
+        with self._lock:
+            self._rows = None
+
+    def _open(self) -> dict[str, SessionRow]:
+        if self._rows is None:
+            raise StoreError(URL, "the store is closed")
+        return self._rows

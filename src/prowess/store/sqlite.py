@@ -1,0 +1,151 @@
+"""Rows in an SQLite file that several processes share.
+
+The file is in WAL mode, so readers never wait; writers wait for each other for at most `BUSY_SECONDS`. Every write is
+one statement or one immediate transaction, which is what makes `replace` a compare and swap between processes.
+Blocking calls run in a worker thread, one at a time for each store.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from anyio import to_thread
+
+from prowess.errors import StoreError
+from prowess.store.schema import CURRENT, NewerSchemaError, migrate
+from prowess.store.session_row import SessionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BUSY_SECONDS = 5.0
+_T = TypeVar("_T")
+
+
+class SqliteSessionStore:
+    """A `SessionStore` in the file at `path`, which is made (0600, in a 0700 directory) when first used.
+
+    `busy_seconds` bounds the wait for another process's write.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._path = os.path.abspath(path)
+        self._busy_seconds = busy_seconds
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._owner = 0  # the process that opened the connection; SQLite forbids to carry one across a fork
+        self._closed = False
+
+    @property
+    def url(self) -> str:
+        """`sqlite:///` and the absolute path."""
+        return f"sqlite:///{self._path}"
+
+    async def create(self, row: SessionRow) -> bool:
+        """Add a row, or return False."""
+        sql = "INSERT INTO sessions VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        return await self._changes(sql, (row.session_id, row.version, row.state, row.touched_at))
+
+    async def get(self, session_id: str) -> SessionRow | None:
+        """Return the row, or None."""
+        sql = "SELECT version, state, touched_at FROM sessions WHERE session_id = ?"
+        found = await self._do(lambda db: db.execute(sql, (session_id,)).fetchone())
+        if found is None:
+            return None
+        return SessionRow(session_id=session_id, version=found[0], state=found[1], touched_at=found[2])
+
+    async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
+        """Compare and swap."""
+        sql = "UPDATE sessions SET version = ?, state = ?, touched_at = ? WHERE session_id = ? AND version = ?"
+        return await self._changes(sql, (row.version, row.state, row.touched_at, row.session_id, expected_version))
+
+    async def touch(self, session_id: str, at: float) -> bool:
+        """Move the time of the last touch forward."""
+        return await self._changes(
+            "UPDATE sessions SET touched_at = max(touched_at, ?) WHERE session_id = ?", (at, session_id)
+        )
+
+    async def delete(self, session_id: str) -> bool:
+        """Remove the row, or return False."""
+        return await self._changes("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+
+    async def expire(self, before: float) -> list[str]:
+        """Remove every row last touched before that time."""
+        sql = "DELETE FROM sessions WHERE touched_at < ? RETURNING session_id"
+        return await self._do(lambda db: sorted(row[0] for row in db.execute(sql, (before,)).fetchall()))
+
+    async def count(self) -> int:
+        """Return the number of rows."""
+        return await self._do(lambda db: int(db.execute("SELECT count(*) FROM sessions").fetchone()[0]))
+
+    async def close(self) -> None:
+        """Close the file."""
+        await to_thread.run_sync(self._close)
+
+    async def _changes(self, sql: str, values: tuple[object, ...]) -> bool:
+        return await self._do(lambda db: db.execute(sql, values).rowcount == 1)
+
+    async def _do(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        return await to_thread.run_sync(self._work, work)
+
+    def _work(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        with self._lock:
+            try:
+                return work(self._open())
+            except NewerSchemaError as fault:
+                reason = f"it has schema version {fault.found}, this Prowess knows {CURRENT}; upgrade Prowess"
+                raise StoreError(self.url, reason) from None
+            except (OSError, sqlite3.Error) as fault:
+                raise StoreError(self.url, _reason(fault)) from fault
+
+    def _open(self) -> sqlite3.Connection:
+        if self._closed:
+            raise StoreError(self.url, "the store is closed")
+        if self._connection is None or self._owner != os.getpid():
+            _make_private(self._path)
+            connection = sqlite3.connect(
+                self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+            )
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(
+                    "PRAGMA synchronous = NORMAL"
+                )  # with WAL: a loss of power may cost the last commits, never the file
+                migrate(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection, self._owner = connection, os.getpid()
+        return self._connection
+
+    def _close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._connection is not None and self._owner == os.getpid():
+                with closing(self._connection):
+                    self._connection = None
+
+
+def _make_private(path: str) -> None:
+    """Make the file before SQLite does, which would give it the modes of the umask; its side files copy the modes."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _reason(fault: OSError | sqlite3.Error) -> str:
+    match fault:
+        case sqlite3.OperationalError() if "locked" in str(fault):
+            return "another process kept it locked for too long; try again"
+        case sqlite3.OperationalError():
+            return f"{fault}; check the permissions of the file and its directory, and the space on the disk"
+        case sqlite3.DatabaseError():
+            return f"{fault}; move the file away to begin a new one"
+        case OSError():
+            return fault.strerror or str(fault)
+        case _:
+            return str(fault)

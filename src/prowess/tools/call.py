@@ -1,0 +1,21 @@
+"""One request to run one tool, as a model or a program made it; nothing in it has been checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """`id` is the caller's and comes back in the audit log; `name` may be any accepted spelling.
+
+    A tool and a gate receive the call with the canonical name and with arguments that fit the schema.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]

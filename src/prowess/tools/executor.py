@@ -1,0 +1,191 @@
+"""The one door that every tool call goes through.
+
+A call is resolved, measured, checked against the schema, shown to the gates, recorded as started, run, and recorded
+as finished. Each step may end the call; what it says is a result, never an exception. A call leaves `tool.refused`,
+or `tool.started` and `tool.finished`, in the audit log, whatever happens:
+
+- where `tool.started` cannot be written, the tool does not run (`unavailable`);
+- where `tool.finished` cannot be written, the result is withheld: the call fails with `unavailable` and says that the
+  tool did run, so that neither a model nor a person takes it for untried;
+- a call that is cancelled is recorded as finished with the outcome `cancelled`, then the cancellation goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
+from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
+from prowess.tools.gates import Refuse
+from prowess.tools.names import spelling_table
+from prowess.tools.repeated_failure import RepeatedFailure
+from prowess.tools.result import ToolResult
+from prowess.tools.trail import Trail
+from prowess.tools.validation import require_fitting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from prowess.policy.audit_event import AuditLog
+    from prowess.tools.call import ToolCall
+    from prowess.tools.gates import Gate
+    from prowess.tools.spec import Tool, ToolSpec
+
+MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
+
+
+class ToolExecutor:
+    """Runs calls of a fixed set of tools, for one session.
+
+    `clock` gives nanoseconds that never go back. Calls may overlap; `call_all` keeps the order of a message.
+
+    Raises:
+        ValueError: two tools share a name or a spelling.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        audit: AuditLog | None = None,
+        gates: Sequence[Gate] = (),
+        session_id: str | None = None,
+        clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        listed = tuple(tools)
+        self._spellings = spelling_table(tool.spec.name for tool in listed)
+        self._tools = {tool.spec.name: tool for tool in listed}
+        self._audit, self._gates, self._session_id, self._clock = audit, tuple(gates), session_id, clock
+        self._failures = RepeatedFailure()
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Return what is offered, in the order of registration."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def resolve(self, name: str) -> Tool:
+        """Return the tool that answers to this spelling.
+
+        Raises:
+            ToolNotFoundError: with the names that may have been meant.
+        """
+        if name in self._spellings:
+            return self._tools[self._spellings[name]]
+        # Imported here, not at the top: only a wrong name pays for it.
+        from difflib import get_close_matches
+
+        near = get_close_matches(name[:80], list(self._spellings), n=3)
+        raise ToolNotFoundError(name[:80], tuple(dict.fromkeys(self._spellings[spelling] for spelling in near)))
+
+    async def call_all(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
+        """Run the calls of one message one after another; the results stand in the order of the calls."""
+        return [await self.call(call) for call in calls]
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run one call and return its result; only cancellation raises."""
+        begun = self._clock()
+        trail = Trail(self._audit, call, self._session_id)
+        digest: str | None = None
+        try:
+            digest = trail.measure(call.arguments, _canonical(call.arguments))
+            tool = self.resolve(call.name)
+            trail.tool = tool.spec.name
+            arguments = require_fitting(call.arguments, tool.spec.input_schema)
+            ready = replace(call, name=tool.spec.name, arguments=arguments)
+            await self._pass_gates(ready, tool.spec, trail)
+        except SkillError as error:
+            remark = await _record_refusal(trail, error)
+            result = ToolResult.failed(error, duration_ms=self._since(begun), remark=remark)
+        except BaseException:
+            await trail.cancelled(self._since(begun))
+            raise
+        else:
+            result = await self._run(tool, ready, trail, begun)
+        return self._failures.remark(trail.tool, digest, result)
+
+    async def _pass_gates(self, call: ToolCall, spec: ToolSpec, trail: Trail) -> None:
+        for gate in self._gates:
+            try:
+                decision = await gate.check(call, spec)
+            except SkillError:
+                raise
+            except Exception as fault:  # a gate that fails stays shut, whatever went wrong in it
+                raise _defect(f"a gate before tool {spec.name!r}", fault) from fault
+            if isinstance(decision, Refuse):
+                trail.rule = decision.rule
+                raise decision.error
+
+    async def _run(self, tool: Tool, call: ToolCall, trail: Trail, begun: int) -> ToolResult:
+        try:
+            await trail.started()
+            outcome = await _attempt(tool, call)
+        except AuditError as error:  # from the trail alone: an attempt returns its errors
+            return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN)
+        except BaseException:
+            await trail.cancelled(self._since(begun))
+            raise
+        duration_ms = self._since(begun)
+        failure = outcome if isinstance(outcome, SkillError) else None
+        try:
+            await trail.finished(duration_ms, None if failure is None else failure.code)
+        except AuditError as error:
+            if failure is None:
+                return ToolResult.failed(error, duration_ms=duration_ms, remark=_RUN_BUT_NOT_RECORDED)
+            return ToolResult.failed(failure, duration_ms=duration_ms, remark=_unrecorded(error))
+        if isinstance(outcome, SkillError):
+            return ToolResult.failed(outcome, duration_ms=duration_ms)
+        return ToolResult.ok(outcome, duration_ms=duration_ms)
+
+    def _since(self, begun: int) -> int:
+        return (self._clock() - begun) // 1_000_000
+
+
+_NOT_RUN = "The tool was not run, because every call must be recorded first."
+_RUN_BUT_NOT_RECORDED = (
+    "The tool did run, but its end could not be recorded, so its result is withheld; "
+    "do not repeat the call until the log works again."
+)
+
+
+async def _attempt(tool: Tool, call: ToolCall) -> Mapping[str, object] | SkillError:
+    try:
+        # A copy, because a tool may change what it is given.
+        value: object = await tool.run(dict(call.arguments), call)
+    except SkillError as error:
+        return error
+    except Exception as fault:  # noqa: BLE001 -- the door answers for every tool behind it
+        return _defect(f"tool {call.name!r}", fault)
+    return value if isinstance(value, Mapping) else _defect(f"tool {call.name!r}", TypeError("result is not a mapping"))
+
+
+async def _record_refusal(trail: Trail, error: SkillError) -> str | None:
+    try:
+        await trail.refused(error.code)
+    except AuditError as fault:
+        return _unrecorded(fault)
+    return None
+
+
+def _unrecorded(fault: AuditError) -> str:
+    return f"This could not be recorded: {fault}."
+
+
+def _defect(what: str, fault: Exception) -> SkillError:
+    """Return an error with code `internal`. The exception is its cause, for the host; its text may hold anything."""
+    error = SkillError(f"{what} failed inside ({type(fault).__name__}); that is a defect of the tool, not of the call")
+    error.__cause__ = fault
+    return error
+
+
+def _canonical(arguments: object) -> bytes:
+    try:
+        return canonical_json(arguments, max_bytes=MAX_ARGUMENT_BYTES)
+    except NotJsonError as fault:
+        raise InvalidArgumentsError((f"Arguments are not JSON: {fault}",)) from None
+    except TooDeepError:
+        raise LimitExceededError("levels of the arguments", MAX_DEPTH, MAX_DEPTH + 1, "nest less") from None
+    except TooLargeError:
+        advice = "pass less, or write it to a file and pass its path"
+        raise LimitExceededError("bytes of the arguments", MAX_ARGUMENT_BYTES, MAX_ARGUMENT_BYTES + 1, advice) from None

@@ -1,0 +1,34 @@
+"""Gates stand between a valid call and its run: policy, restriction, approval, hooks. The first that refuses wins.
+
+A gate sees the canonical name and structured arguments, never rendered text. It cannot permit what another refuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from prowess.errors import SkillError
+    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """This gate has nothing against the call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    """The call is not run; the result carries `error`, the audit log its code and `rule`."""
+
+    error: SkillError
+    rule: str | None = None
+
+
+class Gate(Protocol):
+    """Decides on one call. An exception from a gate refuses the call: a gate that fails stays shut."""
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+        """Return the decision."""

@@ -1,0 +1,38 @@
+"""A memory that breaks loops: the second time the same call fails, the answer says that it failed before.
+
+A model that gets the same sentence twice tends to try a third time. The same call means the same tool and the same
+canonical arguments; a success in between clears it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prowess.tools.result import ToolResult
+
+REMARK = "This same call failed before; do not repeat it unchanged."
+_MAX_REMEMBERED = 256
+
+
+class RepeatedFailure:
+    """Remembers the last failed calls of one executor."""
+
+    def __init__(self) -> None:
+        self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the order of arrival
+
+    def remark(self, tool: str, digest: str | None, result: ToolResult) -> ToolResult:
+        """Return `result`, with the remark where this call has failed before."""
+        key = (tool, digest)
+        known = key in self._failed
+        self._failed.pop(key, None)
+        if result.success:
+            return result
+        self._failed[key] = None
+        if len(self._failed) > _MAX_REMEMBERED:
+            del self._failed[next(iter(self._failed))]
+        if not known:
+            return result
+        text = f"{(result.error or '').rstrip('. ')}. {REMARK}"
+        return replace(result, error=text, error_detail={**(result.error_detail or {}), "message": text})

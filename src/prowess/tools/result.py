@@ -1,0 +1,73 @@
+"""What a call gives back, always: a value with `success`, never an exception.
+
+The eight keys are those of the platform requirements 003, "Understanding Tool Results"; `error_detail` stands beside
+them for programs: the code of the closed list, the sentence, and suggestions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """The outcome of one call.
+
+    `result` is a mapping exactly when `success`, `error` a sentence exactly when not. `duration_ms` is measured;
+    `tokens_used` and `cost_usd` are 0 for tools without a model. `cause` is the typed error behind a failure; it is
+    not serialised and not compared.
+    """
+
+    success: bool
+    result: Mapping[str, object] | None = None
+    error: str | None = None
+    duration_ms: int = 0
+    tokens_used: int = 0
+    cost_usd: float = 0.0
+    cached: bool = False
+    retry_count: int = 0
+    error_detail: Mapping[str, object] | None = None
+    cause: SkillError | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def ok(cls, result: Mapping[str, object], *, duration_ms: int = 0) -> ToolResult:
+        """Return a success."""
+        return cls(success=True, result=result, duration_ms=duration_ms)
+
+    @classmethod
+    def failed(cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None) -> ToolResult:
+        """Return a failure for `cause`; `remark` is a sentence that follows its own."""
+        text = str(cause) if remark is None else f"{str(cause).rstrip('. ')}. {remark}"
+        detail = {"code": cause.code, "message": text, "suggestions": list(cause.suggestions)}
+        return cls(success=False, error=text, duration_ms=duration_ms, error_detail=detail, cause=cause)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the eight keys and `error_detail`, in this order, ready for JSON."""
+        return {
+            "success": self.success,
+            "result": None if self.result is None else dict(self.result),
+            "error": self.error,
+            "duration_ms": self.duration_ms,
+            "tokens_used": self.tokens_used,
+            "cost_usd": self.cost_usd,
+            "cached": self.cached,
+            "retry_count": self.retry_count,
+            "error_detail": None if self.error_detail is None else dict(self.error_detail),
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, object]) -> ToolResult:
+        """Return the result that `as_dict` wrote; TypeError for keys that are not its own."""
+        return cls(**value)  # type: ignore[arg-type]  # the keys are as_dict's; a wrong one is a TypeError
+
+    def unwrap(self) -> Mapping[str, object]:
+        """Return the result, or raise the typed error; a plain SkillError where only the sentence is known."""
+        if self.success:
+            return self.result or {}
+        raise self.cause or SkillError(self.error)

@@ -1,0 +1,63 @@
+"""What a tool is, before anybody calls it: a name, a purpose, the shape of its arguments and of its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from prowess.tools.names import check_name, wire_name
+from prowess.tools.validation import check_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.tools.call import ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as it is offered to a model; it belongs to no provider.
+
+    `name` is canonical (`skills.load`). `input_schema` is a JSON Schema of the subset that
+    `prowess.tools.validation` enforces; ValueError for any other, so that no schema promises what nobody checks.
+    `output_schema` is for hosts and is not checked. The four flags are hints to a host, never a ground to permit a
+    call: `read_only` changes nothing, `destructive` may remove or overwrite, `idempotent` may be repeated safely,
+    `open_world` reaches outside this machine.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, object]
+    output_schema: Mapping[str, object] | None = None
+    title: str | None = None
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        check_schema(self.input_schema)
+        if self.input_schema.get("type") != "object":
+            message = f"the input schema of {self.name!r} must be of type object"
+            raise ValueError(message)
+
+    @property
+    def wire_name(self) -> str:
+        """The name for hosts that refuse dots."""
+        return wire_name(self.name)
+
+
+class Tool(Protocol):
+    """Something that can be called. It receives arguments that fit its schema, with defaults filled in.
+
+    A `SkillError` is a failed result with that error's code; any other exception is a defect of the tool and is
+    reported as `internal`.
+    """
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What is offered."""
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Do it and return the result as JSON values."""

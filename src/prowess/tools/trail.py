@@ -1,0 +1,122 @@
+"""The marks that one call leaves in the audit log; no raw argument is among them.
+
+Blocking writes run in a worker thread. They are shielded from cancellation, and the two facts that decide what a
+cancelled call must still write (has its start been written, may it still be) are kept under a lock, because the
+worker may be writing the start at the moment in which the call is cancelled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.terminal_text import printable_line
+from prowess.errors import AuditError
+from prowess.policy.audit_event import AuditEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prowess.policy.audit_event import AuditLog
+    from prowess.tools.call import ToolCall
+
+_MAX_TEXT = 80  # characters kept of a name that a caller made up
+_MAX_NAMES = 64  # argument names, and names of one environment, that are listed
+_ENVIRONMENT = "env"  # of this argument the names are recorded too, as design: who gave which variable matters
+
+
+class Trail:
+    """Writes the records of one call; without a log it does nothing."""
+
+    def __init__(self, log: AuditLog | None, call: ToolCall, session_id: str | None) -> None:
+        self._log, self._session_id = log, session_id
+        self._call_id = _short(call.id)
+        self._lock = threading.Lock()
+        self._begun = self._abandoned = False
+        self._arguments: dict[str, object] = {}
+        self.tool = _short(call.name)
+        self.rule: str | None = None
+
+    def measure(self, arguments: object, canonical: bytes) -> str:
+        """Remember names, sizes in bytes and the digest of the arguments; return the digest."""
+        digest = sha256_of(canonical)
+        if self._log is not None:
+            self._arguments = {"arguments_sha256": digest, "arguments_bytes": len(canonical)}
+            if isinstance(arguments, Mapping):
+                self._arguments["arguments"] = _sizes(arguments)
+                environment = arguments.get(_ENVIRONMENT)
+                if isinstance(environment, Mapping):
+                    self._arguments["env"] = [_short(name) for name in sorted(environment)[:_MAX_NAMES]]
+        return digest
+
+    async def started(self) -> None:
+        """Record that the tool is about to run; AuditError where it must not."""
+        if self._log is not None:
+            await to_thread.run_sync(self._start)
+
+    async def finished(self, duration_ms: int, code: str | None) -> None:
+        """Record how the run ended; `code` is None for a success. AuditError where it is not recorded."""
+        outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
+        await self._shielded(lambda: self._append("tool.finished", {**outcome, "duration_ms": duration_ms}))
+
+    async def refused(self, code: str) -> None:
+        """Record that the call was refused. AuditError where it is not recorded."""
+        rule = {} if self.rule is None else {"rule": _short(self.rule)}
+        await self._shielded(lambda: self._append("tool.refused", {**self._arguments, "code": code, **rule}))
+
+    async def cancelled(self, duration_ms: int) -> None:
+        """Record that the caller gave up. A log that fails here can tell nobody: the caller is gone."""
+        await self._shielded(lambda: self._cancel(duration_ms))
+
+    async def _shielded(self, write: Callable[[], None]) -> None:
+        if self._log is not None:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(write)
+
+    def _start(self) -> None:
+        with self._lock:
+            if not self._abandoned:
+                self._append("tool.started", self._arguments)
+                self._begun = True
+
+    def _cancel(self, duration_ms: int) -> None:
+        with self._lock:
+            self._abandoned = True
+            try:
+                if self._begun:
+                    self._append(
+                        "tool.finished", {"outcome": "cancelled", "code": "cancelled", "duration_ms": duration_ms}
+                    )
+                else:
+                    self._append("tool.refused", {**self._arguments, "code": "cancelled"})
+            except AuditError:
+                return
+
+    def _append(self, kind: str, data: Mapping[str, object]) -> None:
+        if self._log is None:
+            return
+        event = AuditEvent(
+            kind=kind, session_id=self._session_id, call_id=self._call_id, data={"tool": self.tool, **data}
+        )
+        try:
+            self._log.append(event)
+        except AuditError:
+            raise
+        except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
+            raise AuditError(type(self._log).__name__, f"failed with {type(fault).__name__}") from fault
+
+
+def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:
+    names = sorted(arguments)
+    sizes: dict[str, object] = {_short(name): len(canonical_json(arguments[name])) for name in names[:_MAX_NAMES]}
+    return sizes if len(names) <= _MAX_NAMES else {**sizes, "…": len(names) - _MAX_NAMES}
+
+
+def _short(text: str) -> str:
+    shown = printable_line(text[:_MAX_TEXT])
+    return shown if len(text) <= _MAX_TEXT else f"{shown}…"

@@ -1,0 +1,195 @@
+"""Do the arguments fit the schema? Every problem is named at once, and nothing is coerced.
+
+The schemas are a subset of JSON Schema: `type` (a name or a list of names), `properties`, `required`,
+`additionalProperties`, `enum`, `items`, `minItems`, `maxItems`, `minimum`, `maximum`, `minLength`, `maxLength`. A
+schema with any other keyword is refused when the tool is registered, because a rule that nobody checks is worse than
+none. `true` is not an integer, and 2.0 is not one either. The messages are those of the platform requirements 003,
+"Error Handling".
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from prowess._internal.terminal_text import printable_line
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_PROBLEMS = 50  # named; the rest is counted
+_MAX_NAME = 80  # characters of a name that are repeated in a message
+
+_REMARKS = frozenset({"title", "description", "default", "examples", "$schema"})
+_RULES = frozenset(
+    "type properties required additionalProperties enum items "
+    "minItems maxItems minimum maximum minLength maxLength".split()
+)
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "object": (Mapping,),
+    "null": (type(None),),
+}
+
+
+def check_schema(schema: object, where: str = "schema") -> None:
+    """Raise ValueError for a schema that `problems` would not enforce in full."""
+    if not isinstance(schema, Mapping):
+        message = f"{where} must be a mapping, not {type(schema).__name__}"
+        raise ValueError(message)  # noqa: TRY004 -- one kind of error for every fault of a schema
+    if unknown := sorted(set(schema) - _RULES - _REMARKS):
+        message = f"{where} uses {', '.join(unknown)}, which is not enforced"
+        raise ValueError(message)
+    if strange := [name for name in _type_names(schema) if name not in _TYPES]:
+        message = f"{where} has the unknown type {strange[0]!r}"
+        raise ValueError(message)
+    for name, below in _mapping(schema.get("properties")).items():
+        check_schema(below, f"{where}.{name}")
+    for keyword in ("items", "additionalProperties"):
+        if not isinstance(schema.get(keyword, True), bool):
+            check_schema(schema[keyword], f"{where}.{keyword}")
+
+
+def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str, object]:
+    """Return the arguments with the declared defaults of what was left out.
+
+    Raises:
+        InvalidArgumentsError: with one sentence a problem, and names that may have been meant.
+    """
+    found: list[str] = []
+    suggestions: list[str] = []
+    more = 0
+    for text, suggestion in _faults(arguments, schema, ""):
+        if len(found) < MAX_PROBLEMS:
+            found.append(text)
+            suggestions += suggestion
+        else:
+            more += 1
+    if not found and isinstance(arguments, Mapping):
+        return _with_defaults(arguments, schema)
+    error = InvalidArgumentsError((*found, f"and {more} more problems") if more else tuple(found))
+    error.suggestions = tuple(dict.fromkeys(suggestions))
+    raise error
+
+
+def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]) -> dict[str, object]:
+    filled = dict(arguments)
+    for name, below in _mapping(schema.get("properties")).items():
+        if name not in filled and isinstance(below, Mapping) and "default" in below:
+            filled[name] = copy.deepcopy(below["default"])
+    return filled
+
+
+_Fault = tuple[str, list[str]]
+
+
+def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
+    names = _type_names(schema)
+    if names and not any(_is(value, name) for name in names):
+        yield (
+            f"Invalid parameter type: {path or 'arguments'}: expected {' or '.join(names)}, got {type_name(value)}",
+            [],
+        )
+        return
+    if "enum" in schema:
+        yield from _faults_of_choice(value, _sequence(schema["enum"]), path)
+    match value:
+        case str():
+            yield from _faults_of_size(len(value), schema, path, "Length", "character")
+        case list() | tuple():
+            yield from _faults_of_size(len(value), schema, path, "Items", "item")
+            items = schema.get("items")
+            if isinstance(items, Mapping):
+                for index, item in enumerate(value):
+                    yield from _faults(item, items, f"{path}[{index}]")
+        case Mapping():
+            yield from _faults_of_object(value, schema, path)
+        case int() | float() if not isinstance(value, bool):
+            yield from _faults_of_number(value, schema, path)
+
+
+def _faults_of_object(value: Mapping[str, object], schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
+    properties = _mapping(schema.get("properties"))
+    for name in _sequence(schema.get("required")):
+        if name not in value:
+            yield f"Missing required parameter: {_join(path, str(name))}", []
+    others = schema.get("additionalProperties", True)
+    for name, item in value.items():
+        below = properties.get(name, others)
+        if isinstance(below, Mapping):
+            yield from _faults(item, below, _join(path, name))
+        elif below is False:
+            near = _near(name, properties)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            yield f"Unknown parameter: {_join(path, name)}{hint}", near
+
+
+def _faults_of_choice(value: object, choices: Sequence[object], path: str) -> Iterator[_Fault]:
+    if not any(value == choice and type_name(value) == type_name(choice) for choice in choices):
+        texts = [str(choice) for choice in choices]
+        near = _near(value, texts) if isinstance(value, str) else []
+        yield f"Invalid parameter value: {path or 'arguments'}: expected one of {', '.join(map(repr, texts))}", near
+
+
+def _faults_of_size(size: int, schema: Mapping[str, object], path: str, suffix: str, unit: str) -> Iterator[_Fault]:
+    for prefix, word, wrong in (("min", "at least", int.__lt__), ("max", "at most", int.__gt__)):
+        limit = schema.get(prefix + suffix)
+        if isinstance(limit, int) and wrong(size, limit):
+            plural = "" if limit == 1 else "s"
+            yield (
+                f"Invalid parameter value: {path or 'arguments'}: expected {word} {limit} {unit}{plural}, got {size}",
+                [],
+            )
+
+
+def _faults_of_number(value: float, schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if isinstance(low, (int, float)) and value < low:
+        yield f"Invalid parameter value: {path or 'arguments'}: expected at least {low}, got {value}", []
+    if isinstance(high, (int, float)) and value > high:
+        yield f"Invalid parameter value: {path or 'arguments'}: expected at most {high}, got {value}", []
+
+
+def type_name(value: object) -> str:
+    """Return the JSON name of a value's type, or the Python name where JSON has none."""
+    for name in ("boolean", "integer", *_TYPES):
+        if _is(value, name):
+            return name
+    return type(value).__name__
+
+
+def _is(value: object, name: str) -> bool:
+    if isinstance(value, bool):  # Python counts it among the integers
+        return name == "boolean"
+    return isinstance(value, _TYPES[name])
+
+
+def _type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
+    declared = schema.get("type", ())
+    return (declared,) if isinstance(declared, str) else tuple(str(name) for name in _sequence(declared))
+
+
+def _join(path: str, name: str) -> str:
+    shown = printable_line(name[:_MAX_NAME]) + ("…" if len(name) > _MAX_NAME else "")
+    return f"{path}.{shown}" if path else shown
+
+
+def _near(name: str, known: Mapping[str, object] | Sequence[str]) -> list[str]:
+    # Imported here, not at the top: only a wrong call pays for it.
+    from difflib import get_close_matches
+
+    return get_close_matches(name[:_MAX_NAME], list(known), n=1)
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _sequence(value: object) -> Sequence[object]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
