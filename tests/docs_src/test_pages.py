@@ -1,0 +1,87 @@
+"""Every example in the documentation is run, and every relative link leads somewhere."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs_src.blocks import Block, output_matches, runnable_blocks, steps
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")])
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?!https?:|mailto:|#)(?P<target>[^)\s#]+)[^)]*\)")
+_COMMENT_OR_CODE = re.compile(r"^(```|~~~).*?^\1 *$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+def _blocks(page: Path, language: str) -> list[Block]:
+    found = [block for block in runnable_blocks(page.read_text(encoding="utf-8")) if block.language == language]
+    return [block for block in found if all(shutil.which(program) for program in block.needs)]
+
+
+def _with(language: str) -> list[Path]:
+    return [page for page in PAGES if "tests" not in page.relative_to(ROOT).parts and _blocks(page, language)]
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory as a reader of the documentation has it: the examples, and nothing else."""
+    if (ROOT / "examples").exists():
+        shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("reader")
+@pytest.mark.parametrize("page", _with("python"), ids=_name)
+def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
+    names: dict[str, object] = {"__name__": "__main__"}
+    with asyncio.Runner() as runner:
+        for block in _blocks(page, "python"):
+            # Line breaks in front, so that a traceback shows the line of the page.
+            source = "\n" * (block.line - 1) + block.code
+            code = compile(source, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            outcome = eval(code, names)  # noqa: S307 -- our own documentation
+            if inspect.iscoroutine(outcome):
+                runner.run(outcome)
+
+
+@pytest.mark.parametrize("page", _with("console"), ids=_name)
+def test_the_commands_of_a_page_print_what_it_shows(page: Path, reader: Path) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in _blocks(page, "console"):
+        for step in steps(block):
+            ran = subprocess.run(
+                ["bash", "-c", step.command],
+                cwd=reader,
+                env={**os.environ, "PATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                timeout=60,
+                check=False,
+            )
+            shown = "\n".join(step.output)
+            assert output_matches(step.output, ran.stdout), (
+                f"{_name(page)}:{step.line}: `{step.command}` printed\n{ran.stdout}\nand the page shows\n{shown}"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    prose = _COMMENT_OR_CODE.sub("", page.read_text(encoding="utf-8"))
+    targets = {match["target"] for match in _LINK.finditer(prose)}
+    assert [target for target in sorted(targets) if not (page.parent / target).exists()] == []

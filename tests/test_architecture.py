@@ -1,0 +1,138 @@
+"""Taste that a program can check: files that hold one idea, imports without cycles, prose about the product alone.
+
+The direction of imports is the contract of `lint-imports` (pyproject.toml); here is what it does not cover.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "prowess"
+MODULES = sorted(SOURCE.rglob("*.py"))
+MOST_LINES = 600  # a longer file has always turned out to hold two concepts
+_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_a_file_holds_one_concept(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_a_module_is_named_after_a_concept(path: Path) -> None:
+    assert path.stem not in {"helpers", "utils", "util", "manager", "common", "misc"}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path != SOURCE / "cli" / "output.py"], ids=_name)
+def test_only_the_output_of_the_command_line_prints(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert calls == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_an_import_inside_a_function_says_why(path: Path) -> None:
+    """A comment on the line, or above the group of imports it belongs to."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    silent = []
+    for node in _local_imports(ast.parse("\n".join(lines))):
+        number = node.lineno - 1
+        while re.match(r"\s*(from|import) ", lines[number]) and "#" not in lines[number]:
+            number -= 1
+        if "#" not in lines[number] and '"""' not in lines[number]:
+            silent.append(node.lineno)
+    assert silent == []
+
+
+def _local_imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    for outer in ast.walk(tree):
+        if isinstance(outer, _BODIES):
+            for node in ast.walk(outer):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    yield node
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    names = {_module(path): path for path in MODULES}
+    graph = {module: _imports_at_load(path, set(names)) - {module} for module, path in names.items()}
+    # Take away, again and again, what imports nothing that is left; what remains lies on a circle or above one.
+    while leaves := [module for module, needed in graph.items() if not needed & graph.keys()]:
+        for module in leaves:
+            del graph[module]
+    assert sorted(graph) == []
+
+
+def _imports_at_load(path: Path, names: set[str]) -> set[str]:
+    found: set[str] = set()
+    pending: list[ast.stmt] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {
+                deeper if (deeper := f"{node.module}.{alias.name}") in names else node.module for alias in node.names
+            }
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending += node.orelse
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef):
+            pending += [child for child in ast.walk(node) if isinstance(child, ast.Import | ast.ImportFrom)]
+    return found & names
+
+
+_TRACKED_TEXT = {".py", ".md", ".toml", ".sh", ".yml", ".json", ".txt", ""}
+
+# The parts are joined here, so that this file does not hold what it forbids.
+_FOREIGN = re.compile(
+    "|".join(
+        [
+            "/" + r"work/(?:main|shared|\.library)",
+            r"\.\./" + "shared",
+            r"\b(?:files\.pythonhosted|pypi|test\.pypi)" + r"\.org\b",
+            r"\bregistry\.npmjs" + r"\.org\b",
+            r"\bdeb\.debian" + r"\.org\b",
+            r"(?i:\bas an ai\b)",
+            r"(?i:\bco-authored" + r"-by\b)",
+        ]
+    )
+)
+
+
+def _tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in paths if path.suffix in _TRACKED_TEXT and path.is_file()]
+
+
+def test_the_project_speaks_of_itself_alone() -> None:
+    tracked = _tracked()
+    if not tracked:
+        pytest.skip("not a git clone")
+    found = []
+    for path in tracked:
+        text = path.read_bytes().decode("utf-8", "replace")
+        found += [f"{_name(path)}: {match.group()}" for match in _FOREIGN.finditer(text)]
+    assert found == []

@@ -1,0 +1,140 @@
+"""The names that a user may rely on: they exist, they are documented, values are frozen, importing them is cheap."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import prowess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+ROOMS = sorted(
+    {"prowess", *(f"prowess.{info.name}" for info in pkgutil.iter_modules(prowess.__path__) if info.name != "__main__")}
+)
+
+# Values that are built by position because their fields have one obvious order.
+_POSITIONAL: dict[str, str] = {
+    "ToolToken": "a token is written name, then pattern",
+    "SkillName": "one field",
+}
+
+# What even the smallest call would pay for. `prowess --version` and `import prowess` may load none of it.
+_EXPENSIVE = frozenset(
+    {
+        *("anyio", "argparse", "asyncio", "click", "concurrent", "dataclasses", "hashlib", "inspect"),
+        *("json", "logging", "markdown_it", "mcp", "pathlib", "pydantic", "pyromark", "shutil", "socket", "sqlite3"),
+        *("subprocess", "tempfile", "tomllib", "typing", "urllib", "uuid", "yaml"),
+    }
+)
+
+
+def _room(name: str) -> ModuleType:
+    if name == "prowess.mcp_server":
+        pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    return importlib.import_module(name)
+
+
+def _public(room: ModuleType) -> Iterator[tuple[str, object]]:
+    for name in getattr(room, "__all__", ()):
+        yield name, getattr(room, name)
+
+
+def _own_members(value: type) -> Iterator[tuple[str, object]]:
+    for name, member in vars(value).items():
+        if not name.startswith("_"):
+            yield name, member
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_every_exported_name_exists_once_and_in_order(name: str) -> None:
+    exported = list(getattr(_room(name), "__all__", ()))
+    assert len(set(exported)) == len(exported)
+    assert exported == sorted(exported, key=_as_ruff_sorts) or name == "prowess"
+    for member in exported:
+        assert hasattr(_room(name), member), member
+
+
+def _as_ruff_sorts(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions."""
+    if name.isupper():
+        return 0, name
+    return (1 if name[:1].isupper() else 2), name
+
+
+def test_the_package_lists_what_it_exports_in_dir() -> None:
+    assert set(prowess.__all__) <= set(dir(prowess))
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Skil'"):
+        _ = prowess.Skil
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_everything_public_says_what_it_is(name: str) -> None:
+    room = _room(name)
+    assert room.__doc__, name
+    silent = []
+    for label, value in _public(room):
+        if not (inspect.isclass(value) or inspect.isfunction(value)):
+            continue
+        if not value.__doc__ or (dataclasses.is_dataclass(value) and value.__doc__.startswith(f"{label}(")):
+            silent.append(label)
+        if inspect.isclass(value):
+            silent += [
+                f"{label}.{inner}"
+                for inner, member in _own_members(value)
+                if inspect.isfunction(getattr(member, "fget", member)) and not inspect.getdoc(getattr(value, inner))
+            ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_public_values_are_frozen_slotted_and_built_by_keyword(name: str) -> None:
+    loose = []
+    for label, value in _public(_room(name)):
+        if not (inspect.isclass(value) and dataclasses.is_dataclass(value)):
+            continue
+        parameters = value.__dataclass_params__  # type: ignore[attr-defined]  # typeshed keeps it to itself
+        by_keyword = all(field.kw_only for field in dataclasses.fields(value))
+        if not (parameters.frozen and "__slots__" in vars(value) and (by_keyword or label in _POSITIONAL)):
+            loose.append(label)
+    assert loose == []
+
+
+def _modules_loaded_by(*arguments: str) -> set[str]:
+    probe = "import sys; code = 'import sys\\n' + {0!r}; exec(code); sys.stderr.write(' '.join(sys.modules))"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE_", "COV_", "PYTHON"))}
+    code = (
+        "import prowess"
+        if not arguments
+        else f"sys.argv = ['prowess', *{arguments!r}]; from prowess.cli.main import main; main()"
+    )
+    # -S leaves out what the site's own start-up files import; the path of the package is given instead.
+    source = str(Path(prowess.__file__).parents[1])
+    ran = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {source!r}); " + probe.format(code)],
+        env=clean,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=30,
+    )
+    return {module.partition(".")[0] for module in ran.stderr.split()}
+
+
+@pytest.mark.parametrize("arguments", [(), ("--version",)], ids=["import prowess", "prowess --version"])
+def test_the_smallest_use_loads_almost_nothing(arguments: tuple[str, ...]) -> None:
+    assert _modules_loaded_by(*arguments) & _EXPENSIVE == set()
