@@ -1,0 +1,287 @@
+"""Scripts in bubblewrap: namespaces of their own, a file system of their own, no capability, no way to get one back.
+
+A run has three steps. bubblewrap builds the sandbox and stops before it starts the script; while it waits, bounds are set
+on its first process and /out, which exists only in memory, is opened from outside; then the script is let go. So every
+bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+
+from prowess._internal.contained import ContainedRoot, check_relative
+from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError
+from prowess.execution.artifacts import collect
+from prowess.execution.backends.bubblewrap_options import Layout
+from prowess.execution.backends.bubblewrap_start import Started, hint_from, start
+from prowess.execution.bounds import set_bounds
+from prowess.execution.cgroup import ControlGroup
+from prowess.execution.environment import base_environment, check_environment
+from prowess.execution.guarantees import guarantees_of
+from prowess.execution.interpreters import Interpreter, select_interpreter
+from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
+from prowess.execution.result import ExecNotice, ExecResult
+from prowess.execution.sandbox import SandboxReport
+from prowess.execution.supervision import Capture, supervise
+from prowess.execution.workspace import usable_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.execution.interpreters import InterpreterMount
+    from prowess.execution.request import ExecRequest
+    from prowess.execution.result import Artifact
+    from prowess.execution.supervision import Ending
+
+BACKEND = "bubblewrap"
+PROGRAMS = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
+
+_SHEBANG_BYTES = 512
+_KILLED = 137
+_PRIVATE_DIRECTORY = "/tmp/work"
+
+
+class BubblewrapSandbox:
+    """The sandbox of Linux. `program` names another bubblewrap, by an absolute path; it is never looked up in PATH.
+
+    `extensions` and `interpreters` widen the interpreter table (`prowess.execution.interpreters`).
+    """
+
+    def __init__(
+        self,
+        *,
+        program: str | None = None,
+        extensions: Mapping[str, str] | None = None,
+        interpreters: Mapping[str, InterpreterMount] | None = None,
+    ) -> None:
+        if program is not None and not os.path.isabs(program):
+            raise InvalidArgumentsError((f"the path of bubblewrap must be absolute, not {program!r}",))
+        self._programs = PROGRAMS if program is None else (program,)
+        self._extensions, self._interpreters = dict(extensions or {}), dict(interpreters or {})
+        self._found: tuple[str, str] | None = None
+        self._report: SandboxReport | None = None
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run the script; see `prowess.execution.sandbox.Sandbox`."""
+        wake, cancelled = os.pipe()
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_close_when_cancelled, cancelled)
+                # Never abandoned: a cancelled run returns once its processes are dead.
+                outcome = await anyio.to_thread.run_sync(self._attempt, request, wake)
+                group.cancel_scope.cancel()
+        finally:
+            os.close(wake)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        if isinstance(outcome, Exception):
+            raise outcome  # here, because a task group would wrap it
+        return outcome
+
+    def probe(self) -> SandboxReport:
+        """Start the sandbox once, without a script, and say whether it works."""
+        if self._report is None:
+            self._report = self._probe()
+        return self._report
+
+    def run_blocking(self, request: ExecRequest, wake: int) -> ExecResult:
+        """Run the script in this thread; a readable (or closed) pipe `wake` ends it early."""
+        _check(request)
+        interpreter = self._interpreter(request)
+        program, version = self._program()
+        group = ControlGroup(request.limits)
+        try:
+            started = start(
+                program, _layout(request, interpreter), _command(request, interpreter), stdin=request.stdin is not None
+            )
+            try:
+                return _run(started, request, group, version, wake)
+            finally:
+                started.close()
+        finally:
+            group.remove()
+
+    def _attempt(self, request: ExecRequest, wake: int) -> ExecResult | Exception:
+        try:
+            return self.run_blocking(request, wake)
+        except Exception as fault:  # noqa: BLE001 - it crosses a thread and is raised on the other side as it is
+            return fault
+
+    def _interpreter(self, request: ExecRequest) -> Interpreter:
+        if request.interpreter is not None:
+            return Interpreter(name=request.interpreter[0], command=request.interpreter)
+        try:
+            with ContainedRoot(request.skill_dir) as root, root.open(request.script) as file:
+                first = file.read(_SHEBANG_BYTES)
+        except (FileNotFoundError, IsADirectoryError):
+            raise ScriptUnsupportedError(request.script, "the skill has no such file") from None
+        return select_interpreter(request.script, first, extensions=self._extensions, mounts=self._interpreters)
+
+    def _program(self) -> tuple[str, str]:
+        """Return (path, version) of bubblewrap."""
+        if self._found is None:
+            if not sys.platform.startswith("linux"):
+                raise SandboxUnavailableError(BACKEND, "scripts need Linux; everything else works on this system")
+            program = next((path for path in self._programs if os.access(path, os.X_OK)), None)
+            if program is None:
+                places = " or ".join(self._programs)
+                hint = f"bubblewrap is not installed at {places}; install it (Debian: apt-get install bubblewrap)"
+                raise SandboxUnavailableError(BACKEND, hint)
+            self._found = program, _version(program)
+        return self._found
+
+    def _probe(self) -> SandboxReport:
+        try:
+            program, version = self._program()
+            layout = Layout(skill="/usr/lib", cwd=_PRIVATE_DIRECTORY)
+            started = start(program, layout, ("/usr/bin/true",), stdin=False)
+            try:
+                started.release()
+                _, message = started.process.communicate(timeout=10)
+                if started.script_status() is None:
+                    raise SandboxUnavailableError(BACKEND, hint_from(message))
+            finally:
+                started.close()
+        except (SandboxUnavailableError, subprocess.TimeoutExpired) as fault:
+            hint = fault.hint if isinstance(fault, SandboxUnavailableError) else "it did not end within 10 s"
+            found = self._found or (None, None)
+            return SandboxReport(
+                available=False, backend=BACKEND, tier=0, version=found[1], program=found[0], hint=hint
+            )
+        return SandboxReport(available=True, backend=BACKEND, tier=1, version=version, program=program, hint="")
+
+
+async def _close_when_cancelled(fd: int) -> None:
+    try:
+        await anyio.sleep_forever()
+    finally:
+        os.close(fd)
+
+
+def _version(program: str) -> str:
+    try:
+        answer = subprocess.run([program, "--version"], capture_output=True, timeout=10, check=True, env={}, cwd="/")
+    except (OSError, subprocess.SubprocessError) as fault:
+        raise SandboxUnavailableError(BACKEND, f"{program} does not answer: {fault}") from fault
+    return answer.stdout.decode("utf-8", "replace").strip().removeprefix("bubblewrap ")
+
+
+def _check(request: ExecRequest) -> None:
+    check_relative(request.script)
+    check_environment(request.env)
+    problems = [f"args[{number}] holds a NUL character" for number, text in enumerate(request.args) if "\0" in text]
+    sizes = [len(text.encode("utf-8", "surrogateescape")) + 1 for text in request.args]
+    problems += [
+        f"args[{number}] is longer than {LONGEST_STRING} bytes; pass it on standard input"
+        for number, size in enumerate(sizes)
+        if size > LONGEST_STRING
+    ]
+    total = sum(sizes) + sum(
+        len(name) + len(value.encode("utf-8", "surrogateescape")) for name, value in request.env.items()
+    )
+    if total > ALL_STRINGS:
+        problems.append(f"args and env together are longer than {ALL_STRINGS} bytes; pass them on standard input")
+    if problems:
+        raise InvalidArgumentsError(tuple(problems))
+
+
+def _layout(request: ExecRequest, interpreter: Interpreter) -> Layout:
+    workspace, cwd = _workspace(request)
+    env = base_environment(session_id=request.session_id, workspace=workspace is not None)
+    mounted = None
+    if interpreter.prefix is not None and interpreter.mount_point is not None:
+        mounted = (os.path.realpath(interpreter.prefix), interpreter.mount_point)
+    return Layout(
+        skill=os.path.realpath(request.skill_dir),
+        workspace=workspace,
+        write=request.write,
+        cwd=cwd,
+        interpreter=mounted,
+        limits=request.limits,
+        env={**env, **request.env},
+    )
+
+
+def _workspace(request: ExecRequest) -> tuple[str | None, str]:
+    """Return (the workspace on the host, the working directory inside)."""
+    components = check_relative(request.workdir)
+    if request.workspace is None:
+        if components:
+            raise InvalidArgumentsError((f"workdir is {request.workdir!r}, but there is no workspace; leave it out",))
+        return None, _PRIVATE_DIRECTORY
+    real, notice = usable_workspace(request.workspace)
+    if real is None:
+        raise InvalidArgumentsError((notice.message if notice else "the workspace cannot be used",))
+    if components:
+        try:
+            with ContainedRoot(real) as root:
+                root.entries("/".join(components))
+        except (FileNotFoundError, NotADirectoryError):
+            raise InvalidArgumentsError((f"workdir {request.workdir!r} is no directory of the workspace",)) from None
+    return real, "/".join(("/workspace", *components))
+
+
+def _command(request: ExecRequest, interpreter: Interpreter) -> tuple[str, ...]:
+    script = "/".join(("/skill", *check_relative(request.script)))
+    return (*interpreter.command, script, *request.args)
+
+
+def _run(started: Started, request: ExecRequest, group: ControlGroup, version: str, wake: int) -> ExecResult:
+    limits = request.limits
+    group.add(started.init_pid)
+    held = (*set_bounds(started.init_pid, limits), *group.enforced)
+    stdout, stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
+    started.release()
+    ending = supervise(
+        started.process,
+        init_pidfd=started.init_pidfd,
+        stdin=request.stdin,
+        stdout=stdout,
+        stderr=stderr,
+        wall_seconds=limits.wall_seconds,
+        cancel_fd=wake,
+    )
+    status = started.script_status()
+    if status is None and not (ending.timed_out or ending.cancelled) and stderr.data.startswith(b"bwrap: "):
+        raise SandboxUnavailableError(BACKEND, hint_from(bytes(stderr.data)))
+    artifacts, notices = _artifacts(started, request, ending)
+    return ExecResult(
+        exit_code=_KILLED if status is None or ending.timed_out else status,
+        stdout=bytes(stdout.data),
+        stderr=bytes(stderr.data),
+        stdout_bytes=stdout.total,
+        stderr_bytes=stderr.total,
+        timed_out=ending.timed_out,
+        duration_ms=round(ending.seconds * 1000),
+        artifacts=artifacts,
+        notices=notices,
+        guarantees=guarantees_of(
+            backend=BACKEND,
+            version=version,
+            limits=limits,
+            held=held,
+            workspace=request.workspace is not None,
+            write=request.write and request.workspace is not None,
+        ),
+    )
+
+
+def _artifacts(
+    started: Started, request: ExecRequest, ending: Ending
+) -> tuple[tuple[Artifact, ...], tuple[ExecNotice, ...]]:
+    if not ending.ended:
+        message = "a process of the run could not be ended; what it left in /out was not taken"
+        return (), (ExecNotice(code="process_left", message=message),)
+    if request.out_dir is None or ending.cancelled:
+        return (), ()
+    try:
+        return collect(started.out_fd, request.out_dir, request.limits)
+    except OSError as fault:
+        message = f"artifacts could not be kept in {request.out_dir}: {fault.strerror or fault}"
+        return (), (ExecNotice(code="artifacts_lost", message=message),)

@@ -1,0 +1,103 @@
+"""What the sandbox looks like from inside, as options for bubblewrap: a file system made of nothing but what is listed.
+
+Every mount point is a fixed name on the fresh root, made before anything untrusted is mounted, and none lies inside
+the skill or the workspace: where a mount point has to be created below such a tree, a link in it can lead the creation
+to the host (CVE-2026-87766). The root and /dev are made read-only at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from prowess.execution.request import ExecLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+NOBODY: Final = "65534"
+SHM_BYTES: Final = 16 * 1024 * 1024
+
+ETC_FILES: Final[Mapping[str, bytes]] = {
+    "/etc/passwd": b"root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n"
+    b"nobody:x:65534:65534:nobody:/tmp/home:/usr/sbin/nologin\n",
+    "/etc/group": b"root:x:0:\nnogroup:x:65534:\n",
+    "/etc/hosts": b"127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
+}
+
+_LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
+
+_ISOLATION = (
+    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--disable-userns", "--uid", NOBODY, "--gid", NOBODY, "--cap-drop", "ALL"),
+    *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--clearenv"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The facts that decide the file system of one run: host directories, all absolute, and the script's place.
+
+    `cwd` is a path inside the sandbox; `interpreter` is (host directory, mount point) for one that lies outside /usr.
+    """
+
+    skill: str
+    workspace: str | None = None
+    write: bool = False
+    cwd: str
+    interpreter: tuple[str, str] | None = None
+    limits: ExecLimits = field(default_factory=ExecLimits)
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
+    """Return every option before `--`; `etc_fds` holds a readable descriptor for each path of `ETC_FILES`."""
+    return [
+        *_ISOLATION,
+        *(word for name, value in layout.env.items() for word in ("--setenv", name, value)),
+        *_system(),
+        *_etc(etc_fds),
+        *_scratch(layout.limits),
+        *_given(layout),
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *("--chdir", layout.cwd),
+    ]
+
+
+def _system() -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for path in _LIBRARY_LINKS:
+        if os.path.islink(path):
+            yield from ("--symlink", os.readlink(path), path)
+        elif os.path.isdir(path):
+            yield from ("--ro-bind", path, path)
+
+
+def _etc(etc_fds: Mapping[str, int]) -> Iterator[str]:
+    yield from ("--perms", "0755", "--dir", "/etc")
+    for path, fd in etc_fds.items():
+        yield from ("--perms", "0444", "--file", str(fd), path)
+    for path in _HOST_ETC:
+        if os.path.exists(path):
+            yield from ("--ro-bind", path, path)
+
+
+def _scratch(limits: ExecLimits) -> Iterable[str]:
+    return (
+        *("--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),
+        *("--proc", "/proc"),
+        *("--size", str(limits.tmp_bytes), "--tmpfs", "/tmp"),
+        *("--perms", "0700", "--dir", "/tmp/home", "--perms", "0700", "--dir", "/tmp/work"),
+        *("--size", str(limits.out_bytes), "--tmpfs", "/out"),
+    )
+
+
+def _given(layout: Layout) -> Iterator[str]:
+    yield from ("--ro-bind", layout.skill, "/skill")
+    if layout.interpreter is not None:
+        yield from ("--ro-bind", *layout.interpreter)
+    if layout.workspace is not None:
+        yield from ("--bind" if layout.write else "--ro-bind", layout.workspace, "/workspace")

@@ -1,0 +1,187 @@
+"""Start bubblewrap up to the moment before the script: everything is mounted, every capability is gone, nothing has run.
+
+bubblewrap reports the sandbox's first process on a status descriptor and then, with its set-up done, waits on a block
+descriptor. Options travel through a memory file, so neither variables nor paths show in the process list. Whether the
+script ran at all is told by the status descriptor, which the sandbox does not hold; text on standard error is not trusted
+for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess.errors import SandboxUnavailableError
+from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SETUP_SECONDS = 10.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.005
+_MESSAGE_BYTES = 4096
+_STATUS_BYTES = 65_536
+
+
+@dataclass(slots=True)
+class Started:
+    """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back."""
+
+    process: subprocess.Popen[bytes]
+    init_pid: int
+    init_pidfd: int
+    out_fd: int
+    _status: int
+    _block: int
+    _report: bytes
+
+    def release(self) -> None:
+        """Let the script start."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._block, b"x")
+        os.close(self._block)
+        self._block = -1
+
+    def script_status(self) -> int | None:
+        """Return the script's exit status once bubblewrap has ended; None where the script was never started."""
+        os.set_blocking(self._status, False)
+        with contextlib.suppress(BlockingIOError):
+            self._report += os.read(self._status, _STATUS_BYTES)
+        for line in self._report.splitlines()[1:]:
+            status = json.loads(line).get("exit-code")
+            if isinstance(status, int):
+                return status
+        return None
+
+    def close(self) -> None:
+        """Close every descriptor and the pipes of the process."""
+        for fd in (self.init_pidfd, self.out_fd, self._status, self._block):
+            if fd >= 0:
+                os.close(fd)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def start(program: str, layout: Layout, command: Sequence[str], *, stdin: bool) -> Started:
+    """Build the sandbox and stop before `command`.
+
+    Raises:
+        SandboxUnavailableError: it cannot be built here; nothing was run.
+    """
+    status, status_in = os.pipe()
+    block_out, block = os.pipe()
+    inherited = [status_in, block_out]
+    try:
+        process = _spawn(program, layout, command, inherited, stdin=stdin)
+    except OSError as fault:
+        _close_all([status, block])
+        raise SandboxUnavailableError("bubblewrap", f"{program} cannot be started: {fault.strerror}") from fault
+    finally:
+        _close_all(inherited)
+    try:
+        report, init_pid = _first_report(status, process)
+        init_pidfd = os.pidfd_open(init_pid)
+        out_fd = _open_out(init_pid, process)
+    except (OSError, SandboxUnavailableError) as fault:
+        process.kill()
+        _, message = process.communicate()
+        _close_all([status, block])
+        if isinstance(fault, SandboxUnavailableError) and not message:
+            raise
+        raise SandboxUnavailableError("bubblewrap", hint_from(message)) from fault
+    return Started(process, init_pid, init_pidfd, out_fd, status, block, report)
+
+
+def hint_from(message: bytes) -> str:
+    """Return what went wrong in bubblewrap's own words, and what to do about it where that is known."""
+    text = message[:_MESSAGE_BYTES].decode("utf-8", "replace").strip() or "it ended without a message"
+    if "Unknown option" in text:
+        return f"{text}; bubblewrap 0.8 or later is needed"
+    if "namespace" in text or "Operation not permitted" in text or "uid map" in text:
+        return (
+            f"{text}; this machine or container does not allow user namespaces (look at the sysctl settings "
+            "user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+        )
+    return text
+
+
+def _spawn(
+    program: str, layout: Layout, command: Sequence[str], inherited: list[int], *, stdin: bool
+) -> subprocess.Popen[bytes]:
+    status_in, block_out = inherited
+    etc = {path: _memory_file(path, content, inherited) for path, content in ETC_FILES.items()}
+    words = [*options(layout, etc), "--json-status-fd", str(status_in), "--block-fd", str(block_out)]
+    told = _memory_file("options", b"\0".join(os.fsencode(word) for word in words), inherited)
+    return subprocess.Popen(
+        [program, "--args", str(told), "--", *command],
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env={},
+        cwd="/",
+        pass_fds=inherited,
+        start_new_session=True,  # a Ctrl-C at the terminal is for Prowess, which then ends the run in order
+    )
+
+
+def _memory_file(name: str, content: bytes, opened: list[int]) -> int:
+    fd = os.memfd_create(name.replace("/", "-"))
+    opened.append(fd)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _first_report(status: int, process: subprocess.Popen[bytes]) -> tuple[bytes, int]:
+    deadline = time.monotonic() + _SETUP_SECONDS
+    report = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(status, selectors.EVENT_READ)
+        while b"\n" not in report:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise _too_slow()
+            chunk = os.read(status, _STATUS_BYTES)
+            if not chunk:
+                raise SandboxUnavailableError("bubblewrap", f"it ended with status {process.wait()} before its set-up")
+            report += chunk
+    return report, int(json.loads(report.split(b"\n", 1)[0])["child-pid"])
+
+
+def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
+    """Wait until the sandbox has its own root, then open /out in it."""
+    deadline = time.monotonic() + _SETUP_SECONDS
+    here = os.stat("/")
+    pause = _FIRST_PAUSE
+    while True:
+        # The process begins in our root and passes through an empty one, where there is no /out, to its own.
+        with contextlib.suppress(FileNotFoundError):
+            root = os.open(f"/proc/{init_pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                found = os.fstat(root)
+                if (found.st_dev, found.st_ino) != (here.st_dev, here.st_ino):
+                    return os.open("out", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
+            finally:
+                os.close(root)
+        if process.poll() is not None:
+            raise SandboxUnavailableError("bubblewrap", f"it ended with status {process.returncode} during its set-up")
+        if time.monotonic() > deadline:
+            raise _too_slow()
+        time.sleep(pause)
+        pause = min(pause * 1.2, _LONGEST_PAUSE)
+
+
+def _too_slow() -> SandboxUnavailableError:
+    return SandboxUnavailableError("bubblewrap", f"it was not ready within {_SETUP_SECONDS:g} s; try again later")
+
+
+def _close_all(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)

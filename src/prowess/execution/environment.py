@@ -1,0 +1,110 @@
+"""The environment of a script is built, never inherited: a small base set, and the variables that the call names.
+
+A variable that tells a loader or an interpreter what to load is refused: it would run something other than the script.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from prowess.errors import InvalidArgumentsError
+from prowess.execution.request import LONGEST_STRING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_VARIABLES = 256
+
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+# What the sandbox sets by itself; PWD comes with the working directory.
+BASE_NAMES = frozenset(
+    {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
+)
+
+_REFUSED_PREFIXES = (
+    "LD_",
+    "DYLD_",
+    "GLIBC_",
+    "MALLOC_",
+    "PYTHON",
+    "PERL5",
+    "PERLLIB",
+    "RUBY",
+    "LUA_",
+    "BASH_",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NODE_REPL_",
+    "OPENSSL_",
+)
+_REFUSED_NAMES = frozenset(
+    {
+        "ENV",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "IFS",
+        "PS4",
+        "CDPATH",
+        "GCONV_PATH",
+        "GETCONF_DIR",
+        "HOSTALIASES",
+        "LOCPATH",
+        "LOCALDOMAIN",
+        "NLSPATH",
+        "RES_OPTIONS",
+        "RESOLV_HOST_CONF",
+        "TZDIR",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS",
+        "PHPRC",
+        "PHP_INI_SCAN_DIR",
+        "TCLLIBPATH",
+    },
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def check_environment(env: Mapping[str, str]) -> None:
+    """Refuse variables that may not be set for a script.
+
+    Raises:
+        InvalidArgumentsError: with one sentence for each variable that does not fit.
+    """
+    problems = [problem for name, value in env.items() if (problem := _fault(name, value))]
+    if len(env) > MOST_VARIABLES:
+        problems.append(f"env has {len(env)} variables; at most {MOST_VARIABLES} are allowed")
+    if problems:
+        raise InvalidArgumentsError(tuple(problems))
+
+
+def _fault(name: str, value: str) -> str | None:
+    if not _NAME.fullmatch(name):
+        return f"env name {name!r} is not a variable name: letters, digits and _ only, not starting with a digit"
+    if name in BASE_NAMES:
+        return f"env variable {name} is set by the sandbox and cannot be replaced"
+    if name in _REFUSED_NAMES or name.startswith(_REFUSED_PREFIXES):
+        return f"env variable {name} is refused: it changes what a loader or an interpreter loads"
+    if "\0" in value:
+        return f"env variable {name} holds a NUL character"
+    if len(name) + 1 + len(value.encode("utf-8", "surrogateescape")) > LONGEST_STRING:
+        return f"env variable {name} is longer than {LONGEST_STRING} bytes"
+    return None
+
+
+def base_environment(*, session_id: str, workspace: bool) -> dict[str, str]:
+    """Return the base set as a script sees it; `WORKSPACE` is there only where a workspace is."""
+    env = {
+        "PATH": PATH,
+        "HOME": "/tmp/home",
+        "LANG": "C.UTF-8",
+        "TMPDIR": "/tmp",
+        "SKILL_DIR": "/skill",
+        "SESSION_ID": session_id,
+        "OUT": "/out",
+    }
+    if workspace:
+        env["WORKSPACE"] = "/workspace"
+    return env

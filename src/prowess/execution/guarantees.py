@@ -1,0 +1,66 @@
+"""What a run was guaranteed, said without varnish: each bound is enforced, or it is not and there is a reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.execution.result import Guarantees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prowess.execution.request import ExecLimits
+
+# Held by the namespaces, the mounts and the supervision of every run, whatever the machine.
+_ALWAYS = (
+    "network",
+    "filesystem",
+    "environment",
+    "user",
+    "capabilities",
+    "user_namespaces",
+    "process_tree",
+    "output_size",
+    "tmp_size",
+    "out_size",
+)
+
+
+def guarantees_of(
+    *, backend: str, version: str, limits: ExecLimits, held: Iterable[str], workspace: bool, write: bool
+) -> Guarantees:
+    """Return the guarantees of a run: `held` names the bounds that the kernel took."""
+    enforced = [*_ALWAYS, *held]
+    if limits.wall_seconds is not None:
+        enforced.append("wall_time")
+    missing = {
+        "wall_time": "no limit was asked for",
+        "cpu_time": "no limit of its own; the wall time ends every process",
+        "file_size": "no limit was asked for",
+        "open_files": "no limit was asked for",
+        "processes": _why_not(limits.processes),
+        "memory": _why_not(limits.memory_bytes),
+        "syscalls": "no system call filter is in force",
+    }
+    if workspace:
+        missing["workspace_sockets"] = "a unix socket that lies in the workspace can be reached"
+    if write:
+        missing["workspace_size"] = "what a script writes to the workspace is bounded by file, not in sum"
+    return Guarantees(
+        backend=backend,
+        version=version,
+        tier=1,
+        network="none",
+        filesystem=_filesystem(workspace=workspace, write=write),
+        enforced=tuple(enforced),
+        not_enforced=tuple((name, why) for name, why in missing.items() if name not in enforced),
+    )
+
+
+def _why_not(limit: int | None) -> str:
+    return "no limit was asked for" if limit is None else "no writable control group on this machine"
+
+
+def _filesystem(*, workspace: bool, write: bool) -> str:
+    place = f"workspace {'read-write' if write else 'read-only'}" if workspace else "no workspace"
+    return f"skill read-only, {place}, system read-only, nothing else"

@@ -1,0 +1,184 @@
+"""Which interpreter runs which script: the shebang first, if it names one of the table, then the extension.
+
+The table is closed: a script never runs by its executable bit, and a shebang never starts a program that is not listed.
+`docs/scripts.md` shows this table; a test keeps the two alike.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from prowess.errors import ScriptUnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterpreterRule:
+    """A row of the table: `programs` are tried in order, `flags` are the one-letter options kept from a shebang."""
+
+    name: str
+    language: str
+    extensions: tuple[str, ...]
+    shebangs: str  # a regular expression over the program's base name
+    programs: tuple[str, ...]
+    arguments: tuple[str, ...]
+    flags: str
+    package: str
+
+
+INTERPRETERS: Final = (
+    InterpreterRule(
+        name="python3",
+        language="Python",
+        extensions=(".py",),
+        shebangs=r"python(3(\.[0-9]+)?)?",
+        programs=("/usr/bin/python3", "/usr/local/bin/python3"),
+        arguments=("-u",),  # so that a run that is cut short has given what it printed
+        flags="BEIOSsu",
+        package="python3",
+    ),
+    InterpreterRule(
+        name="sh",
+        language="POSIX shell",
+        extensions=(".sh",),
+        shebangs=r"sh|dash",
+        programs=("/usr/bin/sh", "/bin/sh"),
+        arguments=(),
+        flags="efux",
+        package="dash",
+    ),
+    InterpreterRule(
+        name="bash",
+        language="Bash",
+        extensions=(".bash",),
+        shebangs=r"bash",
+        programs=("/usr/bin/bash", "/bin/bash"),
+        arguments=(),
+        flags="efux",
+        package="bash",
+    ),
+    InterpreterRule(
+        name="node",
+        language="JavaScript",
+        extensions=(".js",),
+        shebangs=r"node|nodejs",
+        programs=("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"),
+        arguments=(),
+        flags="",
+        package="nodejs",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterpreterMount:
+    """An interpreter outside /usr: `prefix` on the host appears read-only in the sandbox, `program` lies below it.
+
+    For example `InterpreterMount(prefix="/opt/python3.13", program="bin/python3")`.
+    """
+
+    prefix: str
+    program: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """The command that the script's path and arguments are added to; `prefix` is mounted at `mount_point` if set."""
+
+    name: str
+    command: tuple[str, ...]
+    prefix: str | None = None
+    mount_point: str | None = None
+
+
+def select_interpreter(
+    script: str,
+    first_bytes: bytes,
+    *,
+    extensions: Mapping[str, str] = MappingProxyType({}),
+    mounts: Mapping[str, InterpreterMount] = MappingProxyType({}),
+) -> Interpreter:
+    """Return the interpreter for the script at the relative path `script` that begins with `first_bytes`.
+
+    `extensions` adds rows of extension to interpreter name; `mounts` says where an interpreter lies that is not below
+    /usr.
+
+    Raises:
+        ScriptUnsupportedError: it names the interpreter that is missing and what would be needed.
+    """
+    program, options = _shebang(first_bytes)
+    rule = _rule_by_shebang(program) or _rule_by_extension(script, extensions)
+    if rule is None:
+        raise ScriptUnsupportedError(script, _nothing_fits(script, program))
+    arguments = (*rule.arguments, *_kept_flags(rule, options)) if _rule_by_shebang(program) else rule.arguments
+    if mount := mounts.get(rule.name):
+        if not os.access(os.path.join(mount.prefix, mount.program), os.X_OK):
+            missing = f"{mount.prefix}/{mount.program}, where the configuration says {rule.name} is, cannot be executed"
+            raise ScriptUnsupportedError(script, missing)
+        point = f"/interpreters/{rule.name}"
+        command = (f"{point}/{mount.program}", *arguments)
+        return Interpreter(name=rule.name, command=command, prefix=mount.prefix, mount_point=point)
+    for path in rule.programs:
+        if os.access(path, os.X_OK):
+            return Interpreter(name=rule.name, command=(path, *arguments))
+    raise ScriptUnsupportedError(script, _not_installed(rule))
+
+
+def _shebang(first_bytes: bytes) -> tuple[str | None, list[str]]:
+    if not first_bytes.startswith(b"#!"):
+        return None, []
+    line = first_bytes[2:LONGEST_SHEBANG].split(b"\n", 1)[0].decode("utf-8", "replace")
+    words = line.split()
+    if words and words[0].rpartition("/")[2] == "env":
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    if not words:
+        return None, []
+    return words[0].rpartition("/")[2], words[1:]
+
+
+def _rule_by_shebang(program: str | None) -> InterpreterRule | None:
+    if program is None:
+        return None
+    return next((rule for rule in INTERPRETERS if re.fullmatch(rule.shebangs, program)), None)
+
+
+def _rule_by_extension(script: str, extra: Mapping[str, str]) -> InterpreterRule | None:
+    extension = _extension(script)
+    name = extra.get(extension)
+    return next((rule for rule in INTERPRETERS if extension in rule.extensions or rule.name == name), None)
+
+
+def _extension(script: str) -> str:
+    name = script.rpartition("/")[2]
+    stem, dot, ending = name.rpartition(".")
+    return f"{dot}{ending}".lower() if stem and dot else ""
+
+
+def _kept_flags(rule: InterpreterRule, options: list[str]) -> tuple[str, ...]:
+    return tuple(
+        option
+        for option in options
+        if len(option) > 1 and option.startswith("-") and all(letter in rule.flags for letter in option[1:])
+    )
+
+
+def _nothing_fits(script: str, program: str | None) -> str:
+    known = ", ".join(f"{rule.name} ({' '.join(rule.extensions)})" for rule in INTERPRETERS)
+    if program is not None:
+        return f"its first line asks for {program!r}, which is not one of the interpreters: {known}"
+    if extension := _extension(script):
+        return f"no interpreter is configured for {extension!r}; there is one for: {known}"
+    return f"it has neither a shebang nor an extension; give it one of: {known}"
+
+
+def _not_installed(rule: InterpreterRule) -> str:
+    places = " or ".join(rule.programs)
+    return f"{rule.name} is not installed at {places}; install it (Debian: apt-get install {rule.package}) or configure its place"

@@ -1,0 +1,61 @@
+"""One script run as it is asked for: which staged skill, which script, with what, and within which bounds.
+
+Nothing here is checked against the machine; a sandbox does that before it starts anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MEBIBYTE = 1024 * 1024
+
+# What the kernel takes: one string of at most 32 pages, and all of them together in a quarter of the stack.
+LONGEST_STRING = 131_000
+ALL_STRINGS = 1_500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecLimits:
+    """Bounds on one script run; `None` lifts a bound. Sizes are in bytes.
+
+    Which of them hold on this machine is said by `Guarantees`, run by run.
+    """
+
+    wall_seconds: float | None = 30.0
+    cpu_seconds: int | None = None  # one process; the wall time bounds all of them
+    output_bytes: int = 1_000_000  # each of the two streams
+    tmp_bytes: int = 64 * MEBIBYTE  # /tmp with HOME and the private working directory
+    out_bytes: int = 32 * MEBIBYTE  # /out
+    out_files: int = 64
+    file_bytes: int | None = 32 * MEBIBYTE  # the largest file a script can write
+    memory_bytes: int | None = 512 * MEBIBYTE  # the whole run; needs a control group
+    processes: int | None = 64  # processes and threads together
+    open_files: int | None = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecRequest:
+    """One run of `script` (relative to `skill_dir`) with `args` exactly as they are.
+
+    `skill_dir` must hold trusted bytes, as `prowess.execution.staging.stage` makes them. `interpreter` is a command
+    inside the sandbox, or None to choose by shebang and extension. `workdir` is relative to `workspace`; without a
+    workspace the script has a private empty directory. `stdin` of None is the empty input. `out_dir` is the host
+    directory that receives what the script leaves in /out; None drops it.
+    """
+
+    skill_dir: str
+    script: str
+    interpreter: tuple[str, ...] | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    workdir: str = "."
+    stdin: bytes | None = None
+    workspace: str | None = None
+    write: bool = False
+    out_dir: str | None = None
+    limits: ExecLimits = field(default_factory=ExecLimits)
+    session_id: str = ""

@@ -1,0 +1,93 @@
+"""What came of one script run. A status other than zero is a result; so is a run that was ended at its time limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """A file that the script left in /out, vetted and copied: `name` is relative with `/`, `path` is on the host.
+
+    `size` is in bytes, `digest` is `sha256:` and 64 hexadecimal digits over the bytes at `path`.
+    """
+
+    name: str
+    size: int
+    digest: str
+    media_type: str
+    path: str
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the entry of a result's `artifacts`."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "digest": self.digest,
+            "media_type": self.media_type,
+            "path": self.path,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecNotice:
+    """Something about the run that a caller should know; `code` is for programs, `message` is one sentence."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantees:
+    """What held during the run: each name stands either in `enforced` or, with the reason, in `not_enforced`."""
+
+    backend: str
+    version: str
+    tier: int
+    network: str
+    filesystem: str
+    enforced: tuple[str, ...]
+    not_enforced: tuple[tuple[str, str], ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the `guarantees` of a result: plain JSON, keys in a fixed order."""
+        return {
+            "backend": self.backend,
+            "version": self.version,
+            "tier": self.tier,
+            "network": self.network,
+            "filesystem": self.filesystem,
+            "enforced": list(self.enforced),
+            "not_enforced": dict(self.not_enforced),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecResult:
+    """The end of one run.
+
+    `exit_code` is the script's own status, 128 + N where signal N ended it (so 137 at the time limit). `stdout` and
+    `stderr` hold at most the limit; `stdout_bytes` and `stderr_bytes` count everything that was written. `duration_ms`
+    runs from the script's start to its end, without the sandbox's own set-up.
+    """
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    stdout_bytes: int
+    stderr_bytes: int
+    timed_out: bool
+    duration_ms: int
+    artifacts: tuple[Artifact, ...] = ()
+    notices: tuple[ExecNotice, ...] = ()
+    guarantees: Guarantees
+
+    @property
+    def stdout_truncated(self) -> bool:
+        """Whether the script wrote more to standard output than was kept."""
+        return self.stdout_bytes > len(self.stdout)
+
+    @property
+    def stderr_truncated(self) -> bool:
+        """Whether the script wrote more to standard error than was kept."""
+        return self.stderr_bytes > len(self.stderr)

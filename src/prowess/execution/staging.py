@@ -1,0 +1,127 @@
+"""A stage is a copy of a skill whose bytes are known: what was hashed is what is run.
+
+It lies in the cache under the digest of its content, so two skills with the same bytes share one and an edit makes a
+new one. Only the regular files of the manifest are copied, each read once through a checked descriptor and compared
+with its record; links, pipes and devices never get there. A stage appears by one rename, whole or not at all, and one
+that does not hold what its name says (a machine that lost power) is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from prowess._internal.contained import ContainedRoot
+from prowess._internal.places import ensure_private_directory
+from prowess._internal.tree_digest import read_tree
+from prowess.errors import DigestChangedError, SandboxUnavailableError, UnsafePathError
+
+if TYPE_CHECKING:
+    from prowess._internal.tree_digest import FileRecord, TreeManifest
+
+_CHUNK = 1 << 20
+_ATTEMPTS = 3  # each one is lost only to another process that finished the same stage
+
+
+def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:
+    """Return a directory below `cache_dir` that holds exactly the files of `manifest`, copied from `root` if needed.
+
+    Several processes may call this at once for the same skill.
+
+    Raises:
+        DigestChangedError: a file is no longer what the manifest says.
+        SandboxUnavailableError: the copy cannot be written (a full disk, a read-only cache).
+    """
+    name = manifest.content_digest.removeprefix("sha256:")
+    home = os.path.join(cache_dir, "stages")
+    final = os.path.join(home, name)
+    if _holds(final, manifest):
+        return final
+    if isinstance(root, str):
+        with ContainedRoot(root) as opened:
+            return _make(opened, manifest, home, final)
+    return _make(root, manifest, home, final)
+
+
+def _make(root: ContainedRoot, manifest: TreeManifest, home: str, final: str) -> str:
+    try:
+        ensure_private_directory(home)
+        for _ in range(_ATTEMPTS):
+            fresh = tempfile.mkdtemp(prefix=".new-", dir=home)
+            try:
+                _copy_all(root, manifest, fresh)
+                if _publish(fresh, final, manifest):
+                    return final
+            finally:
+                shutil.rmtree(fresh, ignore_errors=True)
+    except OSError as fault:
+        hint = f"the skill cannot be copied to {home} ({fault.strerror or fault}); free space there or make it writable"
+        raise SandboxUnavailableError("staging", hint) from fault
+    hint = f"another process keeps changing {final}; delete that directory and try again"
+    raise SandboxUnavailableError("staging", hint)
+
+
+def _copy_all(root: ContainedRoot, manifest: TreeManifest, fresh: str) -> None:
+    for record in manifest.files:
+        target = os.path.join(fresh, *record.path.split("/"))
+        os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
+        _copy(root, record, target)
+    os.chmod(fresh, 0o755)  # inside the sandbox it is read as another user
+
+
+def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
+    skill = os.path.basename(root.root)
+    try:
+        source = root.open(record.path)
+    except (FileNotFoundError, IsADirectoryError, UnsafePathError):
+        raise DigestChangedError(skill, record.path) from None
+    whole = hashlib.sha256()
+    size = 0
+    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with source:
+            # One byte more than the record says is enough to know; a file that keeps growing must not fill the disk.
+            while size <= record.size and (chunk := os.read(source.fd, min(_CHUNK, record.size + 1 - size))):
+                whole.update(chunk)
+                size += len(chunk)
+                _write_all(out, chunk)
+        if size != record.size or whole.hexdigest() != record.sha256:
+            raise DigestChangedError(skill, record.path)
+        os.fchmod(out, 0o555 if record.executable else 0o444)
+    finally:
+        os.close(out)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _publish(fresh: str, final: str, manifest: TreeManifest) -> bool:
+    """Move `fresh` to `final`; False where something else stood there and has been set aside for another attempt."""
+    try:
+        os.rename(fresh, final)
+    except OSError:
+        if not os.path.lexists(final):
+            raise
+        if _holds(final, manifest):
+            return True  # another process was faster; its stage is as good
+        aside = tempfile.mkdtemp(prefix=".wrong-", dir=os.path.dirname(final))
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(final, os.path.join(aside, "stage"))
+        shutil.rmtree(aside, ignore_errors=True)
+        return False
+    return True
+
+
+def _holds(final: str, manifest: TreeManifest) -> bool:
+    try:
+        found = read_tree(final)
+    except OSError:
+        return False
+    return not found.obstacles and found.files == manifest.files

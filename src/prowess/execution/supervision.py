@@ -1,0 +1,170 @@
+"""Watch one child to its end: feed its input, keep the first bytes of its output and count the rest, mind the time.
+
+The output of a process that floods is read and dropped, so that it never fills a pipe that it then blocks on and never
+fills our memory. All of it is one blocking loop over descriptors: it runs in a worker thread, and whoever cancels the
+run wakes it through a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
+
+_CHUNK = 1 << 16
+_DEATH_SECONDS = 2.0  # a killed process that the kernel holds longer than this is reported, not waited for
+
+
+@dataclass(slots=True)
+class Capture:
+    """The first `limit` bytes of a stream, and how many there were."""
+
+    limit: int
+    data: bytearray = field(default_factory=bytearray)
+    total: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Keep what still fits of `chunk` and count all of it."""
+        if room := self.limit - len(self.data):
+            self.data += chunk[:room]
+        self.total += len(chunk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How it ended: `ended` is False where processes were still there after they were killed."""
+
+    timed_out: bool
+    cancelled: bool
+    ended: bool
+    seconds: float
+
+
+def supervise(
+    child: subprocess.Popen[bytes],
+    *,
+    init_pidfd: int,
+    stdin: bytes | None,
+    stdout: Capture,
+    stderr: Capture,
+    wall_seconds: float | None,
+    cancel_fd: int,
+) -> Ending:
+    """Wait for `child`, the monitor of a process namespace whose first process is `init_pidfd`; leave none alive.
+
+    When the monitor ends, whatever the script started and left behind is killed: an answer never waits for a
+    grandchild that holds a pipe.
+    """
+    began = time.monotonic()
+    deadline = None if wall_seconds is None else began + wall_seconds
+    monitor = os.pidfd_open(child.pid)
+    loop = _Loop(child, monitor, stdin, stdout, stderr, cancel_fd)
+    try:
+        reason = loop.until_exit(deadline)
+        seconds = time.monotonic() - began
+        if reason != "exit":
+            child.kill()
+        _kill(init_pidfd)
+        ended = _wait(init_pidfd, _DEATH_SECONDS) and _wait(monitor, _DEATH_SECONDS)
+        if ended:
+            child.wait()
+        loop.drain()
+    finally:
+        loop.close()
+        os.close(monitor)
+    return Ending(timed_out=reason == "time", cancelled=reason == "cancel", ended=ended, seconds=seconds)
+
+
+class _Loop:
+    def __init__(
+        self,
+        child: subprocess.Popen[bytes],
+        monitor: int,
+        stdin: bytes | None,
+        stdout: Capture,
+        stderr: Capture,
+        cancel_fd: int,
+    ) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._monitor, self._cancel = monitor, cancel_fd
+        self._selector.register(monitor, selectors.EVENT_READ)
+        self._selector.register(cancel_fd, selectors.EVENT_READ)
+        self._captures: dict[int, Capture] = {}
+        for stream, capture in ((child.stdout, stdout), (child.stderr, stderr)):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._captures[stream.fileno()] = capture
+                self._selector.register(stream, selectors.EVENT_READ)
+        self._stdin = child.stdin
+        self._input = memoryview(stdin or b"")
+        if self._stdin is not None:
+            os.set_blocking(self._stdin.fileno(), False)
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+
+    def until_exit(self, deadline: float | None) -> str:
+        """Move bytes until the monitor exits ("exit"), the time is up ("time") or someone cancels ("cancel")."""
+        while True:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return "time"
+            ready = [key.fd for key, _ in self._selector.select(left)]
+            if self._cancel in ready:
+                return "cancel"
+            for fd in ready:
+                if fd in self._captures:
+                    self._read(fd)
+                elif fd != self._monitor:
+                    self._write(fd)
+            if self._monitor in ready:
+                return "exit"
+
+    def drain(self) -> None:
+        """Read what the pipes still hold; nothing is waited for."""
+        for fd in list(self._captures):
+            while self._read(fd):
+                pass
+
+    def close(self) -> None:
+        self._selector.close()
+
+    def _read(self, fd: int) -> bool:
+        try:
+            chunk = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self._selector.unregister(fd)
+            del self._captures[fd]
+            return False
+        self._captures[fd].add(chunk)
+        return True
+
+    def _write(self, fd: int) -> None:
+        try:
+            self._input = self._input[os.write(fd, self._input[:_CHUNK]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._input = memoryview(b"")  # the script reads no further, which is its right
+        if not self._input:
+            self._selector.unregister(fd)
+            if self._stdin is not None:
+                self._stdin.close()
+
+
+def _kill(pidfd: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+
+def _wait(pidfd: int, seconds: float) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(pidfd, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
