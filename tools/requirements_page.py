@@ -73,7 +73,7 @@ def _link(test: str) -> str:
 def _cell(text: str) -> str:
     # Odd parts stand between backticks: there only the bar of the table needs care.
     parts = text.replace("|", "\\|").split("`")
-    parts[::2] = [part.replace("<", "&lt;").replace("[", "\\[") for part in parts[::2]]
+    parts[::2] = [part.replace("<", "&lt;").replace("](", "]\\(") for part in parts[::2]]
     return "`".join(parts)
 
 
