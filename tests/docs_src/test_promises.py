@@ -1,0 +1,104 @@
+"""What the documentation has to say, checked where a reader would look for it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import prowess
+
+ROOT = Path(__file__).parents[2]
+
+
+def _page(name: str) -> str:
+    """The text of a page with every run of blanks and line breaks as one blank."""
+    return re.sub(r"\s+", " ", (ROOT / name).read_text(encoding="utf-8"))
+
+
+def _sections(name: str) -> list[str]:
+    return re.findall(r"^## (.*)$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.proves("tooling.skills-ref.install")
+def test_installation_with_pip_and_uv_and_in_place_of_the_reference_tool() -> None:
+    page = _page("docs/install.md")
+    assert "`pip install prowess`" in page
+    assert "`uv pip install prowess`" in page
+    assert "| `skills-ref validate PATH` | `prowess validate PATH` |" in page
+    assert "from prowess.compat.skills_ref import validate" in page
+
+
+@pytest.mark.proves("tooling.authoring.guide")
+def test_the_authoring_guide_covers_the_eight_practices() -> None:
+    assert {
+        "Keep the metadata tight",
+        "Disclose progressively",
+        "Draw the boundaries",
+        "Version it",
+        "Check before publishing",
+        "Name it clearly",
+        "Show an example",
+        "Help with failures",
+    } <= set(_sections("docs/authoring.md"))
+
+
+@pytest.mark.proves("tooling.authoring.troubleshooting")
+def test_the_troubleshooting_page_covers_the_four_complaints() -> None:
+    assert {
+        "My skill fails validation",
+        "The body is too long",
+        "An agent does not find my skill",
+        "Broken characters",
+    } <= set(_sections("docs/troubleshooting.md"))
+
+
+@pytest.mark.proves("tooling.authoring.links")
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_home_the_tool_and_the_examples_of_the_format_are_linked(page: str) -> None:
+    text = _page(page)
+    assert "https://agentskills.io/specification" in text
+    assert "https://github.com/agentskills/agentskills" in text
+    assert "https://github.com/anthropics/skills" in text
+
+
+@pytest.mark.proves("format.metadata.common-keys")
+def test_the_customary_metadata_keys_are_documented() -> None:
+    page = _page("docs/authoring.md")
+    assert "These keys are customary" in page
+    assert [key for key in ("author", "version", "updated", "category") if f"| `{key}` |" not in page] == []
+
+
+@pytest.mark.proves("format.allowed-tools.experimental")
+def test_allowed_tools_is_called_experimental_and_honoured_differently() -> None:
+    page = _page("docs/authoring.md")
+    section = page[page.index("## allowed-tools is experimental") :]
+    assert "marks the field as experimental, and agents differ" in section
+
+
+@pytest.mark.proves("governance.persona.contributor")
+def test_a_contributor_finds_the_standards_and_the_checks_that_reviewers_use() -> None:
+    page = _page("CONTRIBUTING.md")
+    assert "reviewed by these standards" in page
+    assert "the same commands that reviewers use" in page
+    assert "`prowess check`" in page
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert "run: make test" in workflow
+    assert "exec make test" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
+def test_every_dependency_has_its_reason() -> None:
+    page = _page("docs/dependencies.md")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [
+        *project["dependencies"],
+        *(line for extra in project["optional-dependencies"].values() for line in extra),
+    ]
+    names = {re.split(r"[<>=;\[ ]", line)[0] for line in wanted}
+    assert sorted(name for name in names if not re.search(rf"\b{re.escape(name)}\b", page)) == []
+
+
+def test_the_changelog_has_the_version_of_the_package() -> None:
+    assert f"## {prowess.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
