@@ -27,21 +27,23 @@ class TooLargeError(ValueError):
     """The text would be longer than the caller allows."""
 
 
-def canonical_json(value: object, *, max_bytes: int | None = None) -> bytes:
+def canonical_json(value: object, *, max_bytes: int | None = None, floats: bool = True) -> bytes:
     """Return the canonical UTF-8 text of `value`.
+
+    Without `floats`, numbers are the integers that every JSON reader holds exactly: none with a fraction or an
+    exponent, none beyond 2^53 - 1.
 
     Raises:
         NotJsonError: a value without a JSON form.
         TooDeepError: more than `MAX_DEPTH` levels.
         TooLargeError: more than `max_bytes`.
     """
-    plain = _survey(value, max_bytes)
+    plain = _survey(value, max_bytes, floats=floats)
     text = _ENCODE(value) if plain else _spell(value)
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        message = "a text holds half of a surrogate pair"
-        raise NotJsonError(message) from None
+        raise NotJsonError("a text holds half of a surrogate pair") from None
     if max_bytes is not None and len(data) > max_bytes:
         raise TooLargeError(max_bytes)
     return data
@@ -55,7 +57,7 @@ def sha256_of(data: bytes) -> str:
 _ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
-def _survey(value: object, max_nodes: int | None) -> bool:
+def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
     """Refuse what has no canonical text; say whether Python's own encoder spells the rest as RFC 8785 does.
 
     Every value takes a byte at least, so counting values also ends the walk through a container that holds itself.
@@ -69,32 +71,36 @@ def _survey(value: object, max_nodes: int | None) -> bool:
             nodes += 1
             if max_nodes is not None and nodes > max_nodes:
                 raise TooLargeError(max_nodes)
-            if item is None or isinstance(item, (str, bool, int)):
-                plain = plain and type(item) in _PLAIN
-            elif isinstance(item, float):
-                plain = False
-                if not math.isfinite(item):
-                    message = f"{item} is not a JSON number"
-                    raise NotJsonError(message)
+            if item is None or isinstance(item, (str, bool, int, float)):
+                plain = _is_plain(item, floats=floats) and plain
             elif isinstance(item, Mapping):
                 plain = plain and type(item) is dict
                 for key in item:
                     if not isinstance(key, str):
-                        message = f"a member's name is of type {type(key).__name__}, not text"
-                        raise NotJsonError(message)
+                        raise NotJsonError(f"a member's name is of type {type(key).__name__}, not text")
                     plain = plain and key.isascii()
                 below.extend(item.values())
             elif isinstance(item, (list, tuple)):
                 below.extend(item)
             else:
-                message = f"a value of type {type(item).__name__} has no JSON form"
-                raise NotJsonError(message)
+                raise NotJsonError(f"a value of type {type(item).__name__} has no JSON form")
         if not below:
             return plain
         level = below
     raise TooDeepError(MAX_DEPTH)
 
 
+def _is_plain(item: float | str | None, *, floats: bool) -> bool:
+    if isinstance(item, float):
+        if not floats or not math.isfinite(item):
+            raise NotJsonError(f"{item} is not a number allowed here")
+        return False
+    if not floats and isinstance(item, int) and abs(item) > _MAX_EXACT:
+        raise NotJsonError(f"{item} is beyond 2^53 - 1")
+    return type(item) in _PLAIN
+
+
+_MAX_EXACT = 2**53 - 1
 _PLAIN = (str, bool, int, type(None))
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from prowess.tools.result import followed_by
+
 if TYPE_CHECKING:
     from prowess.tools.result import ToolResult
 
@@ -34,5 +36,5 @@ class RepeatedFailure:
             del self._failed[next(iter(self._failed))]
         if not known:
             return result
-        text = f"{(result.error or '').rstrip('. ')}. {REMARK}"
+        text = followed_by(result.error or "", REMARK)
         return replace(result, error=text, error_detail={**(result.error_detail or {}), "message": text})

@@ -43,7 +43,7 @@ class ToolResult:
     @classmethod
     def failed(cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None) -> ToolResult:
         """Return a failure for `cause`; `remark` is a sentence that follows its own."""
-        text = str(cause) if remark is None else f"{str(cause).rstrip('. ')}. {remark}"
+        text = str(cause) if remark is None else followed_by(str(cause), remark)
         detail = {"code": cause.code, "message": text, "suggestions": list(cause.suggestions)}
         return cls(success=False, error=text, duration_ms=duration_ms, error_detail=detail, cause=cause)
 
@@ -71,3 +71,8 @@ class ToolResult:
         if self.success:
             return self.result or {}
         raise self.cause or SkillError(self.error)
+
+
+def followed_by(text: str, sentence: str) -> str:
+    """Return `text`, ended as a sentence, and another sentence."""
+    return f"{text} {sentence}" if text.endswith((".", "?", "!")) else f"{text}. {sentence}"

@@ -23,10 +23,9 @@ MAX_PROBLEMS = 50  # named; the rest is counted
 _MAX_NAME = 80  # characters of a name that are repeated in a message
 
 _REMARKS = frozenset({"title", "description", "default", "examples", "$schema"})
-_RULES = frozenset(
-    "type properties required additionalProperties enum items "
-    "minItems maxItems minimum maximum minLength maxLength".split()
-)
+_RULES = frozenset({"type", "properties", "required", "additionalProperties", "enum", "items"}) | {
+    f"{side}{suffix}" for side in ("min", "max") for suffix in ("imum", "Items", "Length")
+}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),

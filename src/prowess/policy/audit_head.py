@@ -1,0 +1,80 @@
+"""`head.json`: how many records the log beside it has, the hash of the last one, and where that one ends.
+
+It is replaced as a whole after each record. A log that is shorter than its head has lost its tail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+from prowess._internal.atomic_write import write_atomically
+from prowess._internal.canonical_json import canonical_json
+
+_MAX_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditHead:
+    """`hash` is None where `count` is 0; `size` is the length in bytes of the first `count` records."""
+
+    count: int
+    hash: str | None
+    size: int
+
+
+class BadHeadError(ValueError):
+    """The file is there but is not one that this module writes."""
+
+
+EMPTY = AuditHead(count=0, hash=None, size=0)
+
+
+def head_path(log_path: str) -> str:
+    """Return where the head of the log at `log_path` lies."""
+    return os.path.join(os.path.dirname(log_path), "head.json")
+
+
+def write_head(log_path: str, head: AuditHead) -> None:
+    """Replace the head; OSError where nothing was changed.
+
+    It is not synced: the log is, where that is asked for, and a head that a loss of power has set back is one that
+    the log runs ahead of, which recovery and verification know.
+    """
+    write_atomically(head_path(log_path), _spell(head), sync=False)
+
+
+def read_head(log_path: str) -> AuditHead | None:
+    """Return the head, or None where there is none.
+
+    Raises:
+        BadHeadError: it was changed by something else.
+        OSError: it cannot be read, or is a link.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(head_path(log_path), flags)
+    except FileNotFoundError:
+        return None
+    try:
+        data = os.read(descriptor, _MAX_BYTES)
+    finally:
+        os.close(descriptor)
+    try:
+        value = json.loads(data)
+        head = AuditHead(**value)
+        if _spell(head) != data or not _fits(head):
+            raise BadHeadError
+    except (ValueError, TypeError, RecursionError):
+        raise BadHeadError("head.json is not one that this log wrote") from None
+    return head
+
+
+def _spell(head: AuditHead) -> bytes:
+    return canonical_json({"count": head.count, "hash": head.hash, "size": head.size}) + b"\n"
+
+
+def _fits(head: AuditHead) -> bool:
+    numbers = type(head.count) is int and type(head.size) is int and head.count >= 0 and head.size >= 0
+    return numbers and (head.hash is None if head.count == 0 else isinstance(head.hash, str))

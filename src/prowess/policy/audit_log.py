@@ -1,0 +1,211 @@
+"""An audit log in one JSONL file that several processes append to.
+
+Under a lock on the file, an append learns from `head.json` where the chain ends, writes the record behind it, and
+replaces the head. A writer may be killed between any two of these steps; the next append finishes or removes what it
+left and says so in a record of its own (`log.recovered`). A log that is shorter than its head, or that has lost it,
+is not continued: that is for `prowess audit verify` and a person.
+
+The file is private (0600 in a 0700 directory) and is never reached through a link.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from prowess._internal.atomic_write import write_all
+from prowess._internal.canonical_json import sha256_of
+from prowess._internal.file_lock import WAIT_SECONDS, descriptor_locked
+from prowess._internal.places import ensure_private_directory
+from prowess.errors import AuditError
+from prowess.policy.audit_event import AuditEvent
+from prowess.policy.audit_head import EMPTY, AuditHead, BadHeadError, read_head, write_head
+from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line, seal
+
+if TYPE_CHECKING:
+    from prowess.policy.audit_event import AuditRecord
+
+RECOVERED = "log.recovered"
+_OWN_KINDS = "log."  # events of the log itself; nobody else writes one
+_OTHERS = 0o077
+_SYNC_SECONDS = 1.0
+_MAX_RECOVERY_BYTES = 64 * 1024 * 1024
+
+
+class JsonlAuditLog:
+    """The log at `path`, with `head.json` beside it; one log has one directory.
+
+    Args:
+        path: the file, by custom `audit.jsonl`. It and its directory are made when first used.
+        fsync: `record` puts each record on the disk before `append` returns; `second` at most once a second and on
+            `close`, so that a loss of power (not a killed process) may cost the last records.
+        wait_seconds: how long to wait for other writers.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        fsync: Literal["record", "second"] = "record",
+        *,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
+        self.path = os.path.abspath(path)
+        self._each = fsync == "record"
+        self._wait_seconds = wait_seconds
+        self._lock = threading.Lock()
+        self._synced_at = time.monotonic()
+        self._unsynced = False
+
+    def append(self, event: AuditEvent) -> AuditRecord:
+        """Write one record behind the last.
+
+        Raises:
+            AuditError: nothing was written, and the file is as it was.
+        """
+        if event.kind.startswith(_OWN_KINDS):
+            raise AuditError(self.path, f"kind {event.kind!r} is kept for the log itself")
+        with self._lock:
+            try:
+                return self._append(event)
+            except TimeoutError as fault:
+                raise AuditError(self.path, f"{fault}; try again") from fault
+            except OSError as fault:
+                raise AuditError(self.path, f"cannot be written: {fault.strerror or fault}") from fault
+            except BadHeadError as fault:
+                raise AuditError(self.path, f"{fault}; run `prowess audit verify`") from fault
+            except BadLineError as fault:
+                raise AuditError(self.path, f"this event cannot be recorded: {fault}") from fault
+
+    def close(self) -> None:
+        """Put on the disk what `second` has left; the log can be used again afterwards."""
+        with self._lock:
+            if self._unsynced:
+                with suppress(OSError):
+                    descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+                    try:
+                        self._sync(descriptor)
+                    finally:
+                        os.close(descriptor)
+
+    def _append(self, event: AuditEvent) -> AuditRecord:
+        descriptor = self._open()
+        try:
+            with descriptor_locked(descriptor, wait_seconds=self._wait_seconds):
+                self._check_still_in_place(descriptor)
+                head = self._end_of_chain(descriptor)
+                return self._write(descriptor, event, head)[0]
+        finally:
+            os.close(descriptor)
+
+    def _open(self) -> int:
+        directory = os.path.dirname(self.path)
+        ensure_private_directory(directory)
+        self._check_private(os.stat(directory), directory, "700")
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        if os.path.islink(self.path):
+            raise AuditError(self.path, "is a link; name the file itself")
+        # O_NONBLOCK, so that a pipe in its place cannot make the open wait for ever.
+        descriptor = os.open(self.path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+        try:
+            self._check_private(os.fstat(descriptor), self.path, "600")
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _check_private(self, status: os.stat_result, path: str, mode: str) -> None:
+        if os.name != "posix":
+            return  # Windows has access lists, which the modes do not show
+        if status.st_uid != os.geteuid():
+            raise AuditError(self.path, f"{path} belongs to another user")
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+            raise AuditError(self.path, "has a second name; remove the other link")
+        if not stat.S_ISREG(status.st_mode) and path == self.path:
+            raise AuditError(self.path, "is not a plain file")
+        if stat.S_IMODE(status.st_mode) & _OTHERS:
+            raise AuditError(self.path, f"{path} is open to other users; run `chmod {mode} {path}`")
+
+    def _check_still_in_place(self, descriptor: int) -> None:
+        """Refuse a file that was moved away while this process waited: its chain goes on without a head."""
+        if os.name == "posix" and not os.path.samestat(os.fstat(descriptor), os.stat(self.path)):
+            raise AuditError(self.path, "was replaced just now; try again")
+
+    def _end_of_chain(self, descriptor: int) -> AuditHead:
+        size = os.fstat(descriptor).st_size
+        head = read_head(self.path)
+        if head is None:
+            if size:
+                raise AuditError(self.path, "head.json is missing beside it; run `prowess audit verify`")
+            write_head(self.path, EMPTY)
+            return EMPTY
+        if size < head.size:
+            reason = f"{head.size - size} bytes are missing from its end; run `prowess audit verify`"
+            raise AuditError(self.path, reason)
+        return head if size == head.size else self._recover(descriptor, head, size)
+
+    def _recover(self, descriptor: int, head: AuditHead, size: int) -> AuditHead:
+        """Take over whole records behind the head, remove a torn line, and record both."""
+        if size - head.size > _MAX_RECOVERY_BYTES:
+            raise AuditError(self.path, "too much stands behind its last known record; run `prowess audit verify`")
+        tail = _read_at(descriptor, head.size, size - head.size)
+        *lines, torn = tail.split(b"\n")
+        adopted = head
+        for line in lines:
+            try:
+                record = read_line(line)
+            except (BadLineError, ChangedRecordError):
+                record = None
+            if record is None or record.sequence != adopted.count + 1 or record.previous != adopted.hash:
+                reason = (
+                    f"what stands behind record {adopted.count} is no record of this log; run `prowess audit verify`"
+                )
+                raise AuditError(self.path, reason)
+            adopted = AuditHead(count=record.sequence, hash=record.hash, size=adopted.size + len(line) + 1)
+        if torn:
+            os.ftruncate(descriptor, adopted.size)
+        write_head(self.path, adopted)
+        data: dict[str, object] = {"adopted_records": len(lines), "removed_bytes": len(torn)}
+        if torn:
+            data["removed_sha256"] = sha256_of(torn)
+        return self._write(descriptor, AuditEvent(kind=RECOVERED, data=data), adopted)[1]
+
+    def _write(self, descriptor: int, event: AuditEvent, head: AuditHead) -> tuple[AuditRecord, AuditHead]:
+        record, line = seal(event, sequence=head.count + 1, at=_now(), previous=head.hash)
+        behind = AuditHead(count=record.sequence, hash=record.hash, size=head.size + len(line))
+        try:
+            write_all(descriptor, line)
+            if self._each:
+                os.fsync(descriptor)
+            write_head(self.path, behind)
+        except OSError:
+            with suppress(OSError):  # where even this fails, a torn line is left, and the next append removes it
+                os.ftruncate(descriptor, head.size)
+            raise
+        if not self._each:
+            self._unsynced = True
+            if time.monotonic() - self._synced_at >= _SYNC_SECONDS:
+                with suppress(OSError):  # the record is written; the next second tries again
+                    self._sync(descriptor)
+        return record, behind
+
+    def _sync(self, descriptor: int) -> None:
+        os.fsync(descriptor)
+        self._synced_at, self._unsynced = time.monotonic(), False
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _read_at(descriptor: int, start: int, size: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)  # not pread, which Windows lacks; writes go to the end in any case
+    parts = []
+    while size and (part := os.read(descriptor, size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

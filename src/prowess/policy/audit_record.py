@@ -1,0 +1,116 @@
+"""One line of the log: a record as canonical JSON, with the hash of all of it but the hash itself.
+
+A line is read back only where it is, byte for byte, what this module would write. So there is no byte of it that can
+change without being found, not even a blank.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from prowess._internal.canonical_json import NotJsonError, TooDeepError, canonical_json, sha256_of
+from prowess.policy.audit_event import AuditRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.policy.audit_event import AuditEvent
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+_TEXTS = {"at", "hash", "kind"}
+_FIELDS = {"at", "call_id", "data", "hash", "kind", "previous", "sequence", "session_id"}
+
+
+class BadLineError(ValueError):
+    """The line is not one that this module writes; the sentence says why."""
+
+
+class ChangedRecordError(ValueError):
+    """The line is a record, but its hash is not the hash of its fields."""
+
+    def __init__(self, record: AuditRecord) -> None:
+        super().__init__(record)
+        self.record = record
+
+
+def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> tuple[AuditRecord, bytes]:
+    """Return the record of `event` at this place in the chain, and its line.
+
+    Raises:
+        BadLineError: the event holds what a record cannot.
+    """
+    fields: dict[str, object] = {
+        "at": at,
+        "call_id": event.call_id,
+        "data": event.data,
+        "kind": event.kind,
+        "previous": previous,
+        "sequence": sequence,
+        "session_id": event.session_id,
+    }
+    try:
+        before, behind = _around_hash(fields)
+    except NotJsonError as fault:
+        raise BadLineError(str(fault)) from None
+    except TooDeepError:
+        raise BadLineError("its data is nested too deep") from None
+    digest = sha256_of(before + behind)
+    line = before + _member(digest) + behind + b"\n"
+    if len(line) > MAX_LINE_BYTES:
+        raise BadLineError(f"it would take {len(line)} bytes, more than {MAX_LINE_BYTES}")
+    return _record({**fields, "hash": digest}), line
+
+
+def read_line(line: bytes) -> AuditRecord:
+    """Return the record in a line, with or without its line break.
+
+    Raises:
+        BadLineError: this is no record in canonical form.
+        ChangedRecordError: its fields do not belong to its hash.
+    """
+    text = line.removesuffix(b"\n")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadLineError("it is not JSON") from None
+    if not isinstance(value, dict) or value.keys() != _FIELDS or not _fits(value):
+        raise BadLineError("it does not have the fields of a record")
+    try:
+        before, behind = _around_hash(value)
+    except (NotJsonError, TooDeepError) as fault:
+        raise BadLineError(f"it is not in canonical form: {fault}") from None
+    record = _record(value)
+    if before + _member(record.hash) + behind != text:
+        raise BadLineError("it is not in canonical form")
+    if sha256_of(before + behind) != record.hash:
+        raise ChangedRecordError(record)
+    return record
+
+
+_BEFORE_HASH = ("at", "call_id", "data")  # in the order of canonical JSON
+_BEHIND_HASH = ("kind", "previous", "sequence", "session_id")
+
+
+def _around_hash(fields: Mapping[str, object]) -> tuple[bytes, bytes]:
+    """Return the two halves of a record's canonical JSON, between which the hash stands; together they are hashed."""
+    before = canonical_json({name: fields[name] for name in _BEFORE_HASH}, floats=False)
+    behind = canonical_json({name: fields[name] for name in _BEHIND_HASH}, floats=False)
+    return before[:-1] + b",", behind[1:]
+
+
+def _member(digest: str) -> bytes:
+    return b'"hash":' + canonical_json(digest) + b","
+
+
+def _fits(value: dict[str, object]) -> bool:
+    return (
+        type(value["sequence"]) is int
+        and isinstance(value["data"], dict)
+        and all(isinstance(value[name], str) for name in _TEXTS)
+        and all(value[name] is None or isinstance(value[name], str) for name in ("call_id", "previous", "session_id"))
+    )
+
+
+def _record(value: dict[str, object]) -> AuditRecord:
+    return AuditRecord(**value)  # type: ignore[arg-type]  # the fields and their types have been checked

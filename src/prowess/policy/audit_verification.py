@@ -1,0 +1,283 @@
+"""Is the log what its writers wrote? One pass that finds every break of the chain and says at which record.
+
+A record's hash covers its fields and the hash of the record before, so a change, a deletion, a move and an insertion
+each leave a place where the chain does not hold; a cut tail leaves it whole, and is found because `head.json` counts
+more. A bare chain proves no more than that: whoever may write the directory can write a new chain and a new head.
+Against that stands a head kept elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from prowess._internal.file_lock import descriptor_locked
+from prowess.errors import AuditError
+from prowess.policy.audit_head import AuditHead, BadHeadError, read_head
+from prowess.policy.audit_log import RECOVERED
+from prowess.policy.audit_record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.policy.audit_event import AuditRecord
+
+MAX_FINDINGS = 100  # of each sort are kept; `Verification.more` counts the rest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFinding:
+    """One break, or one remark.
+
+    `kind` of a fault: `changed`, `damaged` (a line that is no record), `missing`, `moved`, `inserted`, `cut` (from
+    the end), `added` (behind the head), `head` (head.json itself), `kept_head`. Of a notice: `ahead`, `torn`,
+    `recovered`. `record` is the number of the record in question, `line` its line in the file; both count from 1.
+    """
+
+    kind: str
+    message: str
+    record: int | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """The verdict on one log. `ok` means no faults; notices are what killed writers have left, and harmless.
+
+    `head` is the hash of the last record: keep it elsewhere to prove later that nothing before it has changed.
+    `kept_at` is the number of the record that a given head names.
+    """
+
+    ok: bool
+    path: str
+    records: int
+    head: str | None
+    kept_at: int | None
+    faults: tuple[AuditFinding, ...]
+    notices: tuple[AuditFinding, ...]
+    more: int
+
+
+def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verification:
+    """Check the whole log at `path`; `head` is a hash kept elsewhere, with or without `sha256:`.
+
+    It reads what was there at one moment; writers may go on meanwhile.
+
+    Raises:
+        AuditError: there is no log, or it cannot be read.
+    """
+    log_path = os.path.abspath(path)
+    walk = _Walk(None if head is None else f"sha256:{head.lower().removeprefix('sha256:')}")
+    with _snapshot(log_path) as (stream, size, found):
+        if isinstance(found, str):
+            walk.fault("head", f"{found}, so a cut tail cannot be found")
+            walk.read(stream, size, None)
+        else:
+            walk.read(stream, size, found)
+            walk.compare_with_head(found)
+    walk.finish()
+    return Verification(
+        ok=not walk.faults,
+        path=log_path,
+        records=walk.records,
+        head=walk.last,
+        kept_at=walk.kept_at,
+        faults=tuple(sorted(walk.faults, key=lambda fault: fault.line or walk.lines + 1)),
+        notices=tuple(walk.notices),
+        more=walk.more,
+    )
+
+
+@contextmanager
+def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str]]:
+    """Yield the log, how much of it to read, and its head (or what is wrong with it), as they were at one moment."""
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(_open(path))
+            lock = ExitStack()
+            if stream is not None:
+                lock.enter_context(descriptor_locked(stream.fileno(), shared=True))
+            with lock:
+                size = 0 if stream is None else os.fstat(stream.fileno()).st_size
+                head = _head(path)
+        except TimeoutError as fault:
+            raise AuditError(path, f"{fault}; try again") from fault
+        except OSError as fault:
+            raise AuditError(path, f"cannot be read: {fault.strerror or fault}") from fault
+        if stream is None and head == _NO_HEAD:
+            raise AuditError(path, "there is no log here")
+        yield stream, size, head
+
+
+_NO_HEAD = "head.json is missing"
+
+
+def _head(path: str) -> AuditHead | str:
+    try:
+        return read_head(path) or _NO_HEAD
+    except BadHeadError as fault:
+        return str(fault)
+
+
+@contextmanager
+def _open(path: str) -> Iterator[BinaryIO | None]:
+    if os.path.islink(path):
+        raise AuditError(path, "is a link; name the file itself")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        yield None
+        return
+    with open(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise AuditError(path, "is not a plain file")
+        yield stream
+
+
+class _Walk:
+    """The state of one pass."""
+
+    def __init__(self, kept: str | None) -> None:
+        self.faults: list[AuditFinding] = []
+        self.notices: list[AuditFinding] = []
+        self.more = 0
+        self.lines = 0
+        self.records = 0  # lines that are records of this chain, in their place or not
+        self.top = 0  # the highest number reached in order
+        self.last: str | None = None  # the hash that the next record must name
+        self.kept_at: int | None = None
+        self._kept = kept
+        self._gaps: list[_Gap] = []
+        self._size = 0  # bytes of complete lines
+        self._head: AuditHead | None = None
+        self._at_head: tuple[str | None, int] | None = (None, 0)  # hash and end of the record that the head counts to
+        self._unknown = False  # the last line was no record, so nobody knows its hash
+
+    def fault(self, kind: str, message: str, *, record: int | None = None, line: int | None = None) -> None:
+        self._add(self.faults, AuditFinding(kind=kind, message=message, record=record, line=line))
+
+    def notice(self, kind: str, message: str, *, record: int | None = None, line: int | None = None) -> None:
+        self._add(self.notices, AuditFinding(kind=kind, message=message, record=record, line=line))
+
+    def _add(self, findings: list[AuditFinding], finding: AuditFinding) -> None:
+        if len(findings) < MAX_FINDINGS:
+            findings.append(finding)
+        else:
+            self.more += 1
+
+    def read(self, stream: BinaryIO | None, size: int, head: AuditHead | None) -> None:
+        self._head = head
+        if head is not None and head.count:
+            self._at_head = None
+        while stream is not None and size and (line := stream.readline(min(size, MAX_LINE_BYTES + 1))):
+            size -= len(line)
+            self.lines += 1
+            if not line.endswith(b"\n") and len(line) <= MAX_LINE_BYTES:
+                self._torn(line)
+                return
+            self._size += len(line)
+            self._take(line)
+
+    def _torn(self, line: bytes) -> None:
+        self.lines -= 1
+        text = f"after record {self.top} stands half a line of {len(line)} bytes: a writer was killed"
+        self.notice("torn", f"{text}; the next one removes it", line=self.lines + 1)
+
+    def _take(self, line: bytes) -> None:
+        number = self.top + 1
+        try:
+            record = read_line(line)
+        except BadLineError as fault:
+            self.fault(
+                "damaged", f"line {self.lines} should hold record {number}, but {fault}", record=number, line=self.lines
+            )
+            self.top, self._unknown = number, True
+            return
+        except ChangedRecordError as fault:
+            self.fault(
+                "changed", f"record {number} was changed: its hash does not fit it", record=number, line=self.lines
+            )
+            self._advance(number, fault.record.hash)
+            return
+        self.records += 1
+        if record.sequence <= self.top:
+            self._out_of_order(record)
+            return
+        if record.sequence > number:
+            self._gaps.append(_Gap(first=number, last=record.sequence - 1, line=self.lines))
+        elif record.previous != self.last and not self._unknown:
+            blamed = max(self.top, 1)
+            text = f"record {number} follows another record than the {self.top} that stands before it"
+            self.fault("changed", f"{text}: one of them was replaced", record=blamed, line=self.lines)
+        self._advance(record.sequence, record.hash)
+        if record.hash == self._kept:
+            self.kept_at = record.sequence
+        if record.kind == RECOVERED:
+            self._recovered(record)
+
+    def _advance(self, number: int, digest: str) -> None:
+        self.top, self.last, self._unknown = number, digest, False
+        if self._head is not None and number == self._head.count:
+            self._at_head = (digest, self._size)
+
+    def _out_of_order(self, record: AuditRecord) -> None:
+        number = record.sequence
+        for index, gap in enumerate(self._gaps):
+            if gap.first <= number <= gap.last:
+                self._gaps[index : index + 1] = gap.without(number)
+                text = f"record {number} was moved: it stands in line {self.lines}, behind record {self.top}"
+                self.fault("moved", text, record=number, line=self.lines)
+                return
+        text = f"record {number} was inserted, or there twice: line {self.lines} claims a number that was there before"
+        self.fault("inserted", text, record=number, line=self.lines)
+
+    def _recovered(self, record: AuditRecord) -> None:
+        adopted, removed = record.data.get("adopted_records"), record.data.get("removed_bytes")
+        text = f"a writer was killed before record {record.sequence}"
+        text += f": {adopted} of its records kept, {removed} bytes of half a line removed"
+        self.notice("recovered", text, record=record.sequence, line=self.lines)
+
+    def compare_with_head(self, head: AuditHead) -> None:
+        if head.count > self.top:
+            lost = head.count - self.top
+            what = f"{lost} record{'' if lost == 1 else 's'} cut from the end"
+            text = f"{what}: the log ends with record {self.top}, head.json counts {head.count}"
+            self.fault("cut", text, record=self.top + 1)
+            return
+        if self._at_head is not None and self._at_head[0] != head.hash:
+            self.fault("head", f"record {head.count} is not the one that head.json names", record=head.count)
+        elif not self.faults and not self._gaps and self._at_head != (head.hash, head.size):
+            self.fault("head", f"head.json gives another length for {head.count} records", record=head.count)
+        ahead = self.top - head.count
+        if ahead == 1:
+            text = f"record {self.top} is not in head.json yet: a writer was killed, or is at work"
+            self.notice("ahead", text, record=self.top)
+        elif ahead > 1:
+            text = f"records {head.count + 1} to {self.top} stand behind the last that head.json counts"
+            self.fault("added", f"{text}: added by another program, or power was lost", record=head.count + 1)
+
+    def finish(self) -> None:
+        for gap in self._gaps:
+            some = f"record {gap.first} is" if gap.first == gap.last else f"records {gap.first} to {gap.last} are"
+            self.fault("missing", f"{some} missing before line {gap.line}", record=gap.first, line=gap.line)
+        if self._kept is not None and self.kept_at is None:
+            text = "the head kept elsewhere is in no record: what it covered was changed or cut"
+            self.fault("kept_head", text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gap:
+    """Numbers that were jumped over, before `line`."""
+
+    first: int
+    last: int
+    line: int
+
+    def without(self, number: int) -> list[_Gap]:
+        lower = _Gap(first=self.first, last=number - 1, line=self.line)
+        upper = _Gap(first=number + 1, last=self.last, line=self.line)
+        return [gap for gap in (lower, upper) if gap.first <= gap.last]
