@@ -1,0 +1,10 @@
+"""Sessions: load, unload, read, run, and every text that a model sees of it."""
+
+from __future__ import annotations
+
+from prowess.runtime.disclosure import Disclosure
+from prowess.runtime.session import Session
+from prowess.runtime.state import ActiveSkill, SessionState
+from prowess.runtime.sync import SyncSession
+
+__all__ = ["ActiveSkill", "Disclosure", "Session", "SessionState", "SyncSession"]

@@ -1,0 +1,93 @@
+"""Files that scripts left behind, kept for as long as their session: `<root>/<session>/<run>/<name>`.
+
+A run is an identifier that sorts by time, so the newest file of a name is found first. Directories are private and are
+removed when the session is closed or has expired.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.places import ensure_private_directory
+from prowess._internal.uuid7 import uuid7
+from prowess.errors import NotAFileError, ResourceNotFoundError
+from prowess.runtime.skill_files import nearest, read_whole, verified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from prowess.runtime.skill_files import VerifiedFile
+
+_MAX_LISTED = 50
+
+
+class Artifacts:
+    """What the scripts of one session left. Blocking; `root` is shared with other sessions and may not exist yet."""
+
+    def __init__(self, root: str, session_id: str) -> None:
+        self._root, self._session_id = root, session_id
+        self._temporary: str | None = None
+
+    def new_run(self) -> str:
+        """Return a directory for the next run; it is made when something is put there.
+
+        Where the root cannot be written (a read-only home), a temporary directory takes its place.
+        """
+        try:
+            ensure_private_directory(self._own())
+        except OSError:
+            self._temporary = tempfile.mkdtemp(prefix="prowess-artifacts-")
+            ensure_private_directory(self._own())
+        return os.path.join(self._own(), uuid7())
+
+    def read(self, name: str) -> VerifiedFile:
+        """Read an artifact by `<name>`, from the newest run that has it, or by `<run>/<name>`.
+
+        Raises:
+            UnsafePathError: the name could mean another place.
+            ResourceNotFoundError: there is none of this name.
+            LimitExceededError: over 16 MiB.
+        """
+        asked = "/".join(check_relative(name))
+        for path in (*(f"{run}/{asked}" for run in self._runs()), asked):
+            # A missing directory and a missing file mean the same here.
+            with contextlib.suppress(OSError), ContainedRoot(self._own()) as root, root.open(path) as file:
+                return verified(path, read_whole(file))
+        known = list(self.names())
+        if any(path.startswith(f"{asked}/") for path in known):
+            below = [path for path in known if path.startswith(f"{asked}/")]
+            raise NotAFileError("artifacts of this session", name, tuple(below[:_MAX_LISTED]))
+        raise ResourceNotFoundError("artifacts of this session", name, nearest(name, known))
+
+    def names(self) -> Iterator[str]:
+        """Yield every artifact as `<run>/<name>`, the newest run first."""
+        for run in self._runs():
+            top = os.path.join(self._own(), run)
+            for directory, below, files in os.walk(top):
+                below.sort()
+                prefix = os.path.relpath(directory, self._own()).replace(os.sep, "/")
+                yield from (f"{prefix}/{file}" for file in sorted(files))
+
+    def remove(self, session_ids: Iterable[str]) -> None:
+        """Delete what these sessions left; nothing there is no fault."""
+        for session_id in session_ids:
+            # Ids come from a store: only a plain name can be a directory of ours.
+            if session_id and "/" not in session_id and session_id not in (".", ".."):
+                shutil.rmtree(os.path.join(self._root, session_id), ignore_errors=True)
+            if session_id == self._session_id and self._temporary is not None:
+                shutil.rmtree(self._temporary, ignore_errors=True)
+                self._temporary = None
+
+    def _own(self) -> str:
+        return os.path.join(self._temporary or self._root, self._session_id)
+
+    def _runs(self) -> list[str]:
+        try:
+            return sorted(os.listdir(self._own()), reverse=True)
+        except OSError:
+            return []

@@ -1,0 +1,117 @@
+"""What the tools of one session share: its state, its snapshots, its artifacts, and what the host has decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from prowess.errors import SkillNotActiveError, SkillNotFoundError
+from prowess.format import SkillName
+from prowess.policy import AuditEvent
+from prowess.runtime.state import SessionState, Transition, loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess._internal.tree_digest import TreeManifest
+    from prowess.catalog import Catalog, SkillEntry
+    from prowess.execution import Sandbox
+    from prowess.policy import AuditLog
+    from prowess.runtime.artifacts import Artifacts
+    from prowess.runtime.keeper import StateKeeper
+    from prowess.runtime.options import Body
+    from prowess.runtime.snapshots import Snapshots
+    from prowess.runtime.state import ActiveSkill
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionContext:
+    """The inside of a session, for its tools.
+
+    `sandbox` is None where scripts are switched off. `loading` lets one load at a time read the disk, so that many
+    requests for one skill read it once.
+    """
+
+    session_id: str
+    catalog: Catalog
+    keeper: StateKeeper
+    snapshots: Snapshots
+    artifacts: Artifacts
+    audit: AuditLog | None
+    sandbox: Sandbox | None
+    workspace: str | None
+    write: bool
+    cap: int
+    body: Body
+    expose_location: bool
+    loading: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def choose(self, name: str | None) -> ActiveSkill:
+        """Return the active skill of this name, or the most recently loaded one.
+
+        Raises:
+            SkillNotActiveError: it is known but not loaded, or nothing is.
+            SkillNotFoundError: the catalog has no such skill.
+        """
+        state = await self.keeper.current()
+        if name is None:
+            if state.latest is None:
+                raise SkillNotActiveError(None)
+            return state.latest
+        if (found := find_active(state, name)) is not None:
+            return found
+        entry = await self.listed(name)
+        # `deploy@acme-tools` names a copy; it is active only if that very copy is.
+        if (found := state.find(entry.key)) is not None and found.location == entry.location:
+            return found
+        raise SkillNotActiveError(entry.name)
+
+    async def listed(self, name: str, location: str | None = None) -> SkillEntry:
+        """Return the catalog's entry; a name that is not there is looked for once more after a new scan.
+
+        Raises:
+            SkillNotFoundError: with suggestions, and the reason where a broken copy is known.
+        """
+        try:
+            return self.catalog.get(name, location)
+        except SkillNotFoundError:
+            await to_thread.run_sync(self.catalog.refresh)
+            return self.catalog.get(name, location)
+
+    async def manifest(self, skill: ActiveSkill) -> TreeManifest:
+        """Return the hashes under which the skill was loaded (see `Snapshots.manifest`)."""
+        return await to_thread.run_sync(self.snapshots.manifest, skill)
+
+    def is_live(self, skill: ActiveSkill) -> bool:
+        """Tell whether edits of this skill take effect without a new load, as in its author's own directory."""
+        try:
+            return self.catalog.get(skill.name, skill.location).live
+        except SkillNotFoundError:
+            return False
+
+    async def reload(self, skill: ActiveSkill) -> ActiveSkill:
+        """Take an edited live skill as it is now; it keeps its place."""
+        async with self.loading:
+            taken = await to_thread.run_sync(self.snapshots.take, skill.name, skill.location)
+
+            def replaced(state: SessionState) -> Transition:
+                if state.find(skill.key) is None:
+                    raise SkillNotActiveError(skill.name)
+                return loaded(state, [taken.skill], "add", self.cap)
+
+            await self.keeper.change(replaced)
+        return taken.skill
+
+    async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
+        """Write what happened to the audit log, where there is one."""
+        if self.audit is not None:
+            event = AuditEvent(kind=kind, session_id=self.session_id, call_id=call_id, data=data)
+            await to_thread.run_sync(self.audit.append, event)
+
+
+def find_active(state: SessionState, name: str) -> ActiveSkill | None:
+    """Return the active skill of this name, compared after normalisation."""
+    return state.find(SkillName.of(name).text)

@@ -1,0 +1,163 @@
+"""A session over JSON lines: one request a line in, one answer a line out, in order.
+
+A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `close`)
+instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and `error_detail`. Whatever a line holds, it
+is answered and the next one is read: the host on the other side may be any program in any language.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from prowess.errors import InvalidArgumentsError, SkillError
+from prowess.tools import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.runtime.sync import SyncSession
+    from prowess.tools import ToolSpec
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+_KEYS = ("id", "tool", "method", "arguments")
+_METHODS = ("instructions", "tools", "close")
+_SHOWN = 100  # characters of a host's own text that an error repeats
+
+
+class InvalidRequestError(SkillError, ValueError):
+    """A line that is no request; `reason` says what to send."""
+
+    code = "invalid_request"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"invalid request: {self.reason}"
+
+
+def serve_json_lines(
+    session: SyncSession, read_line: Callable[[int], bytes], write_line: Callable[[bytes], object]
+) -> None:
+    """Answer requests until the input ends.
+
+    `read_line` is a `readline` of a binary stream: it takes the most bytes to return and gives b"" at the end.
+    `write_line` receives whole lines with their line feed.
+    """
+    while line := read_line(MAX_LINE_BYTES + 1):
+        if len(line) > MAX_LINE_BYTES:
+            _skip_rest(line, read_line)
+            reason = f"the line is longer than {MAX_LINE_BYTES} bytes"
+            write_line(_line(None, ToolResult.failed(InvalidRequestError(reason))))
+        elif line.strip():
+            write_line(answer(session, line))
+
+
+def answer(session: SyncSession, line: bytes) -> bytes:
+    """Return the answer to one line, with its line feed."""
+    request_id: object = None
+    try:
+        request = _parsed(line)
+        request_id = _id_of(request)
+        result = _carried_out(session, request)
+    except InvalidRequestError as fault:
+        result = ToolResult.failed(fault)
+    return _line(request_id, result)
+
+
+def _skip_rest(line: bytes, read_line: Callable[[int], bytes]) -> None:
+    while line and not line.endswith(b"\n"):
+        line = read_line(MAX_LINE_BYTES)
+
+
+def _parsed(line: bytes) -> Mapping[str, object]:
+    try:
+        value = json.loads(line.decode("utf-8-sig"), parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise InvalidRequestError("the line is not UTF-8") from None
+    except RecursionError:
+        raise InvalidRequestError("the JSON is nested too deep") from None
+    except ValueError as fault:
+        raise InvalidRequestError(f"the line is not JSON ({fault})") from None
+    if not isinstance(value, dict):
+        raise InvalidRequestError('send an object, for example {"id": 1, "tool": "skills.load", "arguments": {}}')
+    return value
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _id_of(request: Mapping[str, object]) -> object:
+    request_id = request.get("id")
+    if isinstance(request_id, bool) or not isinstance(request_id, str | int | float | None):
+        raise InvalidRequestError("id must be a string, a number or null")
+    return request_id
+
+
+def _carried_out(session: SyncSession, request: Mapping[str, object]) -> ToolResult:
+    if unknown := sorted(set(request) - set(_KEYS)):
+        raise InvalidRequestError(
+            f"unknown key {unknown[0][:_SHOWN]!r}; a request has id, arguments, and tool or method"
+        )
+    if ("tool" in request) == ("method" in request):
+        raise InvalidRequestError("give exactly one of tool and method")
+    arguments = request.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise InvalidRequestError("arguments must be an object")
+    if "tool" not in request:
+        return _method(session, request["method"], arguments)
+    if not isinstance(request["tool"], str):
+        raise InvalidRequestError("tool must be a string")
+    return session.call(request["tool"], arguments)
+
+
+def _method(session: SyncSession, method: object, arguments: Mapping[str, object]) -> ToolResult:
+    if method not in _METHODS:
+        raise InvalidRequestError(f"unknown method {str(method)[:_SHOWN]!r}; there are {', '.join(_METHODS)}")
+    allowed = {"budget"} if method == "instructions" else set()
+    try:
+        if unknown := sorted(set(arguments) - allowed):
+            raise InvalidArgumentsError(tuple(f"Unknown parameter: {name[:_SHOWN]}" for name in unknown))
+        match method:
+            case "instructions":
+                return ToolResult.ok(_instructions(session, arguments.get("budget")))
+            case "tools":
+                return ToolResult.ok({"tools": [_tool(spec) for spec in session.tools()]})
+            case _:
+                session.close()
+                return ToolResult.ok({"closed": True})
+    except SkillError as fault:
+        return ToolResult.failed(fault)
+
+
+def _instructions(session: SyncSession, budget: object) -> dict[str, object]:
+    if isinstance(budget, bool) or not (budget is None or (isinstance(budget, int) and budget >= 0)):
+        raise InvalidArgumentsError(("budget must be a number of tokens, 0 or more",))
+    disclosed = session.disclose(budget)
+    return {
+        "instructions": disclosed.text,
+        "tokens": dict(disclosed.tokens),
+        "shortened": list(disclosed.shortened),
+        "over_budget": disclosed.over_budget,
+    }
+
+
+def _tool(spec: ToolSpec) -> dict[str, object]:
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": spec.input_schema,
+        "output_schema": spec.output_schema,
+    }
+
+
+def _line(request_id: object, result: ToolResult) -> bytes:
+    value = {"id": request_id, **result.as_dict()}
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:
+        # A file name that is not UTF-8, or half a surrogate pair in the id: JSON can carry both as escapes.
+        return json.dumps(value, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,143 @@
+"""The one place where a session's state is read from its store and written back.
+
+Every change reads the newest row, applies a pure transition and writes with compare and swap; where another task or
+process was faster, it is tried again on what that one wrote. So parallel calls behave as if they ran one after
+another, and the cap holds for every observer. A session that nobody touches for its time to live disappears; once it
+is gone it stays gone for whoever held it. Skills that the catalog no longer lists leave the state at the next look and
+do not come back by themselves.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+
+from prowess.errors import SessionNotFoundError, UnavailableError
+from prowess.runtime.state import SessionState, Transition, from_json, pruned, to_json
+from prowess.store import SessionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from prowess.runtime.state import ActiveSkill
+    from prowess.store import SessionStore
+
+DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours idle
+_ATTEMPTS = 64
+_LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
+
+
+class StateKeeper:
+    """State of one session in one store.
+
+    `listed` tells whether the catalog still offers an active skill; `ended` is awaited with the ids of sessions that
+    have expired or were closed, so that what they left behind can be removed. `state` is the last state seen here.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        session_id: str,
+        *,
+        ttl_seconds: float,
+        listed: Callable[[ActiveSkill], bool],
+        ended: Callable[[list[str]], Awaitable[None]],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store, self._session_id, self._ttl = store, session_id, ttl_seconds
+        self.is_listed, self._ended, self._clock = listed, ended, clock
+        self._opened = self._gone = False
+        self._removed: list[str] = []
+        self.state = SessionState()
+
+    async def touch(self) -> None:
+        """Note that the session is in use; one that is gone is left to the call itself to report."""
+        try:
+            await self._row()
+        except SessionNotFoundError:
+            return
+        await self._store.touch(self._session_id, self._clock())
+
+    async def current(self) -> SessionState:
+        """Return the newest state, without skills that the catalog no longer lists.
+
+        Raises:
+            SessionNotFoundError: expired, closed or deleted.
+            StoreError: the store cannot be used.
+        """
+        return (await self.change(lambda state: Transition(state=state))).state
+
+    async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
+        """Apply a transition to the newest state and store the result.
+
+        The transition may be called several times; what it raises is raised here and nothing is stored.
+
+        Raises:
+            SessionNotFoundError, StoreError: as in `current`.
+            UnavailableError: other writers were faster in every attempt.
+        """
+        for attempt in range(_ATTEMPTS):
+            row = await self._row()
+            stored = from_json(row.state)
+            kept = pruned(stored, self.is_listed)
+            step = transition(kept.state)
+            if step.state == stored:
+                self.state = stored
+                return step
+            written = SessionRow(
+                session_id=self._session_id,
+                version=row.version + 1,
+                state=to_json(step.state),
+                touched_at=self._clock(),
+            )
+            if await self._store.replace(written, expected_version=row.version):
+                self.state = step.state
+                self._removed.extend(kept.unloaded)
+                return step
+            # Random, so that two writers do not meet again; none at first, when the other has usually finished.
+            await anyio.sleep(random.uniform(0, _LONGEST_PAUSE) if attempt else 0)  # noqa: S311 -- no secret
+        raise UnavailableError(f"the state of session {self._session_id!r} (other calls keep changing it)", 1.0)
+
+    def take_removed(self) -> tuple[str, ...]:
+        """Return the names of skills that left because the catalog no longer lists them, each once."""
+        removed, self._removed = tuple(dict.fromkeys(self._removed)), []
+        return removed
+
+    async def close(self) -> None:
+        """Delete the session; closing one that is gone does nothing."""
+        if self._gone:
+            return
+        self._gone, self.state = True, SessionState()
+        await self._store.delete(self._session_id)
+        await self._ended([self._session_id])
+
+    async def _row(self) -> SessionRow:
+        if self._gone:
+            raise SessionNotFoundError(self._session_id)
+        row = await self._store.get(self._session_id)
+        if row is not None and self._clock() - row.touched_at > self._ttl:
+            await self._store.delete(self._session_id)
+            await self._ended([self._session_id])
+            row = None
+        if row is None and self._opened:
+            self._gone, self.state = True, SessionState()
+            raise SessionNotFoundError(self._session_id)
+        if row is None:
+            row = await self._create()
+        self._opened = True
+        return row
+
+    async def _create(self) -> SessionRow:
+        # Whoever opens a session sweeps: no background task is needed. Never by a shorter time than the default,
+        # because other sessions in the store may have been promised that.
+        if expired := await self._store.expire(self._clock() - max(self._ttl, DEFAULT_TTL_SECONDS)):
+            await self._ended(expired)
+        row = SessionRow(
+            session_id=self._session_id, version=1, state=to_json(SessionState()), touched_at=self._clock()
+        )
+        if await self._store.create(row):
+            return row
+        return await self._store.get(self._session_id) or row  # another process opened it at this moment

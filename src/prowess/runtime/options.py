@@ -1,0 +1,56 @@
+"""The options of a session and of its calls, named once for `Session` and `SyncSession`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping
+
+    from prowess.execution import Sandbox
+    from prowess.policy import AuditLog
+    from prowess.store import SessionStore
+    from prowess.tools import Tool
+
+Body = Literal["instructions", "result"]
+
+
+class SessionOptions(TypedDict, total=False):
+    """What `Session` takes beside the catalog; its docstring says what each means."""
+
+    store: SessionStore | None
+    session_id: str | None
+    cap: int
+    ttl_seconds: float
+    body: Body
+    sandbox: Sandbox | None
+    scripts: bool
+    audit: AuditLog | None
+    workspace: str | os.PathLike[str] | None
+    write: bool
+    expose_location: bool
+    artifacts_dir: str | os.PathLike[str] | None
+    extra_tools: Iterable[Tool]
+    clock: Callable[[], float]
+
+
+class ReadOptions(TypedDict, total=False):
+    """What `read` takes beside the path; None stands for absent."""
+
+    skill: str | None
+    artifact: str | None
+    encoding: Literal["text", "binary"] | None
+    offset: int | None
+    limit: int | None
+    section: str | None
+
+
+class RunOptions(TypedDict, total=False):
+    """What `run_script` takes beside path and arguments; None stands for absent, `timeout` is in seconds."""
+
+    skill: str | None
+    env: Mapping[str, str] | None
+    workdir: str | None
+    stdin: str | None
+    timeout: float | None

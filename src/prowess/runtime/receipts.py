@@ -1,0 +1,131 @@
+"""What load and unload answer: the active skills in order, what left, and what the model should know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.runtime.state import ActiveSkill, SessionState
+
+_TEXT = {"type": "string"}
+_TEXT_OR_NULL = {"type": ["string", "null"]}
+
+NOTICES_SCHEMA: Mapping[str, object] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"code": _TEXT, "message": _TEXT, "skill": _TEXT_OR_NULL},
+        "required": ["code", "message", "skill"],
+        "additionalProperties": False,
+    },
+}
+
+RECEIPT_SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "active_skills": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": _TEXT,
+                    "location": _TEXT_OR_NULL,
+                    "root_dir": _TEXT_OR_NULL,
+                    "digest": _TEXT_OR_NULL,
+                    "properties": {"type": "object"},
+                    "content": _TEXT_OR_NULL,
+                },
+                "required": ["name", "location", "root_dir", "digest", "properties"],
+                "additionalProperties": False,
+            },
+        },
+        "unloaded_skills": {"type": "array", "items": _TEXT},
+        "notices": NOTICES_SCHEMA,
+    },
+    "required": ["active_skills", "unloaded_skills", "notices"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A remark beside a result; `code` is for programs, `message` one sentence, `skill` the name it is about."""
+
+    code: str
+    message: str
+    skill: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the notice as JSON."""
+        return {"code": self.code, "message": self.message, "skill": self.skill}
+
+
+def already_active(name: str) -> Notice:
+    """Say that a repeated load changed nothing."""
+    return Notice(code="already_active", message=f"{name} is loaded already and unchanged; follow it.", skill=name)
+
+
+def reloaded(name: str) -> Notice:
+    """Say that an edited skill has been taken as it is now."""
+    message = f"{name} changed since it was loaded; what it says now is in force."
+    return Notice(code="skill_reloaded", message=message, skill=name)
+
+
+def not_digestible(skill: ActiveSkill) -> Notice:
+    """Say why a skill has no digest."""
+    message = (
+        f"{skill.name} has no digest because {skill.obstacle!r} is a link, a special file or cannot be read; "
+        "its other files are checked one by one."
+    )
+    return Notice(code="no_digest", message=message, skill=skill.name)
+
+
+def removed(name: str) -> Notice:
+    """Say that a skill left because the catalog no longer has it."""
+    message = f"{name} is no longer available and has been unloaded."
+    return Notice(code="skill_removed", message=message, skill=name)
+
+
+def names_ignored(names: Sequence[str]) -> Notice:
+    """Say that `all` went before `names`."""
+    message = f"all is true, so every skill was unloaded; names ({', '.join(names)}) was ignored."
+    return Notice(code="names_ignored", message=message)
+
+
+def kept_copy(skill: ActiveSkill) -> Notice:
+    """Say that another copy of the name is active and stays."""
+    message = (
+        f"another copy of {skill.name} is active and stays; unload it first to load the one that now has the name."
+    )
+    return Notice(code="other_copy_active", message=message, skill=skill.name)
+
+
+def receipt(
+    state: SessionState,
+    *,
+    unloaded: Sequence[str],
+    notices: Sequence[Notice],
+    expose_location: bool,
+    contents: Mapping[str, str] | None,
+) -> dict[str, object]:
+    """Return the receipt; `contents` (name → wrapped body) is None where bodies stand in the instructions."""
+    entries: list[dict[str, object]] = []
+    for skill in state.active:
+        entry: dict[str, object] = {
+            "name": skill.name,
+            "location": skill.location if expose_location else None,
+            "root_dir": skill.root_dir if expose_location else None,
+            "digest": skill.digest,
+            "properties": dict(skill.properties),
+        }
+        if contents is not None:
+            entry["content"] = contents.get(skill.name)
+        entries.append(entry)
+    return {
+        "active_skills": entries,
+        "unloaded_skills": list(unloaded),
+        "notices": [notice.as_dict() for notice in notices],
+    }

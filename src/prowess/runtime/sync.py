@@ -1,0 +1,153 @@
+"""A session for programs without an event loop: the same `Session` behind one blocking portal.
+
+Nothing is implemented twice. A thread runs the event loop; every method hands its call over and waits for the answer.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+
+from anyio.from_thread import start_blocking_portal
+
+from prowess.runtime.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from anyio.from_thread import BlockingPortal
+
+    from prowess.catalog import Catalog
+    from prowess.runtime.disclosure import Disclosure
+    from prowess.runtime.options import ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.state import ActiveSkill, Mode
+    from prowess.tools import ToolResult, ToolSpec
+
+_T = TypeVar("_T")
+
+
+class SyncSession:
+    """`Session` without `await`; a context manager that closes the session at its end.
+
+    The arguments are those of `Session`. `instructions` and `disclose` look at catalog and store first, so they are
+    always up to date. Safe to use from several threads; calls then linearise as on any session.
+    """
+
+    def __init__(self, catalog: Catalog, **options: Unpack[SessionOptions]) -> None:
+        self._session = Session(catalog, **options)
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = self._stack.enter_context(start_blocking_portal("asyncio"))
+
+    @classmethod
+    def create(cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[SessionOptions]) -> Self:
+        """Return a session in which the skills of `initial` are loaded, as `Session.create`."""
+        created = cls(catalog, **options)
+        try:
+            created._wait(created._session.refresh)
+            if initial:
+                created.load(initial)
+        except BaseException:
+            created.close()
+            raise
+        return created
+
+    @property
+    def session_id(self) -> str:
+        """As `Session.session_id`."""
+        return self._session.session_id
+
+    @property
+    def catalog(self) -> Catalog:
+        """As `Session.catalog`."""
+        return self._session.catalog
+
+    @property
+    def active_skills(self) -> tuple[ActiveSkill, ...]:
+        """As `Session.active_skills`."""
+        return self._session.active_skills
+
+    @property
+    def active_skill_name(self) -> str | None:
+        """As `Session.active_skill_name`."""
+        return self._session.active_skill_name
+
+    def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
+        """As `Session.call`."""
+        return self._wait(self._session.call, name, arguments, call_id)
+
+    def load(self, names: Sequence[str], mode: Mode = "replace", location: str | None = None) -> Mapping[str, object]:
+        """As `Session.load`."""
+        return self._wait(self._session.load, names, mode, location)
+
+    def unload(self, names: Sequence[str] = (), *, all: bool = False) -> Mapping[str, object]:  # noqa: A002 -- the protocol's own word
+        """As `Session.unload`."""
+        return self._wait(self._session.unload, names, all=all)
+
+    def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> Mapping[str, object]:
+        """As `Session.read`."""
+        return self._wait(self._session.read, path, **options)
+
+    def run_script(self, path: str, args: Sequence[str] = (), **options: Unpack[RunOptions]) -> Mapping[str, object]:
+        """As `Session.run_script`."""
+        return self._wait(self._session.run_script, path, args, **options)
+
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """As `Session.tools`."""
+        return self._session.tools()
+
+    def instructions(self, budget: int | None = None) -> str:
+        """As `Session.instructions`, after a refresh."""
+        return self.disclose(budget).text
+
+    def disclose(self, budget: int | None = None) -> Disclosure:
+        """As `Session.disclose`, after a refresh."""
+        self.refresh()
+        return self._session.disclose(budget)
+
+    def refresh(self) -> None:
+        """As `Session.refresh`."""
+        self._wait(self._session.refresh)
+
+    def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
+        """As `Session.protected_messages`."""
+        return self._session.protected_messages(messages)
+
+    def restore_after_compaction(self, budget: int | None = None) -> str:
+        """As `Session.restore_after_compaction`."""
+        return self._session.restore_after_compaction(budget)
+
+    def close(self) -> None:
+        """As `Session.close`; the thread ends too."""
+        try:
+            self._wait(self._session.close)
+        finally:
+            self.detach()
+
+    def detach(self) -> None:
+        """End the thread and leave the session in its store, for another process to continue.
+
+        What still runs for another thread is cancelled, so that no script outlives its caller.
+        """
+        portal, self._portal = self._portal, None
+        if portal is not None:
+            portal.call(portal.stop, True)  # noqa: FBT003 -- anyio's own parameter: cancel what remains
+            self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._portal is not None:
+            self.close()
+
+    def _wait(self, function: Callable[..., Awaitable[_T]], *args: object, **options: object) -> _T:
+        work = partial(function, *args, **options)
+        if self._portal is not None:
+            return self._portal.call(work)
+        # Closed: the answer (no such session) still comes from the one implementation.
+        with start_blocking_portal("asyncio") as portal:
+            return portal.call(work)

@@ -1,0 +1,209 @@
+"""`skills.run_script`: run a script of a loaded skill in the sandbox (runtime protocol 002, script execution).
+
+What runs is a staged copy whose every file has the hash that was recorded when the skill was loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from prowess._internal.contained import check_relative
+from prowess._internal.places import cache_home
+from prowess.errors import DigestChangedError, ScriptUnsupportedError
+from prowess.execution import ExecLimits, ExecRequest, stage
+from prowess.runtime import disclosure, receipts
+from prowess.runtime.skill_files import read_verified
+from prowess.runtime.tools.read import SCRIPTS
+from prowess.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.execution import ExecResult
+    from prowess.runtime.context import SessionContext
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolCall
+
+DEFAULT_TIMEOUT = 30.0  # seconds
+MAX_TIMEOUT = 600
+MAX_ARGUMENTS = 256
+
+_TEXT = {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+_FLAG = {"type": "boolean"}
+
+SPEC = ToolSpec(
+    name="skills.run_script",
+    title="Run a script of a skill",
+    description=disclosure.RUN_SCRIPT,
+    input_schema={
+        "type": "object",
+        "properties": {
+            "skill": {"type": "string", "description": "A loaded skill; by default the one loaded last."},
+            "path": {"type": "string", "description": "Relative to the skill's directory, below scripts/."},
+            "args": {
+                "type": "array",
+                "items": _TEXT,
+                "maxItems": MAX_ARGUMENTS,
+                "description": "Arguments, passed exactly as they are; no shell reads them.",
+            },
+            "env": {
+                "type": "object",
+                "additionalProperties": _TEXT,
+                "description": "Environment variables for this run alone.",
+            },
+            "workdir": {
+                "type": "string",
+                "default": ".",
+                "description": "Working directory, relative to the workspace.",
+            },
+            "stdin": {"type": "string", "description": "Text for standard input; none by default."},
+            "timeout": {
+                "type": "number",
+                "minimum": 0.1,
+                "maximum": MAX_TIMEOUT,
+                "description": "Seconds until the run is ended, 30 by default.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "path": _TEXT,
+            "exit_code": {"type": "integer"},
+            "stdout": _TEXT,
+            "stderr": _TEXT,
+            "timed_out": _FLAG,
+            "duration_ms": _COUNT,
+            "stdout_truncated": _FLAG,
+            "stderr_truncated": _FLAG,
+            "stdout_bytes": _COUNT,
+            "stderr_bytes": _COUNT,
+            "artifacts": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": _TEXT,
+                        "size": _COUNT,
+                        "digest": _TEXT,
+                        "media_type": _TEXT,
+                        "path": {"type": ["string", "null"]},
+                    },
+                    "required": ["name", "size", "digest", "media_type", "path"],
+                    "additionalProperties": False,
+                },
+            },
+            "guarantees": {"type": "object"},
+            "notices": receipts.NOTICES_SCHEMA,
+        },
+        "required": [
+            "path",
+            "exit_code",
+            "stdout",
+            "stderr",
+            "timed_out",
+            "duration_ms",
+            "stdout_truncated",
+            "stderr_truncated",
+            "stdout_bytes",
+            "stderr_bytes",
+            "artifacts",
+            "guarantees",
+        ],
+        "additionalProperties": False,
+    },
+    destructive=True,
+)
+
+
+class RunScriptTool:
+    """Verifies, stages, runs; a status other than zero is a result."""
+
+    spec = SPEC
+
+    def __init__(self, context: SessionContext) -> None:
+        self._context = context
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return what the script did.
+
+        Raises:
+            ScriptUnsupportedError: outside scripts/, no interpreter, or scripts are switched off.
+            SandboxUnavailableError: nothing was run.
+            Also what `skills.read` raises for a path, and InvalidArgumentsError for env, args and workdir.
+        """
+        context, path = self._context, cast("str", arguments["path"])
+        parts = check_relative(path)
+        workdir = "/".join(check_relative(cast("str", arguments.get("workdir", ".")))) or "."
+        skill = await context.choose(cast("str | None", arguments.get("skill")))
+        if context.sandbox is None:
+            raise ScriptUnsupportedError(path, "scripts are switched off in this session")
+        if parts[:1] != (SCRIPTS,):
+            raise ScriptUnsupportedError(path, f"only files below {SCRIPTS}/ can be run")
+        skill, staged, notices = await self._staged(skill, path)
+        out_dir = await to_thread.run_sync(context.artifacts.new_run)
+        stdin = cast("str | None", arguments.get("stdin"))
+        request = ExecRequest(
+            skill_dir=staged,
+            script="/".join(parts),
+            args=tuple(cast("list[str]", arguments.get("args", []))),
+            env=cast("Mapping[str, str]", arguments.get("env", {})),
+            workdir=workdir,
+            stdin=None if stdin is None else stdin.encode("utf-8", "replace"),
+            workspace=context.workspace,
+            write=context.write,
+            out_dir=out_dir,
+            limits=ExecLimits(wall_seconds=float(cast("float", arguments.get("timeout", DEFAULT_TIMEOUT)))),
+            session_id=context.session_id,
+        )
+        data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
+        await context.record("script.started", call.id, data)
+        done = await context.sandbox.run(request)
+        await context.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
+        return _result(request.script, done, notices, expose_path=context.expose_location)
+
+    async def _staged(self, skill: ActiveSkill, path: str) -> tuple[ActiveSkill, str, list[receipts.Notice]]:
+        try:
+            return skill, await self._stage(skill, path), []
+        except DigestChangedError:
+            if not self._context.is_live(skill):
+                raise
+        # A skill whose source is live follows its author's edits.
+        skill = await self._context.reload(skill)
+        return skill, await self._stage(skill, path), [receipts.reloaded(skill.name)]
+
+    async def _stage(self, skill: ActiveSkill, path: str) -> str:
+        manifest = await self._context.manifest(skill)
+
+        def verified_copy() -> str:
+            # Also where the copy exists already: a script that was edited meanwhile is refused, not run as it was.
+            read_verified(skill, manifest, path)
+            return stage(skill.root_dir, manifest, cache_home())
+
+        return await to_thread.run_sync(verified_copy)
+
+
+def _result(script: str, done: ExecResult, notices: list[receipts.Notice], *, expose_path: bool) -> dict[str, object]:
+    remarks = [*notices, *(receipts.Notice(code=notice.code, message=notice.message) for notice in done.notices)]
+    result: dict[str, object] = {
+        "path": script,
+        "exit_code": done.exit_code,
+        "stdout": done.stdout.decode("utf-8", "replace"),
+        "stderr": done.stderr.decode("utf-8", "replace"),
+        "timed_out": done.timed_out,
+        "duration_ms": done.duration_ms,
+        "stdout_truncated": done.stdout_truncated,
+        "stderr_truncated": done.stderr_truncated,
+        "stdout_bytes": done.stdout_bytes,
+        "stderr_bytes": done.stderr_bytes,
+        "artifacts": [artifact.as_dict() | ({} if expose_path else {"path": None}) for artifact in done.artifacts],
+        "guarantees": done.guarantees.as_dict(),
+    }
+    if remarks:
+        result["notices"] = [notice.as_dict() for notice in remarks]
+    return result

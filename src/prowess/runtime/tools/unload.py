@@ -1,0 +1,82 @@
+"""`skills.unload`: take skills out of force (runtime protocol 002, unload)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from prowess.errors import InvalidArgumentsError
+from prowess.runtime import disclosure, receipts
+from prowess.runtime.context import find_active
+from prowess.runtime.state import unloaded
+from prowess.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from prowess.runtime.context import SessionContext
+    from prowess.tools import ToolCall
+
+SPEC = ToolSpec(
+    name="skills.unload",
+    title="Unload skills",
+    description=disclosure.UNLOAD,
+    input_schema={
+        "type": "object",
+        "properties": {
+            "names": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "description": "Names of skills to unload; one that is not loaded is no error.",
+            },
+            "all": {"type": "boolean", "default": False, "description": "Unload every skill."},
+        },
+        "additionalProperties": False,
+    },
+    output_schema=receipts.RECEIPT_SCHEMA,
+    idempotent=True,
+)
+
+
+class UnloadTool:
+    """Removes the named skills, or all; the rest keep their order."""
+
+    spec = SPEC
+
+    def __init__(self, context: SessionContext) -> None:
+        self._context = context
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return the receipt.
+
+        Raises:
+            InvalidArgumentsError: neither names nor `all`.
+            SkillNotFoundError: a name that the catalog does not have; nothing has changed.
+            SessionNotFoundError: the session is gone.
+        """
+        context = self._context
+        names = list(dict.fromkeys(cast("list[str]", arguments.get("names", []))))
+        everything = arguments.get("all") is True
+        if not names and not everything:
+            raise InvalidArgumentsError(("give names with at least one skill, or all: true",))
+        state = await context.keeper.current()
+        keys: set[str] = set()
+        removed = context.keeper.take_removed()
+        for name in [] if everything else names:
+            if (active := find_active(state, name)) is not None:
+                keys.add(active.key)
+            elif name not in removed:
+                keys.add((await context.listed(name)).key)
+        step = await context.keeper.change(
+            lambda current: unloaded(current, {skill.key for skill in current.active} if everything else keys)
+        )
+        context.snapshots.keep_only(step.state.active)
+        for name in step.unloaded:
+            await context.record("skill.unloaded", call.id, {"skill": name})
+        notices = [receipts.removed(name) for name in removed]
+        if everything and names:
+            notices.append(receipts.names_ignored(names))
+        return receipts.receipt(
+            step.state,
+            unloaded=step.unloaded,
+            notices=notices,
+            expose_location=context.expose_location,
+            contents={} if context.body == "result" else None,
+        )
