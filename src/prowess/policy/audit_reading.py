@@ -6,10 +6,13 @@ Nothing here judges. A line that is no record is handed on as None.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from prowess.errors import AuditError
-from prowess.policy.audit_event import AuditRecord
 from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line
+
+if TYPE_CHECKING:
+    from prowess.policy.audit_event import AuditRecord
 
 _BLOCK = 64 * 1024
 

@@ -210,9 +210,10 @@ class _Walk:
         if record.sequence > number:
             self._gaps.append(_Gap(first=number, last=record.sequence - 1, line=self.lines))
         elif record.previous != self.last and not self._unknown:
-            blamed = max(self.top, 1)
-            text = f"record {number} follows another record than the {self.top} that stands before it"
-            self.fault("changed", f"{text}: one of them was replaced", record=blamed, line=self.lines)
+            text = "record 1 names a record before it: it was replaced, or the beginning cut off"
+            if self.top:
+                text = f"record {self.top} was replaced: record {number} was written behind another one"
+            self.fault("changed", text, record=self.top or 1, line=self.lines)
         self._advance(record.sequence, record.hash)
         if record.hash == self._kept:
             self.kept_at = record.sequence

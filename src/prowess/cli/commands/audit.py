@@ -1,0 +1,149 @@
+"""`prowess audit`: what was done, and whether the log of it is whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.places import prowess_home
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.policy.audit_reading import read_tail
+from prowess.policy.audit_verification import verify_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prowess.policy.audit_event import AuditRecord
+    from prowess.policy.audit_verification import AuditFinding, Verification
+
+_WIDTH = 80
+_HASH = re.compile(r"(sha256:)?[0-9a-fA-F]{64}")
+
+_log_option = click.option(
+    "--log",
+    metavar="PATH",
+    help="The log file; by default audit/audit.jsonl in PROWESS_HOME.",
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group(name="audit")
+def command() -> None:
+    """Show or verify the audit log.
+
+    Example: prowess audit verify
+    """
+
+
+@command.command(name="show")
+@_log_option
+@click.option(
+    "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="How many records."
+)
+@_json_option
+def show(log: str | None, tail: int, *, as_json: bool) -> int:
+    """Print the last records.
+
+    Example: prowess audit show --tail 50
+    """
+    path = log or _default_log()
+    records = read_tail(path, tail)
+    if as_json:
+        document = [None if record is None else asdict(record) for record in records]
+        output.document({"log": os.path.abspath(path), "records": document})
+        return exit_codes.OK
+    session: str | None = None
+    for record in records:
+        if record is not None and record.session_id != session:
+            session = record.session_id
+            output.line(f"session {printable_line(session or '-')}")
+        output.line(_row(record))
+    return exit_codes.OK
+
+
+@command.command(name="verify")
+@_log_option
+@click.option("--head", metavar="HASH", help="A head kept elsewhere: it must be the hash of a record of this log.")
+@_json_option
+def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
+    """Check that no record was changed, removed, moved, inserted or cut off.
+
+    Exits with 1 where one was. Example: prowess audit verify --head sha256:5b1f...
+    """
+    if head is not None and not _HASH.fullmatch(head):
+        raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
+    verdict = verify_log(log or _default_log(), head)
+    if as_json:
+        output.document(_as_json(verdict))
+    else:
+        for line in _report(verdict):
+            output.line(line)
+    return exit_codes.OK if verdict.ok else exit_codes.FAILED
+
+
+def _default_log() -> str:
+    return os.path.join(prowess_home(), "audit", "audit.jsonl")
+
+
+def _row(record: AuditRecord | None) -> str:
+    if record is None:
+        return "     ?  not a record; run `prowess audit verify`"
+    at = record.at[:19].replace("T", " ")
+    row = f"{record.sequence:>6}  {printable_line(at)}Z  {printable_line(record.kind):<13}  {_gist(record)}".rstrip()
+    return row if len(row) <= _WIDTH else f"{row[: _WIDTH - 1]}…"
+
+
+def _gist(record: AuditRecord) -> str:
+    """Return the facts a reader looks for first; all of them are in `--json`."""
+    data = record.data
+    words = [data.get(name) for name in ("tool", "skill", "outcome", "code", "rule")]
+    if record.kind == "tool.finished":
+        words.append(f"{data.get('duration_ms')} ms")
+    if not any(words):
+        words = [f"{name}={value}" for name, value in data.items()]
+    return printable_line("  ".join(str(word) for word in words if word is not None))
+
+
+def _report(verdict: Verification) -> Iterable[str]:
+    for notice in verdict.notices:
+        yield from _wrapped(f"note: {notice.message}")
+    for fault in verdict.faults:
+        yield from _wrapped(_place(fault) + fault.message)
+    if verdict.more:
+        yield f"and {verdict.more} more"
+    count = f"{verdict.records:,} record{'' if verdict.records == 1 else 's'}".replace(",", " ")
+    if verdict.faults:
+        faults = len(verdict.faults)
+        yield f"{count}, {faults} fault{'' if faults == 1 else 's'}: the log was tampered with or damaged"
+        return
+    kept = "" if verdict.kept_at is None else f", and record {verdict.kept_at} is the head kept elsewhere"
+    yield f"{count}, chain unbroken{kept}"
+    if verdict.head is not None:
+        yield f"head {verdict.head}"
+
+
+def _place(fault: AuditFinding) -> str:
+    return "fault: " if fault.line is None else f"line {fault.line}: "
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(printable_line(text), _WIDTH, subsequent_indent="  ", break_long_words=False)
+
+
+def _as_json(verdict: Verification) -> dict[str, object]:
+    return {
+        "ok": verdict.ok,
+        "log": verdict.path,
+        "records": verdict.records,
+        "head": verdict.head,
+        "kept_at": verdict.kept_at,
+        "faults": [asdict(fault) for fault in verdict.faults],
+        "notices": [asdict(notice) for notice in verdict.notices],
+        "more": verdict.more,
+    }
