@@ -1,11 +1,12 @@
 """A control group for one run: the only bound that counts the processes and the memory of a whole tree.
 
-It needs a writable hierarchy, so in practice root. Where there is none the run goes on, and its guarantees say that these
-two bounds do not hold.
+It needs a writable hierarchy, so in practice root. Where there is none the run goes on, and its guarantees say that
+these two bounds do not hold.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _ROOT = "/sys/fs/cgroup"
 _numbers = itertools.count()
+# The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
+_dying: list[str] = []
 
 
 class ControlGroup:
@@ -47,16 +50,9 @@ class ControlGroup:
 
     def remove(self) -> None:
         """Delete the group; its processes must be dead."""
-        for directory in self._directories:
-            for _ in range(20):
-                try:
-                    os.rmdir(directory)
-                    break
-                except FileNotFoundError:
-                    break
-                except OSError:
-                    time.sleep(0.002)  # the kernel still counts the last process for a moment
+        _dying.extend(self._directories)
         self._directories = []
+        _bury()
 
     def _limit(self, directory: str, file: str, value: int) -> bool:
         try:
@@ -70,6 +66,23 @@ class ControlGroup:
             self._directories = [kept for kept in self._directories if kept != directory]
             return False
         return True
+
+
+def _bury() -> None:
+    for directory in tuple(_dying):
+        with contextlib.suppress(OSError, ValueError):  # still busy, or another thread was faster
+            os.rmdir(directory)
+            _dying.remove(directory)
+
+
+def _bury_at_exit() -> None:
+    deadline = time.monotonic() + 0.2
+    while _dying and time.monotonic() < deadline:
+        _bury()
+        time.sleep(0.001)
+
+
+atexit.register(_bury_at_exit)
 
 
 def _place(root: str, controller: str) -> tuple[str, str] | None:

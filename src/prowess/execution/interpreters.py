@@ -181,4 +181,5 @@ def _nothing_fits(script: str, program: str | None) -> str:
 
 def _not_installed(rule: InterpreterRule) -> str:
     places = " or ".join(rule.programs)
-    return f"{rule.name} is not installed at {places}; install it (Debian: apt-get install {rule.package}) or configure its place"
+    remedy = f"install it (Debian: apt-get install {rule.package}) or configure its place"
+    return f"{rule.name} is not installed at {places}; {remedy}"

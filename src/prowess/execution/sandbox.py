@@ -28,9 +28,9 @@ class SandboxReport:
 class Sandbox(Protocol):
     """Runs one request. A non-zero exit is a result; failing to start raises.
 
-    `run` raises `SandboxUnavailableError` where nothing was run for want of a sandbox, `ScriptUnsupportedError` where no
-    interpreter fits, `InvalidArgumentsError` where the request cannot be carried out as it stands. Cancelling it ends
-    every process of the run before it returns.
+    `run` raises `SandboxUnavailableError` where nothing was run for want of a sandbox, `ScriptUnsupportedError` where
+    no interpreter fits, `InvalidArgumentsError` where the request cannot be carried out as it stands. Cancelling it
+    ends every process of the run before it returns.
     """
 
     async def run(self, request: ExecRequest) -> ExecResult:

@@ -65,7 +65,7 @@ def supervise(
     began = time.monotonic()
     deadline = None if wall_seconds is None else began + wall_seconds
     monitor = os.pidfd_open(child.pid)
-    loop = _Loop(child, monitor, stdin, stdout, stderr, cancel_fd)
+    loop = _Loop(child, stdin=stdin, captures=(stdout, stderr), monitor=monitor, cancel=cancel_fd)
     try:
         reason = loop.until_exit(deadline)
         seconds = time.monotonic() - began
@@ -86,18 +86,18 @@ class _Loop:
     def __init__(
         self,
         child: subprocess.Popen[bytes],
-        monitor: int,
+        *,
         stdin: bytes | None,
-        stdout: Capture,
-        stderr: Capture,
-        cancel_fd: int,
+        captures: tuple[Capture, Capture],
+        monitor: int,
+        cancel: int,
     ) -> None:
         self._selector = selectors.DefaultSelector()
-        self._monitor, self._cancel = monitor, cancel_fd
+        self._monitor, self._cancel = monitor, cancel
         self._selector.register(monitor, selectors.EVENT_READ)
-        self._selector.register(cancel_fd, selectors.EVENT_READ)
+        self._selector.register(cancel, selectors.EVENT_READ)
         self._captures: dict[int, Capture] = {}
-        for stream, capture in ((child.stdout, stdout), (child.stderr, stderr)):
+        for stream, capture in zip((child.stdout, child.stderr), captures, strict=True):
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
                 self._captures[stream.fileno()] = capture

@@ -1,8 +1,8 @@
 """Scripts in bubblewrap: namespaces of their own, a file system of their own, no capability, no way to get one back.
 
-A run has three steps. bubblewrap builds the sandbox and stops before it starts the script; while it waits, bounds are set
-on its first process and /out, which exists only in memory, is opened from outside; then the script is let go. So every
-bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone.
+A run has three steps. bubblewrap builds the sandbox and stops before it starts the script; while it waits, bounds are
+set on its first process and /out, which exists only in memory, is opened from outside; then the script is let go. So
+every bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone.
 """
 
 from __future__ import annotations
@@ -176,16 +176,14 @@ def _check(request: ExecRequest) -> None:
     check_relative(request.script)
     check_environment(request.env)
     problems = [f"args[{number}] holds a NUL character" for number, text in enumerate(request.args) if "\0" in text]
-    sizes = [len(text.encode("utf-8", "surrogateescape")) + 1 for text in request.args]
+    sizes = [len(os.fsencode(text)) + 1 for text in request.args]
     problems += [
         f"args[{number}] is longer than {LONGEST_STRING} bytes; pass it on standard input"
         for number, size in enumerate(sizes)
         if size > LONGEST_STRING
     ]
-    total = sum(sizes) + sum(
-        len(name) + len(value.encode("utf-8", "surrogateescape")) for name, value in request.env.items()
-    )
-    if total > ALL_STRINGS:
+    variables = sum(len(name) + len(os.fsencode(value)) + 2 for name, value in request.env.items())
+    if sum(sizes) + variables > ALL_STRINGS:
         problems.append(f"args and env together are longer than {ALL_STRINGS} bytes; pass them on standard input")
     if problems:
         raise InvalidArgumentsError(tuple(problems))

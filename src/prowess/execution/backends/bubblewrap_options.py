@@ -62,6 +62,10 @@ def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
         *_etc(etc_fds),
         *_scratch(layout.limits),
         *_given(layout),
+        # To the kernel, a script that root started is still root where only the owner counts: without this it could
+        # write /proc/sys/kernel/core_pattern and so have the host run a program. bubblewrap covers /proc/sys only where
+        # the directory itself is writable, which it never is.
+        *("--remount-ro", "/proc"),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", layout.cwd),
     ]

@@ -1,9 +1,8 @@
-"""Start bubblewrap up to the moment before the script: everything is mounted, every capability is gone, nothing has run.
+"""Start bubblewrap up to the moment before the script: all is mounted, every capability is gone, nothing has run.
 
 bubblewrap reports the sandbox's first process on a status descriptor and then, with its set-up done, waits on a block
 descriptor. Options travel through a memory file, so neither variables nor paths show in the process list. Whether the
-script ran at all is told by the status descriptor, which the sandbox does not hold; text on standard error is not trusted
-for it.
+script ran at all is told by the status descriptor, which the sandbox does not hold.
 """
 
 from __future__ import annotations

@@ -1,0 +1,94 @@
+"""Go past one bound of a run: the first argument names it, the second is a token that stays in the command line.
+
+What is printed is for `prowess.execution.self_check` to judge; nothing here knows where the bound lies.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+MEBIBYTE = 1 << 20
+MANY = 5000
+
+
+def _fill(path: str) -> None:
+    written = 0
+    try:
+        with open(path, "wb", buffering=0) as file:
+            while written < 64 * MEBIBYTE:
+                written += file.write(bytes(MEBIBYTE))
+    except OSError:
+        pass
+    sys.stdout.write(str(written))
+
+
+def _fill_with_files(directory: str) -> None:
+    written = 0
+    try:
+        for number in range(64):
+            with open(f"{directory}/{number}", "wb", buffering=0) as file:
+                written += file.write(bytes(MEBIBYTE))
+    except OSError:
+        pass
+    sys.stdout.write(str(written))
+
+
+def _daemon() -> None:
+    """Leave a grandchild that holds the output and ignores what can be ignored."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(30)
+        os._exit(0)
+    sys.stdout.write("started")
+
+
+def _forks() -> None:
+    made = 0
+    try:
+        for _ in range(400):
+            if os.fork() == 0:
+                time.sleep(30)
+                os._exit(0)
+            made += 1
+    except OSError:
+        pass
+    sys.stdout.write(str(made))
+
+
+def _open_files() -> None:
+    held: list[int] = []
+    try:
+        while len(held) < MANY:
+            held.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        pass
+    sys.stdout.write(str(len(held)))
+
+
+def _memory() -> None:
+    held = [bytearray(b"x") * (16 * MEBIBYTE) for _ in range(32)]
+    sys.stdout.write(str(len(held)))
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+ACTIONS = {
+    "wall": lambda: time.sleep(30),
+    "cpu": _burn,
+    "output": lambda: sys.stdout.write("x" * (4 * MEBIBYTE)),
+    "file": lambda: _fill("/tmp/file"),
+    "tmp": lambda: _fill_with_files("/tmp"),
+    "out": lambda: _fill_with_files("/out"),
+    "tree": _daemon,
+    "forks": _forks,
+    "open-files": _open_files,
+    "memory": _memory,
+}
+
+ACTIONS[sys.argv[1]]()

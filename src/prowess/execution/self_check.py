@@ -1,0 +1,317 @@
+"""Prove the sandbox on this machine: try to get out of it and past its bounds, and look from outside at what happened.
+
+An attempt counts as stopped only if the probe says so *and* the host saw nothing: no connection, no datagram, no dead
+process, no file. A bound counts as enforced only if going past it had the effect that was promised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from prowess.errors import ExecutionError
+from prowess.execution.environment import base_environment
+from prowess.execution.request import MEBIBYTE, ExecLimits, ExecRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prowess.execution.result import ExecResult
+    from prowess.execution.sandbox import Sandbox, SandboxReport
+
+_PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
+_ROUNDS = 10
+_PROMPT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One attempt: `held` is True where the sandbox stopped it, None where this machine cannot; `detail` says more."""
+
+    name: str
+    held: bool | None
+    detail: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the finding as JSON."""
+        return {"name": self.name, "held": self.held, "detail": self.detail}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfCheck:
+    """What the sandbox of this machine stopped; `overhead_ms` is the median over a plain process that does nothing."""
+
+    report: SandboxReport
+    escapes: tuple[Finding, ...]
+    limits: tuple[Finding, ...]
+    overhead_ms: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing got out and every bound that this machine can enforce was enforced."""
+        return all(finding.held is not False for finding in (*self.escapes, *self.limits))
+
+
+async def check_sandbox(sandbox: Sandbox) -> SelfCheck:
+    """Run every probe in `sandbox`; it must be available. It takes some seconds.
+
+    Raises:
+        SandboxUnavailableError: the sandbox cannot start.
+        ScriptUnsupportedError: there is no Python for it to run the probes with.
+    """
+    with _Stage() as stage:
+        return SelfCheck(
+            report=sandbox.probe(),
+            escapes=await _escapes(sandbox, stage),
+            limits=await _limits(sandbox, stage),
+            overhead_ms=await _overhead(sandbox, stage),
+        )
+
+
+class _Stage:
+    """A temporary directory with everything that the probes attack: a skill, a workspace, a secret, listeners."""
+
+    def __init__(self) -> None:
+        self.token = f"prowess-probe-{secrets.token_hex(8)}"
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        self.base = self._open.enter_context(tempfile.TemporaryDirectory(prefix="prowess-check-"))
+        for name in ("skill", "workspace", "outside"):
+            os.mkdir(self.path(name))
+        for name in ("escape.py", "limits.py"):
+            shutil.copy(os.path.join(_PROBES, name), self.path("skill", name))
+        with open(os.open(self.path("secret"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:
+            file.write(self.token)
+        os.symlink(self.path("secret"), self.path("workspace", "link"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def path(self, *parts: str) -> str:
+        return os.path.join(self.base, *parts)
+
+    @contextlib.contextmanager
+    def targets(self) -> Iterator[_Targets]:
+        with contextlib.ExitStack() as opened:
+            tcp = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+            udp = opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            udp.bind(("127.0.0.1", 0))
+            named = opened.enter_context(socket.socket(socket.AF_UNIX))
+            named.bind(self.path("socket"))
+            abstract = opened.enter_context(socket.socket(socket.AF_UNIX))
+            abstract.bind(f"\0{self.token}")
+            for listener in (named, abstract):
+                listener.listen()
+            victim = subprocess.Popen(["/bin/sh", "-c", "read line", self.token], stdin=subprocess.PIPE, cwd="/")
+            try:
+                yield _Targets(tcp=tcp, udp=udp, named=named, abstract=abstract, victim=victim)
+            finally:
+                victim.kill()
+                victim.communicate()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Targets:
+    tcp: socket.socket
+    udp: socket.socket
+    named: socket.socket
+    abstract: socket.socket
+    victim: subprocess.Popen[bytes]
+
+    def facts(self, stage: _Stage) -> dict[str, object]:
+        return {
+            "secret": stage.path("secret"),
+            "outside": stage.path("outside"),
+            "link": "link",
+            "socket": stage.path("socket"),
+            "abstract": stage.token,
+            "tcp": self.tcp.getsockname()[1],
+            "udp": self.udp.getsockname()[1],
+            "victim": self.victim.pid,
+            "token": stage.token,
+            "names": [*base_environment(session_id="", workspace=True), "PWD", "LC_CTYPE"],
+        }
+
+    def seen(self, stage: _Stage) -> dict[str, str]:
+        """Return what the host itself noticed, by the name of the attempt."""
+        seen = {}
+        for name, target in (("tcp", self.tcp), ("path-socket", self.named), ("abstract-socket", self.abstract)):
+            if _arrived(target, socket.socket.accept):
+                seen[name] = "a connection arrived on the host"
+        if _arrived(self.udp, lambda target: target.recv(16)):
+            seen["udp"] = "a datagram arrived on the host"
+        if self.victim.poll() is not None:
+            seen["signal-process"] = "a process of the host is dead"
+        if os.listdir(stage.path("outside")):
+            seen["write-outside"] = "a file appeared on the host"
+        return seen
+
+
+def _arrived(target: socket.socket, receive: Callable[[socket.socket], object]) -> bool:
+    target.setblocking(False)  # noqa: FBT003 - the name of the method says what it is
+    try:
+        received = receive(target)
+    except BlockingIOError:
+        return False
+    if isinstance(received, tuple):
+        received[0].close()
+    return True
+
+
+async def _escapes(sandbox: Sandbox, stage: _Stage) -> tuple[Finding, ...]:
+    with stage.targets() as targets:
+        result = await sandbox.run(
+            ExecRequest(
+                skill_dir=stage.path("skill"),
+                script="escape.py",
+                args=(json.dumps(targets.facts(stage)),),
+                workspace=stage.path("workspace"),
+            ),
+        )
+        seen = targets.seen(stage)
+    try:
+        said: dict[str, str | None] = json.loads(result.stdout)
+    except ValueError:
+        raise ExecutionError(f"the probe did not finish: {result.stderr.decode('utf-8', 'replace')}") from None
+    return tuple(
+        Finding(name=name, held=not (outcome or name in seen), detail=outcome or seen.get(name, ""))
+        for name, outcome in said.items()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LimitProbe:
+    """Go past `bound` with the action of `probes/limits.py`; `holds` judges the result."""
+
+    bound: str
+    action: str
+    limits: ExecLimits
+    holds: Callable[[ExecResult], bool]
+
+
+def _number(result: ExecResult) -> int:
+    return int(result.stdout or b"0")
+
+
+_LIMIT_PROBES = (
+    _LimitProbe(
+        bound="wall_time",
+        action="wall",
+        limits=ExecLimits(wall_seconds=0.3),
+        holds=lambda result: result.timed_out and result.duration_ms < _PROMPT_SECONDS * 1000,
+    ),
+    _LimitProbe(
+        bound="cpu_time",
+        action="cpu",
+        limits=ExecLimits(cpu_seconds=1, wall_seconds=_PROMPT_SECONDS),
+        holds=lambda result: not result.timed_out and result.exit_code != 0,
+    ),
+    _LimitProbe(
+        bound="output_size",
+        action="output",
+        limits=ExecLimits(output_bytes=MEBIBYTE),
+        holds=lambda result: len(result.stdout) == MEBIBYTE and result.stdout_bytes == 4 * MEBIBYTE,
+    ),
+    _LimitProbe(
+        bound="file_size",
+        action="file",
+        limits=ExecLimits(file_bytes=4 * MEBIBYTE),
+        holds=lambda result: _number(result) <= 4 * MEBIBYTE,
+    ),
+    _LimitProbe(
+        bound="tmp_size",
+        action="tmp",
+        limits=ExecLimits(tmp_bytes=4 * MEBIBYTE),
+        holds=lambda result: _number(result) <= 4 * MEBIBYTE,
+    ),
+    _LimitProbe(
+        bound="out_size",
+        action="out",
+        limits=ExecLimits(out_bytes=4 * MEBIBYTE),
+        holds=lambda result: _number(result) <= 4 * MEBIBYTE,
+    ),
+    _LimitProbe(
+        bound="process_tree",
+        action="tree",
+        limits=ExecLimits(),
+        holds=lambda result: result.stdout == b"started" and result.duration_ms < _PROMPT_SECONDS * 1000,
+    ),
+    _LimitProbe(
+        bound="open_files",
+        action="open-files",
+        limits=ExecLimits(open_files=64),
+        holds=lambda result: _number(result) < 64,  # noqa: PLR2004 - the limit in the line above
+    ),
+    _LimitProbe(
+        bound="processes",
+        action="forks",
+        limits=ExecLimits(processes=32),
+        holds=lambda result: _number(result) < 32,  # noqa: PLR2004 - the limit in the line above
+    ),
+    _LimitProbe(
+        bound="memory",
+        action="memory",
+        limits=ExecLimits(memory_bytes=128 * MEBIBYTE),
+        holds=lambda result: result.exit_code != 0 and not result.stdout,
+    ),
+)
+
+
+async def _limits(sandbox: Sandbox, stage: _Stage) -> tuple[Finding, ...]:
+    return tuple([await _limit(sandbox, stage, probe) for probe in _LIMIT_PROBES])
+
+
+async def _limit(sandbox: Sandbox, stage: _Stage, probe: _LimitProbe) -> Finding:
+    result = await sandbox.run(
+        ExecRequest(
+            skill_dir=stage.path("skill"),
+            script="limits.py",
+            args=(probe.action, stage.token),
+            limits=probe.limits,
+        ),
+    )
+    if why := dict(result.guarantees.not_enforced).get(probe.bound):
+        return Finding(name=probe.bound, held=None, detail=why)
+    if _alive(stage.token):
+        return Finding(name=probe.bound, held=False, detail="a process of the run was left alive")
+    held = probe.holds(result)
+    return Finding(name=probe.bound, held=held, detail="" if held else _outcome(result))
+
+
+def _outcome(result: ExecResult) -> str:
+    said = result.stdout[:40].decode("utf-8", "replace")
+    return f"status {result.exit_code} after {result.duration_ms} ms, {result.stdout_bytes} bytes: {said}"
+
+
+def _alive(token: str) -> bool:
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/cmdline", "rb") as file:
+                if token.encode() in file.read():
+                    return True
+    return False
+
+
+async def _overhead(sandbox: Sandbox, stage: _Stage) -> float:
+    request = ExecRequest(skill_dir=stage.path("skill"), script="limits.py", interpreter=("/usr/bin/true",))
+    plain, inside = [], []
+    for _ in range(_ROUNDS):
+        began = time.perf_counter()
+        subprocess.run(["/usr/bin/true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: ASYNC221 - what is measured
+        plain.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        await sandbox.run(request)
+        inside.append(time.perf_counter() - began)
+    return round((statistics.median(inside) - statistics.median(plain)) * 1000, 1)
