@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import prowess
+from prowess.cli import exit_codes
+from prowess.cli.main import COMMANDS
+from tests.test_errors import CODES
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,3 +105,21 @@ def test_every_dependency_has_its_reason() -> None:
 
 def test_the_changelog_has_the_version_of_the_package() -> None:
     assert f"## {prowess.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if not re.search(rf"^\| `prowess {name}\b", page, re.MULTILINE)] == []
+
+
+def test_every_error_code_is_documented_and_no_other() -> None:
+    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    table = page[page.index("## Error codes") :]
+    rows = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
+    assert sorted(code for row in rows for code in re.findall(r"`(\w+)`", row)) == sorted(CODES)
+
+
+def test_every_exit_code_is_documented() -> None:
+    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    codes = {value for name, value in vars(exit_codes).items() if name.isupper()}
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == codes
