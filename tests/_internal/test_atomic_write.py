@@ -1,0 +1,66 @@
+"""A file that is replaced is never half a file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess._internal.atomic_write import write_all, write_atomically
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_new_bytes_take_the_place_of_old_ones(tmp_path: Path, *, sync: bool) -> None:
+    path = tmp_path / "file"
+    write_atomically(str(path), b"old", sync=sync)
+    write_atomically(str(path), b"new", sync=sync)
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_the_mode_is_the_one_asked_for_whatever_the_umask(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "file"
+    before = os.umask(0o077)
+    try:
+        write_atomically(str(path), b"", mode)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"precious")
+    link.symlink_to(target)
+    write_atomically(str(link), b"new")
+    assert target.read_bytes() == b"precious"
+    assert not link.is_symlink()
+
+
+def test_a_failure_leaves_the_old_bytes_and_no_draft(tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(str(tmp_path / "place"), b"data")
+    assert os.listdir(tmp_path) == ["place"]
+
+
+def test_a_relative_path_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_atomically("file", b"data")
+    assert (tmp_path / "file").read_bytes() == b"data"
+
+
+def test_a_full_device_is_an_error() -> None:
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    try:
+        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+            write_all(descriptor, b"data")
+    finally:
+        os.close(descriptor)
