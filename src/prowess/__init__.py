@@ -6,6 +6,15 @@ nothing and a program pays only for the rooms it enters.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # as typing's, which would cost an import
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog
+    from prowess.diagnostics import Diagnostic, Severity
+    from prowess.errors import SkillError
+    from prowess.format import Skill, SkillDocument, parse_document, read_skill, require_valid, validate_skill
+    from prowess.lint import lint_skill
+    from prowess.runtime import Session, SyncSession
+
 __version__ = "0.1.0"
 
 # Public name -> module that defines it. The one place where the interface is listed.
@@ -25,22 +34,37 @@ _HOMES = {
     "validate_skill": "prowess.format",
 }
 
-__all__ = [  # noqa: PLE0604 -- built from the table above, so that the two cannot differ
+# Written out and not built from the table: type checkers read it. A test keeps the two alike.
+__all__ = [
+    "Catalog",
+    "Diagnostic",
+    "Session",
+    "Severity",
+    "Skill",
+    "SkillDocument",
+    "SkillError",
+    "SyncSession",
     "__version__",
-    *_HOMES,
+    "lint_skill",
+    "parse_document",
+    "read_skill",
+    "require_valid",
+    "validate_skill",
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        message = f"module 'prowess' has no attribute {name!r}"
-        raise AttributeError(message)
-    # Imported here, not at the top: `import prowess` must not load what the caller does not use.
-    from importlib import import_module
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
 
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            message = f"module 'prowess' has no attribute {name!r}"
+            raise AttributeError(message)
+        # Imported here, not at the top: `import prowess` must not load what the caller does not use.
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
