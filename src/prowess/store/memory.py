@@ -24,7 +24,11 @@ class MemorySessionStore:
     async def create(self, row: SessionRow) -> bool:
         """Add a row, or return False."""
         with self._lock:
-            return self._open().setdefault(row.session_id, row) is row
+            rows = self._open()
+            if row.session_id in rows:
+                return False
+            rows[row.session_id] = row
+            return True
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anyio import to_thread
 
+from prowess._internal.places import ensure_private_directory
 from prowess.errors import StoreError
 from prowess.store.schema import CURRENT, NewerSchemaError, migrate
 from prowess.store.session_row import SessionRow
@@ -132,7 +133,7 @@ class SqliteSessionStore:
 
 def _make_private(path: str) -> None:
     """Make the file before SQLite does, which would give it the modes of the umask; its side files copy the modes."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    ensure_private_directory(os.path.dirname(path))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
