@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Sandbox(Protocol):
         ...
 
 
+@cache  # what a machine can do is asked once, not once a session
 def default_sandbox() -> Sandbox:
     """Return the strongest sandbox that Prowess has for this platform; `probe` says whether it can start."""
     # Imported here, not at the top: a backend knows this module's report, and listing skills needs no backend.

@@ -160,7 +160,7 @@ class _Targets:
 
 
 def _arrived(target: socket.socket, receive: Callable[[socket.socket], object]) -> bool:
-    target.setblocking(False)  # noqa: FBT003 - the name of the method says what it is
+    target.setblocking(False)  # noqa: FBT003 -- the name of the method says what it is
     try:
         received = receive(target)
     except BlockingIOError:
@@ -252,13 +252,13 @@ _LIMIT_PROBES = (
         bound="open_files",
         action="open-files",
         limits=ExecLimits(open_files=64),
-        holds=lambda result: _number(result) < 64,  # noqa: PLR2004 - the limit in the line above
+        holds=lambda result: _number(result) < 64,  # noqa: PLR2004 -- the limit in the line above
     ),
     _LimitProbe(
         bound="processes",
         action="forks",
         limits=ExecLimits(processes=32),
-        holds=lambda result: _number(result) < 32,  # noqa: PLR2004 - the limit in the line above
+        holds=lambda result: _number(result) < 32,  # noqa: PLR2004 -- the limit in the line above
     ),
     _LimitProbe(
         bound="memory",
@@ -309,7 +309,7 @@ async def _overhead(sandbox: Sandbox, stage: _Stage) -> float:
     plain, inside = [], []
     for _ in range(_ROUNDS):
         began = time.perf_counter()
-        subprocess.run(["/usr/bin/true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: ASYNC221 - what is measured
+        subprocess.run(["/usr/bin/true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: ASYNC221 -- what is measured
         plain.append(time.perf_counter() - began)
         began = time.perf_counter()
         await sandbox.run(request)

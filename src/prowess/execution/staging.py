@@ -70,7 +70,7 @@ def _copy_all(root: ContainedRoot, manifest: TreeManifest, fresh: str) -> None:
         target = os.path.join(fresh, *record.path.split("/"))
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
         _copy(root, record, target)
-    os.chmod(fresh, 0o755)  # noqa: S103 - its parent is private, and the sandbox reads it as another user
+    os.chmod(fresh, 0o755)  # noqa: S103 -- its parent is private, and the sandbox reads it as another user
 
 
 def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:

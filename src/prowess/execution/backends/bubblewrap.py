@@ -110,7 +110,7 @@ class BubblewrapSandbox:
     def _attempt(self, request: ExecRequest, wake: int) -> ExecResult | Exception:
         try:
             return self.run_blocking(request, wake)
-        except Exception as fault:  # noqa: BLE001 - it crosses a thread and is raised on the other side as it is
+        except Exception as fault:  # noqa: BLE001 -- it crosses a thread and is raised on the other side as it is
             return fault
 
     def _interpreter(self, request: ExecRequest) -> Interpreter:

@@ -1,0 +1,166 @@
+"""`prowess doctor`: the state of this machine and this project, each line with what to do next."""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from prowess._internal.places import ensure_private_directory, prowess_home
+from prowess.cli import exit_codes, output
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """One finding; `next` says what to do and is empty where nothing is to be done."""
+
+    status: Literal["ok", "warn", "fail"]
+    detail: str
+    next: str = ""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, as_json: bool) -> int:
+    """Report the state of this machine and project: ok, warn or fail, and what to do next.
+
+    It exits with 1 if a line fails.
+
+    Example: prowess doctor
+    """
+    found = [(name, _looked(look)) for name, look in _LOOKS.items()]
+    failed = any(line.status == "fail" for _, line in found)
+    if as_json:
+        checks = [
+            {"name": name, "status": line.status, "detail": line.detail, "next": line.next} for name, line in found
+        ]
+        output.document({"ok": not failed, "checks": checks})
+    else:
+        for name, line in found:
+            mark = output.styled(f"{line.status:4}", _COLOURS[line.status])
+            output.line(f"{mark}  {name:12}  {line.detail}{'; ' + line.next if line.next else ''}")
+    return exit_codes.FAILED if failed else exit_codes.OK
+
+
+def _looked(look: Callable[[], _Line]) -> _Line:
+    try:
+        return look()
+    except (SkillError, OSError, ImportError) as fault:
+        return _Line(status="fail", detail=str(fault))
+
+
+def _python() -> _Line:
+    return _Line(status="ok", detail=f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def _yaml() -> _Line:
+    # Imported here, not at the top, as every room below: a broken installation must be a line, not a traceback.
+    import yaml
+
+    if yaml.__with_libyaml__:
+        return _Line(status="ok", detail=f"PyYAML {yaml.__version__} with libyaml")
+    return _Line(
+        status="warn",
+        detail=f"PyYAML {yaml.__version__} without libyaml: unusual front matter is read more slowly",
+        next="install a PyYAML wheel, or libyaml before building it",
+    )
+
+
+def _sandbox() -> _Line:
+    # Imported here, not at the top: see _yaml.
+    from prowess.execution import default_sandbox
+
+    report = default_sandbox().probe()
+    if report.available:
+        return _Line(status="ok", detail=f"{report.backend} {report.version} at {report.program}")
+    return _Line(status="fail", detail=f"{report.backend}: no script can be run", next=report.hint)
+
+
+def _interpreters() -> _Line:
+    # Imported here, not at the top: see _yaml.
+    from prowess.execution import INTERPRETERS
+
+    missing = [rule for rule in INTERPRETERS if not any(os.access(path, os.X_OK) for path in rule.programs)]
+    present = ", ".join(rule.name for rule in INTERPRETERS if rule not in missing)
+    if not missing:
+        return _Line(status="ok", detail=present)
+    names = ", ".join(f"{rule.name} for {' '.join(rule.extensions)}" for rule in missing)
+    packages = " ".join(rule.package for rule in missing)
+    return _Line(status="warn", detail=f"{present}; missing: {names}", next=f"Debian: apt-get install {packages}")
+
+
+def _home() -> _Line:
+    home = prowess_home()
+    try:
+        ensure_private_directory(home)
+    except OSError as fault:
+        return _Line(
+            status="warn",
+            detail=f"{home} cannot be made ({fault.strerror}): nothing is kept, nothing is audited",
+            next="make it writable or set PROWESS_HOME",
+        )
+    if not os.access(home, os.W_OK | os.X_OK):
+        return _Line(status="warn", detail=f"{home} cannot be written", next="make it writable or set PROWESS_HOME")
+    if stat.S_IMODE(os.stat(home).st_mode) & 0o077:
+        return _Line(status="warn", detail=f"{home} can be read by others", next=f"chmod 700 {home}")
+    return _Line(status="ok", detail=f"{home} is writable and private")
+
+
+def _catalog() -> _Line:
+    # Imported here, not at the top: see _yaml.
+    from prowess.catalog import Catalog
+
+    catalog = Catalog.discover()
+    count = f"{len(catalog.entries())} skills"
+    if held := [notice for notice in catalog.notices if "trust" in notice.code]:
+        return _Line(status="warn", detail=count, next=held[0].message)
+    if catalog.diagnostics:
+        return _Line(
+            status="warn", detail=f"{count}, {len(catalog.diagnostics)} findings", next="prowess list shows them"
+        )
+    return _Line(status="ok", detail=count)
+
+
+def _trust() -> _Line:
+    # Imported here, not at the top: see _yaml.
+    from prowess.catalog import TrustStore
+
+    store = TrustStore()
+    if store.problem is not None:
+        return _Line(status="fail", detail=store.problem, next=f"repair or remove {store.path}, then trust again")
+    return _Line(status="ok", detail=f"{len(store.listed())} trusted projects")
+
+
+def _audit() -> _Line:
+    path = os.path.join(prowess_home(), "audit", "audit.jsonl")
+    if not os.path.exists(path):
+        return _Line(status="ok", detail="nothing has been recorded yet")
+    # Imported here, not at the top: see _yaml.
+    from prowess.policy.audit_verification import verify_log
+
+    verified = verify_log(path)
+    if verified.ok:
+        return _Line(status="ok", detail=f"{verified.records} records, chain unbroken")
+    return _Line(status="fail", detail=f"{path}: {len(verified.faults)} faults", next="prowess audit verify")
+
+
+_LOOKS: dict[str, Callable[[], _Line]] = {
+    "python": _python,
+    "yaml": _yaml,
+    "sandbox": _sandbox,
+    "interpreters": _interpreters,
+    "home": _home,
+    "catalog": _catalog,
+    "trust": _trust,
+    "audit": _audit,
+}

@@ -1,0 +1,148 @@
+"""`prowess run`: one script of one skill, in the sandbox, under the rules of a session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from prowess._internal.places import ensure_private_directory, prowess_home
+from prowess.catalog import Catalog
+from prowess.cli import exit_codes, output
+from prowess.errors import UnsafePathError
+from prowess.execution import usable_workspace
+from prowess.policy.audit_log import JsonlAuditLog
+from prowess.runtime import SyncSession
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_DIRECTORY = click.Path(exists=True, file_okay=False)
+_LONGEST_SECONDS = 600
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("name")
+@click.argument("script")
+@click.argument("arguments", nargs=-1)
+@click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from DIR instead of the layers.")
+@click.option("--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Add a plugin directory.")
+@click.option("--trust-project", is_flag=True, help="Offer the skills of this project, this once.")
+@click.option("--workspace", type=_DIRECTORY, help="The directory the script works on (default: the current one).")
+@click.option("--write", is_flag=True, help="Let the script write to the workspace.")
+@click.option("--out", type=click.Path(file_okay=False), help="Keep what the script leaves in $OUT in this directory.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1, max=_LONGEST_SECONDS),
+    help="Seconds until the run is ended, 30 by default.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+def command(  # noqa: PLR0917 -- click passes options by name
+    name: str,
+    script: str,
+    arguments: tuple[str, ...],
+    roots: tuple[str, ...],
+    plugins: tuple[str, ...],
+    trust_project: bool,  # noqa: FBT001 -- click passes options by name
+    workspace: str | None,
+    write: bool,  # noqa: FBT001 -- as trust_project
+    out: str | None,
+    timeout: float | None,
+    as_json: bool,  # noqa: FBT001 -- as trust_project
+) -> int:
+    r"""Run SCRIPT of the skill NAME in the sandbox; put arguments for the script after `--`.
+
+    Exits with 0 if the script does, else with 1; the script's own status then stands on standard error.
+
+    \b
+    Example:
+      prowess run csv-report scripts/report.py --out charts -- march.csv
+    """
+    catalog = Catalog(*roots) if roots else Catalog.discover(plugins=plugins, trust_project=trust_project)
+    for notice in catalog.notices:
+        output.note(notice.message)
+    chosen, refused = usable_workspace(workspace or os.getcwd())
+    if refused is not None:
+        output.note(refused.message)
+    with SyncSession(catalog, audit=_audit(), workspace=chosen, write=write) as session:
+        session.load([name])
+        result = dict(session.run_script(script, arguments, timeout=timeout))
+        # The session takes its artifacts with it when it ends, so they are brought home before.
+        result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
+    if as_json:
+        output.document(result)
+    else:
+        _print(result, out)
+    return exit_codes.OK if result["exit_code"] == 0 and not result["timed_out"] else exit_codes.FAILED
+
+
+def _audit() -> JsonlAuditLog | None:
+    home = prowess_home()
+    try:
+        ensure_private_directory(home)
+    except OSError:
+        writable = False
+    else:
+        writable = os.access(home, os.W_OK)
+    if not writable:
+        output.note(f"{home} cannot be written: this run leaves no audit record")
+        return None
+    return JsonlAuditLog(os.path.join(home, "audit", "audit.jsonl"), fsync="record")
+
+
+def _kept(artifacts: Sequence[Mapping[str, object]], out: str | None) -> list[dict[str, object]]:
+    """Copy the artifacts to `out` and return their entries with the path there, None where they are not kept."""
+    kept = []
+    for artifact in artifacts:
+        name, source = str(artifact["name"]), str(artifact["path"])
+        kept.append({**artifact, "path": None if out is None else _copy(source, out, name)})
+    return kept
+
+
+def _copy(source: str, out: str, name: str) -> str:
+    directory = os.path.abspath(out)
+    for part in name.split("/")[:-1]:
+        os.makedirs(directory, exist_ok=True)
+        directory = os.path.join(directory, part)
+        if os.path.islink(directory):  # the script chose the name, so a link must not choose the place
+            raise UnsafePathError(name, f"{directory} is a symbolic link")
+    os.makedirs(directory, exist_ok=True)
+    target = os.path.join(directory, name.rpartition("/")[2])
+    handle, fresh = tempfile.mkstemp(prefix=".prowess-", dir=directory)
+    with open(handle, "wb") as copy, open(source, "rb") as original:
+        shutil.copyfileobj(original, copy)
+    os.replace(fresh, target)
+    return target
+
+
+def _print(result: Mapping[str, object], out: str | None) -> None:
+    _stream(str(result["stdout"]), to_error=False)
+    _stream(str(result["stderr"]), to_error=True)
+    for stream in ("stdout", "stderr"):
+        if result[f"{stream}_truncated"]:
+            output.note(f"{stream} was cut: the script wrote {result[f'{stream}_bytes']} bytes")
+    for notice in cast("Sequence[Mapping[str, object]]", result.get("notices", ())):
+        output.note(str(notice["message"]))
+    artifacts = cast("Sequence[Mapping[str, object]]", result["artifacts"])
+    for artifact in artifacts:
+        place = "not kept, see --out" if out is None else artifact["path"]
+        output.note(f"artifact {artifact['name']} ({artifact['size']} bytes): {place}")
+    if result["timed_out"]:
+        output.note(f"ended at the time limit after {result['duration_ms']} ms")
+    elif result["exit_code"] != 0:
+        output.note(f"{result['path']} exited with status {result['exit_code']}")
+
+
+def _stream(text: str, *, to_error: bool) -> None:
+    if not text:
+        return
+    if to_error:
+        output.note(text.removesuffix("\n"))
+    elif sys.stdout.isatty():
+        output.line(text.removesuffix("\n"))
+    else:
+        output.raw(text)  # a pipe gets what the script wrote

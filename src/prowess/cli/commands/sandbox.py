@@ -1,0 +1,81 @@
+"""`prowess sandbox`: what the sandbox of this machine stops, tried and not assumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess.cli import exit_codes, output
+from prowess.errors import SandboxUnavailableError
+from prowess.execution import default_sandbox
+
+if TYPE_CHECKING:
+    from prowess.execution.self_check import Finding, SelfCheck
+
+
+@click.group(name="sandbox")
+def command() -> None:
+    """Check what the sandbox of this machine can do.
+
+    Example: prowess sandbox check
+    """
+
+
+@command.command(name="check")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def check(*, as_json: bool) -> int:
+    """Try to get out of the sandbox and past its limits, and report what was stopped.
+
+    It exits with 1 if something was not stopped, with 4 if there is no sandbox here.
+
+    Example: prowess sandbox check --json
+    """
+    # Imported here, not at the top: the event loop and the probes are for this command alone.
+    import anyio
+
+    from prowess.execution.self_check import check_sandbox
+
+    sandbox = default_sandbox()
+    report = sandbox.probe()
+    if not report.available:
+        if as_json:
+            output.document({"available": False, "backend": report.backend, "tier": 0, "hint": report.hint})
+            return exit_codes.UNAVAILABLE
+        raise SandboxUnavailableError(report.backend, report.hint)
+    found = anyio.run(check_sandbox, sandbox)
+    if as_json:
+        output.document(_as_json(found))
+    else:
+        _print(found)
+    return exit_codes.OK if found.passed else exit_codes.FAILED
+
+
+def _print(found: SelfCheck) -> None:
+    output.line(
+        f"tier {found.report.tier}  {found.report.backend} {found.report.version}   "
+        f"{_share(found.escapes)} escapes blocked   {_share(found.limits)} limits enforced   +{found.overhead_ms:g} ms"
+    )
+    for kind, findings in (("escape", found.escapes), ("limit", found.limits)):
+        for finding in findings:
+            if finding.held is not True:
+                verdict = "not available" if finding.held is None else output.styled("NOT STOPPED", "red")
+                output.line(f"  {kind} {finding.name}: {verdict}: {finding.detail}")
+
+
+def _share(findings: tuple[Finding, ...]) -> str:
+    return f"{sum(finding.held is True for finding in findings)} of {len(findings)}"
+
+
+def _as_json(found: SelfCheck) -> dict[str, object]:
+    return {
+        "available": True,
+        "backend": found.report.backend,
+        "version": found.report.version,
+        "program": found.report.program,
+        "tier": found.report.tier,
+        "passed": found.passed,
+        "overhead_ms": found.overhead_ms,
+        "escapes": [finding.as_dict() for finding in found.escapes],
+        "limits": [finding.as_dict() for finding in found.limits],
+    }
