@@ -1,0 +1,58 @@
+"""Which skills there are, where they come from, and which copy of a name is used.
+
+A catalog reads directories and nothing else: no network, no script, no more of a skill than the head of its SKILL.md.
+Skills come in four layers (`Layer`); the higher layer wins a name whole, and `Catalog.why` says who lost and why.
+What could not be listed is a diagnostic with its place and reason, never a silence.
+
+The public names are resolved when first used: listing a thousand skills takes about as long as importing what a
+listing does not need.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from prowess.catalog.catalog import Catalog
+    from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.layers import Layer
+    from prowess.catalog.notice import Notice
+    from prowess.catalog.resolution import Resolution, Shadowed
+    from prowess.catalog.sources import CatalogSource
+    from prowess.catalog.sources.directory import DirectorySource
+    from prowess.catalog.trust import TrustStore
+
+__all__ = [
+    "Catalog",
+    "CatalogSource",
+    "DirectorySource",
+    "Layer",
+    "Notice",
+    "Resolution",
+    "Shadowed",
+    "SkillEntry",
+    "TrustStore",
+]
+
+_HOMES = {
+    "Catalog": "catalog",
+    "CatalogSource": "sources",
+    "DirectorySource": "sources.directory",
+    "Layer": "layers",
+    "Notice": "notice",
+    "Resolution": "resolution",
+    "Shadowed": "resolution",
+    "SkillEntry": "entry",
+    "TrustStore": "trust",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        message = f"module 'prowess.catalog' has no attribute {name!r}"
+        raise AttributeError(message)
+    # Imported here, not at the top: see the docstring of this module.
+    from importlib import import_module
+
+    value = getattr(import_module(f"prowess.catalog.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

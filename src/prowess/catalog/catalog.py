@@ -1,0 +1,307 @@
+"""The catalog as people use it: what is listed, which copy a name means, and one skill read in full.
+
+A catalog is a list of sources and one index, replaced as a whole by `refresh`. Reading methods work on the index of
+the moment, so they agree with each other and need no lock. Names are looked up, never joined to a path.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import allocate_lock  # `threading` itself costs more at import than the lock is worth
+
+from prowess.catalog.entry import key_of
+from prowess.catalog.index import CatalogIndex
+from prowess.catalog.layers import Layer
+from prowess.catalog.scan import Scan
+from prowess.catalog.sources.directory import DirectorySource
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.notice import Notice
+    from prowess.catalog.resolution import Resolution
+    from prowess.catalog.sources import CatalogSource
+    from prowess.diagnostics import Diagnostic
+    from prowess.errors import SkillNotFoundError
+    from prowess.format.skill import Skill
+
+_READ_ATTEMPTS = 3
+_SHOWN_NAMES = 5
+
+
+class Catalog:
+    """Skills from a few directories.
+
+        catalog = Catalog("examples/skills")
+        for entry in catalog.entries():
+            print(entry.name, entry.description)
+
+    A root that is named here is trusted by being named and belongs to the project layer; `Catalog.discover` looks in
+    the four layers instead. With `live`, edits of a loaded skill are taken up at once (an author's own skills).
+    """
+
+    def __init__(
+        self, *roots: str | os.PathLike[str] | CatalogSource, live: bool = False, trust_project: bool = False
+    ) -> None:
+        self._sources: tuple[CatalogSource, ...] = tuple(_as_source(root, live=live) for root in roots)
+        self._trust_project = trust_project
+        self._lock = allocate_lock()
+        self._read: dict[str, Skill] = {}
+        self._generation = 0
+        self._index = self._look(None)
+
+    @classmethod
+    def discover(
+        cls,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        plugins: Iterable[str | os.PathLike[str]] = (),
+        trust_project: bool = False,
+        enterprise_root: str = "/etc/prowess/skills",
+    ) -> Catalog:
+        """Look in the four layers, seen from `cwd` (the working directory of this process by default).
+
+        Skills of a project that nobody trusted are held back and counted in one notice; `trust_project` offers them
+        all the same, for this catalog alone. The trust store is asked again at each refresh.
+        """
+        # Imported here: a catalog of named roots needs neither the layers' places nor the trust store.
+        from prowess.catalog.project import default_sources
+
+        start = None if cwd is None else os.fspath(cwd)
+        try:
+            here = os.getcwd() if start is None else os.path.abspath(start)
+        except OSError:
+            here = None  # the working directory was deleted: there is no project
+        sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
+        return cls(*sources, trust_project=trust_project)
+
+    # ── what is listed ─────────────────────────────────────────────────────────────────────────────────
+
+    def entries(self, *, prefix: str = "") -> tuple[SkillEntry, ...]:
+        """Return the skills that answer to their names, sorted by name; `prefix` keeps names that begin with it."""
+        entries = self._index.entries
+        return tuple(entry for entry in entries if entry.name.startswith(prefix)) if prefix else entries
+
+    def all_entries(self) -> tuple[SkillEntry, ...]:
+        """Return every copy, sorted by name; copies of one name in the order of precedence."""
+        return self._index.copies
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was skipped, shadowed, or is odd about a listed skill."""
+        return self._index.diagnostics
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person who runs the host should know: skills held back, a trust store that is not believed."""
+        return self._index.notices
+
+    @property
+    def sources(self) -> tuple[CatalogSource, ...]:
+        """The sources in the order of precedence."""
+        return self._sources
+
+    @property
+    def generation(self) -> int:
+        """A number that grows when a refresh found a difference."""
+        return self._generation
+
+    # ── one name ───────────────────────────────────────────────────────────────────────────────────────
+
+    def get(self, name: str, location: str | None = None) -> SkillEntry:
+        """Return the copy that `name` means: the winner, `name@plugin`, or the listed copy at `location`.
+
+        Raises:
+            SkillNotFoundError: with the reason where a skipped or held-back skill has this name, and suggestions.
+        """
+        index = self._index
+        if location is not None:
+            return self._at(index, name, location)
+        if (entry := index.winner(key_of(name))) is not None:
+            return entry
+        bare, at, label = name.rpartition("@")
+        if at:
+            for entry in index.copies_of(key_of(bare)):
+                if entry.layer is Layer.PLUGIN and entry.source == label:
+                    return entry
+        raise self._not_found(index, name)
+
+    def why(self, name: str) -> Resolution:
+        """Say which copy of a name is used, which are shadowed, and why.
+
+        Raises:
+            SkillNotFoundError: as for `get`.
+        """
+        # Imported here: only who asks why needs it.
+        from prowess.catalog.resolution import resolve
+
+        index = self._index
+        copies = index.copies_of(key_of(name))
+        if not copies:
+            raise self._not_found(index, name)
+        return resolve(copies[0].name, copies)
+
+    def _at(self, index: CatalogIndex, name: str, location: str) -> SkillEntry:
+        for entry in index.copies_of(key_of(name)):
+            file = entry.location.rpartition("/")[2]
+            places = (entry.root_dir, *entry.aliases)
+            if location in places or location in [f"{place}/{file}" for place in places]:
+                return entry
+        if index.winner(key_of(name)) is None:
+            raise self._not_found(index, name)
+        # Imported here: errors are rare.
+        from prowess.errors import SkillNotFoundError
+
+        raise SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
+
+    def _not_found(self, index: CatalogIndex, name: str) -> SkillNotFoundError:
+        # Imported here: errors are rare.
+        from prowess.catalog.match import close_names
+        from prowess.errors import SkillNotFoundError
+
+        key = key_of(name)
+        reason = index.held_back.get(key)
+        if reason is None:
+            reason = next((skipped.reason for skipped in index.skipped if name in skipped.names), None)
+        suggestions = () if reason else close_names(key, (entry.name for entry in index.entries))
+        return SkillNotFoundError(name, suggestions, reason)
+
+    # ── one skill in full ──────────────────────────────────────────────────────────────────────────────
+
+    def skill(self, name: str, location: str | None = None) -> Skill:
+        """Read a skill in full: body, files and description from one state of the disk.
+
+        What was read before is used again while every file of the skill is the same. A skill that was edited since it
+        was listed is listed anew.
+
+        Raises:
+            SkillNotFoundError: as for `get`, also where the skill was removed or broken since it was listed.
+            UnavailableError: the skill is being written to while it is read.
+        """
+        # Imported here: a listing does not need the full reader.
+        from prowess.errors import SkillParseError, UnavailableError
+
+        entry = self.get(name, location)
+        try:
+            skill = self._snapshot(entry)
+        except (OSError, SkillParseError, UnavailableError):
+            self.refresh()
+            entry = self.get(name, location)
+            skill = self._snapshot(entry)
+        if skill.name != entry.name or skill.description != entry.description:
+            self.refresh()
+            if self.get(name, location).root_dir != entry.root_dir:
+                return self.skill(name, location)
+        return skill
+
+    def _snapshot(self, entry: SkillEntry) -> Skill:
+        # Imported here: a listing does not need the full reader.
+        from prowess._internal.tree_digest import read_tree
+        from prowess.errors import UnavailableError
+        from prowess.format.reading import read_skill
+
+        directory = entry.root_dir
+        before = read_tree(directory)
+        known = self._read.get(directory)
+        if known is not None and known.manifest == before:
+            return known
+        for _ in range(_READ_ATTEMPTS):
+            skill = read_skill(directory, profile="lenient")
+            # Equal before and after, and the text that was parsed is the file that was hashed: nothing moved between.
+            if skill.manifest == before == read_tree(directory) and _is_consistent(skill):
+                self._read[directory] = skill
+                return skill
+            before = read_tree(directory)
+        raise UnavailableError(f"skill {entry.name!r} is being written to; a stable copy of it", 1)
+
+    # ── looking again ──────────────────────────────────────────────────────────────────────────────────
+
+    def refresh(self) -> None:
+        """Look at the sources again. Readers see the old index or the new one; unchanged entries stay as they are."""
+        with self._lock:
+            index = self._look(self._index)
+            if index.differs_from(self._index):
+                self._generation += 1
+                listed = {entry.root_dir for entry in index.copies}
+                self._read = {path: skill for path, skill in self._read.items() if path in listed}
+            self._index = index
+
+    def _look(self, previous: CatalogIndex | None) -> CatalogIndex:
+        started = time.time_ns()
+        scan = Scan(previous)
+        held: list[CatalogSource] = []
+        notices: list[Notice] = []
+        decided: dict[str, bool] = {}
+        for source in self._sources:
+            project = source.project
+            if project is not None and project not in decided:
+                decided[project] = self._decide(project, notices)
+            if project is None or decided[project]:
+                source.scan(scan)
+            else:
+                held.append(source)
+        held_back = self._held_back(held, scan, notices) if held else {}
+        return CatalogIndex(
+            scan.finished(),
+            self._sources,
+            diagnostics=scan.diagnostics,
+            faults=scan.faults,
+            skipped=scan.skipped,
+            held_back=held_back,
+            notices=tuple(notices),
+            started_ns=started,
+        )
+
+    def _decide(self, project: str, notices: list[Notice]) -> bool:
+        if self._trust_project:
+            return True
+        # Imported here: most catalogs are asked about named roots, or there is no project.
+        from prowess.catalog.trust import TrustStore
+
+        store = TrustStore()
+        if (problem := store.problem) is not None:
+            from prowess.catalog.notice import Notice  # as above
+
+            notices.append(Notice(code="trust_unreadable", message=problem))
+            return False
+        return store.is_trusted(project)
+
+    @staticmethod
+    def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> dict[str, str]:
+        """Look at sources without trust, only to say what is held back; return key -> reason."""
+        aside = Scan()
+        for source in held:
+            source.scan(aside)
+        names = {entry.key: entry.name for path, entry in aside.entries.items() if path not in scan.entries}
+        if not names:
+            return {}
+        # Imported here: most projects hold no skills, or are trusted.
+        from prowess.catalog.notice import Notice
+
+        project = held[0].project
+        shown = sorted(names.values())
+        more = f" and {len(shown) - _SHOWN_NAMES} more" if len(shown) > _SHOWN_NAMES else ""
+        count = "1 skill" if len(shown) == 1 else f"{len(shown)} skills"
+        message = (
+            f"{count} of the project {project} held back because the project is not trusted: "
+            f"{', '.join(shown[:_SHOWN_NAMES])}{more}; to offer them: prowess trust {project}"
+        )
+        notices.append(Notice(code="project_untrusted", message=message))
+        reason = f"it is held back because its project {project} is not trusted; to trust it: prowess trust {project}"
+        return dict.fromkeys(names, reason)
+
+
+def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> CatalogSource:
+    if isinstance(root, str | os.PathLike):
+        path = os.fspath(root)
+        return DirectorySource(path, layer=Layer.PROJECT, label=path, live=live, named=True)
+    return root
+
+
+def _is_consistent(skill: Skill) -> bool:
+    """Whether the text of `skill` is the file that its manifest hashed."""
+    file = skill.manifest.find(skill.location.rpartition("/")[2])
+    return file is not None and f"sha256:{file.sha256}" == skill.document_digest

@@ -1,0 +1,200 @@
+"""One listed skill: what a host shows before anything is loaded.
+
+An entry keeps the bytes of its front matter and reads fields from them when asked. That is less memory than the fields
+themselves, and makes every field of one entry come from one state of the file. Paths are kept relative to the source
+for the same reason. A plain class: dataclasses alone take longer to import than a hundred skills take to list.
+"""
+
+from __future__ import annotations
+
+import os
+
+from prowess.format.plain_front_matter import plain_properties
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.catalog.layers import Layer
+    from prowess.catalog.sources import CatalogSource
+    from prowess.format.listing import Listing
+
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_CHUNK = 1 << 20
+
+
+def signature_of(found: os.stat_result) -> int:
+    """Fold what changes with the content of a file into one number, for comparison inside this process."""
+    return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev))
+
+
+class SkillEntry:
+    """A listed skill. Values come from the moment of the scan; nothing but `document_digest` touches the disk."""
+
+    __slots__ = ("_aliases", "_digest", "_facts", "_file", "_name", "_relative", "_signature", "_source")
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        source: CatalogSource,
+        relative: str,
+        file: str,
+        facts: bytes | Listing,
+        signature: int,
+        aliases: tuple[str, ...] = (),
+    ) -> None:
+        self._name = name
+        self._source = source
+        self._relative = relative
+        self._file = file
+        self._facts = facts
+        self._signature = signature
+        self._aliases = aliases
+        self._digest: tuple[int, str] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name as written in the front matter, or the directory's where there is none."""
+        return self._name
+
+    @property
+    def key(self) -> str:
+        """What names are compared by: two spellings that normalise alike (NFKC) are one name."""
+        return key_of(self._name)
+
+    @property
+    def description(self) -> str:
+        """What the skill does and when to use it, trimmed."""
+        facts = self._facts
+        if isinstance(facts, bytes):
+            return str(_fields(facts)["description"]).strip()
+        return facts.description
+
+    @property
+    def properties(self) -> Mapping[str, object]:
+        """The parsed front matter under its own keys, name and description first; every scalar is text.
+
+        A fresh mapping at each access.
+        """
+        facts = self._facts
+        if not isinstance(facts, bytes):
+            return dict(facts.properties)
+        fields = _fields(facts)
+        description = str(fields["description"]).strip()
+        return {"name": self._name, "description": description} | {
+            key: value for key, value in fields.items() if key not in {"name", "description"}
+        }
+
+    @property
+    def root_dir(self) -> str:
+        """The real path of the skill's directory: its identity."""
+        return os.path.join(self._source.root, self._relative) if self._relative else self._source.root
+
+    @property
+    def location(self) -> str:
+        """The absolute path of SKILL.md, with the spelling of the real directory entry."""
+        return f"{self.root_dir}/{self._file}"
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Further paths by which the same directory was reached: through links, or from a lower layer."""
+        named = self._source.named
+        if named == self._source.root or os.path.isabs(self._relative):
+            return self._aliases
+        return (os.path.join(named, self._relative) if self._relative else named, *self._aliases)
+
+    @property
+    def layer(self) -> Layer:
+        """The highest layer in which the directory was reached."""
+        return self._source.layer
+
+    @property
+    def source(self) -> str:
+        """The label of its source: a directory, or a plugin's name."""
+        return self._source.label
+
+    @property
+    def source_id(self) -> int:
+        """Which source it is, by `id`: two may carry one label."""
+        return id(self._source)
+
+    @property
+    def live(self) -> bool:
+        """Whether the source is its author's own, so that an edit is taken up at once instead of refused."""
+        return self._source.live
+
+    @property
+    def qualified_name(self) -> str:
+        """`name@source`: how a plugin's copy is reached when another one has the bare name."""
+        return f"{self._name}@{self._source.label}"
+
+    @property
+    def document_digest(self) -> str:
+        """`sha256:` of SKILL.md as it is on the disk now; kept while the file stays the same.
+
+        Raises:
+            OSError: the file is gone, has become a link, or cannot be read.
+        """
+        fd = os.open(self.location, _READ)
+        try:
+            signature = signature_of(os.fstat(fd))
+            if self._digest is None or self._digest[0] != signature:
+                # Imported here: listing needs no hash.
+                import hashlib
+
+                whole = hashlib.sha256()
+                while chunk := os.read(fd, _CHUNK):
+                    whole.update(chunk)
+                self._digest = (signature, f"sha256:{whole.hexdigest()}")
+        finally:
+            os.close(fd)
+        return self._digest[1]
+
+    def __repr__(self) -> str:
+        return f"<SkillEntry {self._name!r} {self.layer} {self.location!r}>"
+
+    def has_signature(self, signature: int) -> bool:
+        """Whether the file had this signature when it was listed."""
+        return self._signature == signature
+
+    def with_aliases(self, aliases: tuple[str, ...]) -> SkillEntry:
+        """Return the same entry with these aliases beside those that its source implies."""
+        if aliases == self._aliases:
+            return self
+        return SkillEntry(
+            name=self._name,
+            source=self._source,
+            relative=self._relative,
+            file=self._file,
+            facts=self._facts,
+            signature=self._signature,
+            aliases=aliases,
+        )
+
+    def same_as(self, other: SkillEntry) -> bool:
+        """Whether both list one state of one file in the same way."""
+        return (
+            self._signature == other._signature
+            and self._source is other._source
+            and self._relative == other._relative
+            and self._file == other._file
+            and self._aliases == other._aliases
+            and self._facts == other._facts
+        )
+
+
+def key_of(name: str) -> str:
+    """Return what `name` is compared by."""
+    if name.isascii():
+        return name.strip()
+    # Imported here: names outside ASCII are rare, and this brings modules that a listing does not need.
+    from prowess.format.name import normalise
+
+    return normalise(name)
+
+
+def _fields(source: bytes) -> dict[str, str | dict[str, str]]:
+    fields = plain_properties(source)
+    assert fields is not None, "an entry keeps only bytes that were read once"  # noqa: S101 -- proves it to mypy
+    return fields

@@ -1,0 +1,34 @@
+"""The findings of the catalog itself: what was not listed, or not as its author may expect, and what to do.
+
+A skill that is skipped gives an error; what is only odd gives a warning. Faults inside a SKILL.md are findings of the
+format and keep their own rules.
+"""
+
+from __future__ import annotations
+
+from prowess.diagnostics import Diagnostic, Location, Severity
+
+_E, _W = Severity.ERROR, Severity.WARNING
+
+# Rule id -> (severity, summary). Ids are for ever.
+CATALOG_RULES = {
+    "catalog.root": (_E, "A named root is a directory that exists."),
+    "catalog.unreadable": (_E, "Every directory below a root can be read."),
+    "catalog.link": (_W, "A link below a root leads to a directory."),
+    "catalog.cycle": (_W, "No link leads back to a directory that it lies in."),
+    "catalog.depth": (_W, "Skills lie within the depth that is searched."),
+    "catalog.count": (_W, "The directories that are no skills stay within the number that is searched."),
+    "catalog.loose": (_W, "SKILL.md lies in a directory of its own below a root of skills."),
+    "catalog.spelling": (_E, "The file of a skill is called SKILL.md."),
+    "catalog.hardLink": (_E, "SKILL.md has no second hard link."),
+    "catalog.enterprise": (_E, "Only administrators can change an enterprise skill."),
+    "catalog.shadowed": (_W, "A name has one copy."),
+}
+
+
+def fault(rule: str, path: str, message: str, *, skill: str | None = None) -> Diagnostic:
+    """Make a finding about `path`; the severity is the rule's."""
+    severity, _ = CATALOG_RULES[rule]
+    return Diagnostic(
+        rule=rule, family="catalog", severity=severity, message=message, location=Location(path=path), skill=skill
+    )

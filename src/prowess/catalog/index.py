@@ -1,0 +1,115 @@
+"""One moment of a catalog: immutable, so that a reader keeps a consistent view while another thread refreshes.
+
+Copies of one name stand in the order of precedence: by layer, then by the order of the sources (nearest or first),
+then by path. The first is used. Nothing else counts, so the same files give the same winners on every run.
+"""
+
+from __future__ import annotations
+
+from prowess.catalog.entry import SkillEntry, key_of
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.catalog.notice import Notice
+    from prowess.catalog.scan import Skipped
+    from prowess.catalog.sources import CatalogSource
+    from prowess.diagnostics import Diagnostic
+
+
+class CatalogIndex:
+    """What one scan of all sources gave.
+
+    `entries` are the winners and `copies` all entries, both sorted by name, copies of one name by precedence.
+    `skipped` and `held_back` say why a name is not among them. `faults` are the findings about a skill that was read
+    in full, by its directory. `started_ns` is when the scan began.
+    """
+
+    __slots__ = (
+        "_winners",
+        "copies",
+        "diagnostics",
+        "entries",
+        "faults",
+        "held_back",
+        "notices",
+        "skipped",
+        "started_ns",
+    )
+
+    def __init__(
+        self,
+        entries: Sequence[SkillEntry],
+        sources: Sequence[CatalogSource],
+        *,
+        diagnostics: Sequence[Diagnostic] = (),
+        faults: Mapping[str, tuple[Diagnostic, ...]] | None = None,
+        skipped: Sequence[Skipped] = (),
+        held_back: Mapping[str, str] | None = None,
+        notices: tuple[Notice, ...] = (),
+        started_ns: int = 0,
+    ) -> None:
+        winners: dict[str, SkillEntry] = {}
+        clashes: dict[str, list[SkillEntry]] = {}
+        for entry in entries:
+            if (first := winners.setdefault(key_of(entry.name), entry)) is not entry:
+                clashes.setdefault(first.key, [first]).append(entry)
+        if clashes:
+            order = {id(source): at for at, source in enumerate(sources)}
+            for key, copies in clashes.items():
+                copies.sort(key=lambda entry: (entry.layer.rank, order[entry.source_id], entry.root_dir))
+                winners[key] = copies[0]
+        self._winners = winners
+        self.entries = tuple(sorted(winners.values(), key=_by_name))
+        self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
+        self.diagnostics = (*diagnostics, *_shadow_warnings(clashes)) if clashes else tuple(diagnostics)
+        self.faults = faults or {}
+        self.skipped = tuple(skipped)
+        self.held_back = held_back or {}
+        self.notices = notices
+        self.started_ns = started_ns
+
+    def winner(self, key: str) -> SkillEntry | None:
+        """Return the entry that answers to the bare name."""
+        return self._winners.get(key)
+
+    def copies_of(self, key: str) -> list[SkillEntry]:
+        """Return every copy of a name in the order of precedence."""
+        if key not in self._winners:
+            return []
+        return [entry for entry in self.copies if entry.key == key]
+
+    def differs_from(self, other: CatalogIndex) -> bool:
+        """Whether a reader could tell the two apart. Unchanged entries are the same objects."""
+        return (
+            len(self.copies) != len(other.copies)
+            or any(mine is not theirs for mine, theirs in zip(self.copies, other.copies, strict=True))
+            or self.diagnostics != other.diagnostics
+            or self.notices != other.notices
+        )
+
+
+def _by_name(entry: SkillEntry) -> str:
+    return entry.name
+
+
+def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[SkillEntry]]) -> tuple[SkillEntry, ...]:
+    return tuple(copy for entry in entries for copy in clashes.get(entry.key, (entry,)))
+
+
+def _shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
+    # Imported here: most catalogs have one copy of each name.
+    from prowess.catalog.faults import fault
+    from prowess.catalog.resolution import resolve
+
+    return [
+        fault(
+            "catalog.shadowed",
+            shadowed.entry.location,
+            f"{shadowed.entry.name!r} is not used: {shadowed.reason}; the copy in use is {copies[0].location}",
+            skill=shadowed.entry.name,
+        )
+        for _, copies in sorted(clashes.items())
+        for shadowed in resolve(copies[0].name, copies).shadowed
+    ]

@@ -1,0 +1,33 @@
+"""Names that may have been meant."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_AT_MOST = 3
+_LENGTH_APART = 3  # a slip of the finger changes few characters
+_SHORTEST_PART = 3  # shorter fragments are part of too many names
+
+
+def close_names(asked: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return up to three of `names` that `asked` may stand for, the likeliest first.
+
+    A name counts that begins with what was asked or holds it, or that differs by few characters.
+    """
+    if not asked:
+        return ()
+    wanted = asked.lower()
+    known = list(names)
+    found: dict[str, None] = {}
+    if len(wanted) >= _SHORTEST_PART:
+        within = [name for name in known if wanted in name.lower() or (len(name) >= _SHORTEST_PART and name in wanted)]
+        found.update(
+            dict.fromkeys(sorted(within, key=lambda name: (not name.lower().startswith(wanted), len(name), name)))
+        )
+    similar = {name.lower(): name for name in known if abs(len(name) - len(wanted)) <= _LENGTH_APART}
+    found.update((similar[name], None) for name in get_close_matches(wanted, similar, _AT_MOST, cutoff=0.7))
+    return tuple(found)[:_AT_MOST]

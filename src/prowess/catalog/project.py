@@ -1,0 +1,89 @@
+"""Where a host looks without being pointed: the directories of the user, of the project at hand, and of the machine."""
+
+from __future__ import annotations
+
+import os
+
+from prowess._internal.places import prowess_home, user_home
+from prowess.catalog.layers import Layer
+from prowess.catalog.sources.directory import DirectorySource, EnterpriseSource
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from prowess.catalog.scan import Scan
+
+ENTERPRISE_ROOT = "/etc/prowess/skills"
+# The client's own directory, the neutral one, and the one that most existing skills are kept in.
+_FOLDERS = (".prowess/skills", ".agents/skills", ".claude/skills")
+
+
+class UnsignedEnterpriseSource(DirectorySource):
+    """Enterprise skills below the user's home: whoever owns the home could write them, so none is loaded."""
+
+    def scan(self, scan: Scan) -> None:
+        """Report the directory where it exists."""
+        if os.path.isdir(self.root):
+            message = (
+                f"no skill is loaded from here: it could be changed without an administrator; use {ENTERPRISE_ROOT}"
+            )
+            scan.report("catalog.enterprise", self.named, message)
+
+
+def project_root(directory: str) -> str:
+    """Return the real path of the project that `directory` lies in: the nearest one above that holds `.git`.
+
+    `.git` may be a directory or, in a worktree or submodule, a file. Without one, the directory is its own project.
+    """
+    here = start = os.path.realpath(directory)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return start
+        here = above
+    return here
+
+
+def default_sources(cwd: str | None, plugins: Sequence[str], *, enterprise_root: str) -> list[DirectorySource]:
+    """Return the sources of all four layers in the order of precedence; most of them need not exist."""
+    sources: list[DirectorySource] = [EnterpriseSource(enterprise_root, layer=Layer.ENTERPRISE)]
+    sources.append(UnsignedEnterpriseSource(f"{prowess_home()}/enterprise/skills", layer=Layer.ENTERPRISE))
+    sources += _personal()
+    if cwd is not None:
+        sources += _project(cwd)
+    sources += _plugins(plugins)
+    return sources
+
+
+def _personal() -> Iterator[DirectorySource]:
+    home = user_home()
+    for path in (f"{prowess_home()}/skills", f"{home}/.agents/skills", f"{home}/.claude/skills"):
+        label = f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
+        yield DirectorySource(path, layer=Layer.PERSONAL, label=label)
+
+
+def _project(cwd: str) -> Iterator[DirectorySource]:
+    root = project_root(cwd)
+    here = os.path.realpath(cwd)
+    while True:
+        for folder in _FOLDERS:
+            path = os.path.join(here, folder)
+            yield DirectorySource(path, layer=Layer.PROJECT, label=os.path.relpath(path, root), project=root)
+        if here == root:
+            return
+        here = os.path.dirname(here)
+
+
+def _plugins(directories: Sequence[str]) -> Iterator[DirectorySource]:
+    labels: set[str] = set()
+    for directory in directories:
+        parts = os.path.abspath(directory).split("/")
+        # A plugin keeps its skills in a directory `skills`; its own name is the one above.
+        name = parts[-2] if parts[-1] == "skills" and len(parts) > 2 else parts[-1]  # noqa: PLR2004 -- ["", "skills"] has no name above
+        label, number = name, 1
+        while label in labels:
+            number += 1
+            label = f"{name}-{number}"
+        labels.add(label)
+        yield DirectorySource(directory, layer=Layer.PLUGIN, label=label, named=True)

@@ -1,0 +1,149 @@
+"""What one look at the sources found: entries by real path, and a reason for everything that is not among them.
+
+A directory belongs to the source that reached it first, and sources are scanned from the highest layer down, so a
+skill that is reached twice is one entry of the higher layer with the other path as an alias.
+"""
+
+from __future__ import annotations
+
+from prowess.catalog.entry import SkillEntry, signature_of
+from prowess.format.plain_front_matter import read_plain_skill
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    import os
+
+    from prowess.catalog.index import CatalogIndex
+    from prowess.catalog.sources import CatalogSource
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.listing import Listing
+
+# Sizes of a head: every front matter among some 800 public skills ends within 4 KiB.
+HEAD_BYTES = 4096
+_SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use are two seconds apart
+
+
+class Skipped:
+    """A directory that holds a skill file and is not listed: what it may be called, and why it is skipped."""
+
+    __slots__ = ("names", "reason")
+
+    def __init__(self, names: tuple[str, ...], reason: str) -> None:
+        self.names = names
+        self.reason = reason
+
+
+class Scan:
+    """Collects entries and findings. `previous` is the last index: what did not change is taken from it."""
+
+    def __init__(self, previous: CatalogIndex | None = None) -> None:
+        self.entries: dict[str, SkillEntry] = {}
+        self.faults: dict[str, tuple[Diagnostic, ...]] = {}
+        self.skipped: list[Skipped] = []
+        self.diagnostics: list[Diagnostic] = []
+        self._previous = previous
+        self._before = {} if previous is None else {entry.root_dir: entry for entry in previous.copies}
+        self._aliases: dict[str, list[str]] = {}
+
+    def report(self, rule: str, path: str, message: str, *, skill: str | None = None) -> None:
+        """Add a finding of the catalog."""
+        # Imported here: a scan without findings does not need the modules behind them.
+        from prowess.catalog.faults import fault
+
+        self.diagnostics.append(fault(rule, path, message, skill=skill))
+
+    def skip(self, directory: str, file: str, rule: str, message: str) -> None:
+        """Add a finding that keeps the skill in `directory` from being listed."""
+        name = directory.rpartition("/")[2]
+        path = f"{directory}/{file}" if file else directory
+        self.report(rule, path, message, skill=name)
+        self.skipped.append(Skipped((name,), f"{path}: {message} ({rule})"))
+
+    def reached(self, directory: str, path: str) -> bool:
+        """Whether the skill in the real `directory` is listed already; then `path` becomes an alias of it."""
+        if directory not in self.entries:
+            return False
+        aliases = self._aliases.setdefault(directory, [])
+        if path != directory and path not in aliases:
+            aliases.append(path)
+        return True
+
+    def found(  # noqa: PLR0917 -- called once a skill, where keywords cost a tenth of the time
+        self, directory: str, path: str, source: CatalogSource, relative: str, stat: os.stat_result, head: bytes
+    ) -> None:
+        """Read a skill whose SKILL.md begins with `head`; `stat` is of the descriptor that the head was read from."""
+        name = directory[directory.rfind("/") + 1 :]
+        facts = read_plain_skill(head, name, complete=stat.st_size <= len(head))
+        if facts is None:
+            self.read_in_full(directory, path, source, relative, stat)
+            return
+        entry = SkillEntry(
+            name=name,
+            source=source,
+            relative=name if relative == name else relative,
+            file="SKILL.md",
+            facts=facts,
+            signature=signature_of(stat),
+        )
+        self._add(directory, path, entry)
+
+    def read_in_full(
+        self, directory: str, path: str, source: CatalogSource, relative: str, stat: os.stat_result | None
+    ) -> None:
+        """Read a skill with the full parser; without `stat` its file could not be opened and will be a finding."""
+        if stat is not None and self._taken_over(directory, path, stat):
+            return
+        # Imported here: many collections of skills never need the full parser.
+        from prowess.format.listing import listing_from_document
+        from prowess.format.reading import read_document
+
+        document = read_document(directory)
+        listing = listing_from_document(document)
+        if listing.diagnostics:
+            self.diagnostics += listing.diagnostics
+            self.faults[directory] = listing.diagnostics
+        if not listing.loads:
+            self.skipped.append(_skipped(directory, listing))
+            return
+        file = (document.path or "SKILL.md").rpartition("/")[2]
+        signature = 0 if stat is None else signature_of(stat)
+        entry = SkillEntry(
+            name=listing.name, source=source, relative=relative, file=file, facts=listing, signature=signature
+        )
+        self._add(directory, path, entry)
+
+    def _add(self, directory: str, path: str, entry: SkillEntry) -> None:
+        self.entries[directory] = entry
+        if path != directory:
+            self._aliases[directory] = [path]
+
+    def _taken_over(self, directory: str, path: str, stat: os.stat_result) -> bool:
+        """Take an entry that needed the full parser from the last index where its file is certainly the same."""
+        if self._previous is None:
+            return False
+        known = self._before.get(directory)
+        fresh = max(stat.st_mtime_ns, stat.st_ctime_ns) + _SETTLED_NS > self._previous.started_ns
+        if known is None or fresh or not known.has_signature(signature_of(stat)):
+            return False
+        if faults := self._previous.faults.get(directory):
+            self.diagnostics += faults
+            self.faults[directory] = faults
+        self._add(directory, path, known)
+        return True
+
+    def finished(self) -> list[SkillEntry]:
+        """Return the entries with their aliases, unchanged ones as the objects they were before."""
+        result = []
+        for directory, found in self.entries.items():
+            entry = found.with_aliases(tuple(self._aliases.get(directory, ())))
+            known = self._before.get(directory)
+            result.append(known if known is not None and known.same_as(entry) else entry)
+        return result
+
+
+def _skipped(directory: str, listing: Listing) -> Skipped:
+    names = {directory.rpartition("/")[2]: None, listing.name: None}
+    errors = [found for found in listing.diagnostics if found.severity == "error"] or list(listing.diagnostics)
+    first = errors[0] if errors else None
+    reason = f"{first.location}: {first.message} ({first.rule})" if first else f"{directory} cannot be loaded"
+    return Skipped(tuple(name for name in names if name), reason)

@@ -1,0 +1,325 @@
+"""A directory of skills: walked once, by real path, in an order that depends on names alone.
+
+A directory that directly holds SKILL.md is a skill and a leaf: nothing below it is searched. Other directories are
+searched, hidden ones too, but never `.git` and `node_modules`. Links to directories are followed, each real directory
+once. Two bounds, on depth and on the number of directories that are no skills, keep a link into a large tree from
+stopping a host. Nothing here raises because of what lies on the disk; every oddity is a finding, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from prowess.catalog.scan import HEAD_BYTES
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    from prowess.catalog.layers import Layer
+    from prowess.catalog.scan import Scan
+
+SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
+
+# (levels below the root, directories that are no skills)
+DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches places that it was not pointed at
+NAMED_BOUNDS = (64, 200_000)  # a person pointed at this root
+
+_FILE = "SKILL.md"
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+# Where the file system ignores case, opening SKILL.md says nothing about how the entry is spelled.
+_IGNORES_CASE = os.name == "nt" or os.uname().sysname == "Darwin"
+
+
+class DirectorySource:
+    """Skills below one directory.
+
+    Args:
+        root: the directory; it may be a link, and it may be absent unless `named`.
+        layer: the layer of everything found.
+        label: what people see as the source; the path without it.
+        live: whether edits of loaded skills are taken up at once.
+        named: whether a person pointed at it: then wider bounds hold, an absent root is a finding, and the root may
+            itself be a skill.
+        project: real path of the project that must be trusted first.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        layer: Layer,
+        label: str | None = None,
+        live: bool = False,
+        named: bool = False,
+        project: str | None = None,
+    ) -> None:
+        self.named = os.path.abspath(root)
+        self.root = os.path.realpath(self.named)
+        self.layer = layer
+        self.label = label or self.named
+        self.live = live
+        self.project = project
+        self.pointed_at = named
+
+    def scan(self, scan: Scan) -> None:
+        """Add every skill below the root to `scan`."""
+        self.root = os.path.realpath(self.named)  # a link may have been turned since the last scan
+        if not os.path.isdir(self.root):
+            self._report_absence(scan)
+            return
+        walk = self._walk(scan)
+        if not self.pointed_at:
+            walk.search_root()
+        elif not walk.is_skill(self.root, self.root, ""):
+            walk.search(self.root, self.root, "", 0)
+
+    def _walk(self, scan: Scan) -> Walk:
+        return Walk(self, scan, NAMED_BOUNDS if self.pointed_at else DEFAULT_BOUNDS)
+
+    def _report_absence(self, scan: Scan) -> None:
+        if self.pointed_at:
+            what = "is not a directory" if os.path.lexists(self.named) else "does not exist"
+            scan.report("catalog.root", self.named, f"{self.named} {what}; no skills are read from it")
+
+
+class EnterpriseSource(DirectorySource):
+    """A directory of skills that only administrators can change; whatever else can be changed is refused.
+
+    `owner` is the numeric id that must own every file, every directory and everything above (root: 0).
+    """
+
+    def __init__(self, root: str, *, layer: Layer, owner: int = 0) -> None:
+        super().__init__(root, layer=layer)
+        self._owner = owner
+
+    def scan(self, scan: Scan) -> None:
+        """Add every skill below the root that passes the check of ownership."""
+        if os.path.lexists(self.named) and (weakness := weakness_above(self.named, self._owner)):
+            scan.report("catalog.enterprise", self.named, f"no enterprise skill is loaded: {weakness}")
+            return
+        super().scan(scan)
+
+    def _walk(self, scan: Scan) -> Walk:
+        return _GuardedWalk(self, scan, DEFAULT_BOUNDS, self._owner)
+
+
+class Walk:
+    """One walk of one source."""
+
+    def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int]) -> None:
+        self._source = source
+        self._scan = scan
+        self._depth, self._left = bounds
+        self._most = bounds[1]
+        self._searched: set[str] = set()
+        self._too_deep = False
+
+    def search_root(self) -> None:
+        """Search the root, where a loose SKILL.md makes no skill."""
+        root, named = self._source.root, self._source.named
+        if os.path.lexists(f"{root}/{_FILE}"):
+            hint = f"move it into a directory of its own below {named}"
+            self._scan.report("catalog.loose", f"{root}/{_FILE}", f"a file here is no skill; {hint}")
+        self.search(root, root, "", 0)
+
+    def is_skill(self, directory: str, path: str, relative: str) -> bool:
+        """Whether the real `directory`, reached by `path`, holds SKILL.md; then it has been dealt with."""
+        scan = self._scan
+        if scan.reached(directory, path):
+            return True
+        try:
+            fd = os.open(f"{directory}/{_FILE}", _OPEN)
+        except FileNotFoundError:
+            return False
+        except OSError as fault:
+            if fault.errno in (errno.EACCES, errno.EPERM) and not os.access(directory, os.X_OK):
+                scan.report("catalog.unreadable", directory, "this directory cannot be entered; check its permissions")
+            else:
+                scan.read_in_full(directory, path, self._source, relative, None)
+            return True
+        try:
+            found = os.fstat(fd)
+            regular = stat.S_ISREG(found.st_mode)
+            head = os.read(fd, HEAD_BYTES) if regular and found.st_nlink == 1 else b""
+        finally:
+            os.close(fd)
+        if regular and found.st_nlink > 1:
+            message = "it has a second hard link, so its content may belong to another place; put a copy here"
+            scan.skip(directory, _FILE, "catalog.hardLink", message)
+        elif not regular or (_IGNORES_CASE and _FILE not in os.listdir(directory)):
+            scan.read_in_full(directory, path, self._source, relative, found if regular else None)
+        else:
+            scan.found(directory, path, self._source, relative, found, head)
+        return True
+
+    def search(self, directory: str, path: str, relative: str, depth: int) -> None:
+        """Look for skills in a directory that is none."""
+        if directory in self._searched:
+            return
+        self._searched.add(directory)
+        try:
+            directories, links, loose = _entries(directory)
+        except FileNotFoundError:
+            return  # deleted meanwhile
+        except OSError as fault:
+            reason = f"this directory cannot be read ({os.strerror(fault.errno or 0)}); check its permissions"
+            self._scan.report("catalog.unreadable", path, reason)
+            return
+        if loose and (depth or self._source.pointed_at) and self._is_misspelled(directory, path, relative, loose):
+            return
+        below = f"{relative}/" if relative else ""
+        for name in directories:
+            self.visit(f"{directory}/{name}", f"{path}/{name}", below + name, depth + 1)
+        for name in links:
+            self._follow(directory, f"{path}/{name}", name, depth + 1)
+
+    def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
+        """Deal with one directory below the root."""
+        if self.is_skill(directory, path, relative):
+            return
+        if depth >= self._depth:
+            self._report_depth(path, depth)
+        elif self._left <= 0:
+            self._report_count()
+        else:
+            self._left -= 1
+            self.search(directory, path, relative, depth)
+
+    def _is_misspelled(self, directory: str, path: str, relative: str, loose: list[str]) -> bool:
+        """Whether a file here is SKILL.md in another spelling; `skill.md` is accepted with a warning."""
+        if _FILE in loose:  # written since it was looked for
+            return self.is_skill(directory, path, relative)
+        if "skill.md" in loose:
+            file = f"{directory}/skill.md"
+            try:
+                found = os.lstat(file)
+            except OSError:
+                return False  # deleted meanwhile
+            if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+                message = "it has a second hard link, so its content may belong to another place; put a copy here"
+                self._scan.skip(directory, "skill.md", "catalog.hardLink", message)
+            else:
+                self._scan.read_in_full(directory, path, self._source, relative, found)
+            return True
+        message = "a skill's file is called SKILL.md; this spelling is not read, rename it"
+        self._scan.skip(directory, loose[0], "catalog.spelling", message)
+        return True
+
+    def _follow(self, parent: str, path: str, name: str, depth: int) -> None:
+        target = f"{parent}/{name}"
+        try:
+            is_directory = stat.S_ISDIR(os.stat(target).st_mode)
+        except OSError as fault:
+            loops = fault.errno == errno.ELOOP
+            rule = "catalog.cycle" if loops else "catalog.link"
+            what = "it leads back to itself" if loops else "it leads to nothing that can be reached"
+            self._scan.report(rule, path, f"this link is left out: {what}; remove it or point it to a skill")
+            return
+        if not is_directory:
+            self._scan.report("catalog.link", path, "this link is left out: it leads to a file, not to a directory")
+            return
+        real = os.path.realpath(target)
+        if parent == real or parent.startswith(f"{real}/"):
+            self._scan.report("catalog.cycle", path, f"this link is left out: it leads back to {real}")
+            return
+        if real.rpartition("/")[2] in SKIPPED_NAMES:
+            return
+        # A target outside the root keeps its whole path, which joining with the root leaves as it is.
+        self.visit(real, path, real.removeprefix(f"{self._source.root}/"), depth)
+
+    def _report_depth(self, path: str, depth: int) -> None:
+        if not self._too_deep:  # one finding a walk: the first path shows where
+            self._too_deep = True
+            message = (
+                f"not searched below this directory: it lies {depth} levels deep, at most {self._depth} are searched"
+            )
+            self._scan.report("catalog.depth", path, message)
+
+    def _report_count(self) -> None:
+        if self._left == 0:
+            self._left = -1
+            message = f"the search stopped after {self._most} directories that are no skills; point at a narrower root"
+            self._scan.report("catalog.count", self._source.named, message)
+
+
+class _GuardedWalk(Walk):
+    """A walk that enters only what its owner alone can change."""
+
+    def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
+        super().__init__(source, scan, bounds)
+        self._owner = owner
+
+    def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
+        """As for every walk, after the check of ownership: of the way here, and of all that a skill holds."""
+        weakness = weakness_above(path, self._owner)
+        if weakness is None and os.path.lexists(f"{directory}/{_FILE}"):
+            weakness = _weakness_below(directory, self._owner)
+        if weakness is not None:
+            self._scan.skip(directory, "", "catalog.enterprise", f"not loaded: {weakness}")
+            return
+        super().visit(directory, path, relative, depth)
+
+
+def weakness_above(path: str, owner: int) -> str | None:
+    """Say who else could change what `path` leads to: itself, every directory above, every link on the way."""
+    pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
+    here = "/"
+    hops = 0
+    while pending:
+        here = os.path.join(here, pending.pop())
+        try:
+            found = os.lstat(here)
+        except OSError as fault:
+            return f"{here} cannot be examined ({os.strerror(fault.errno or 0)})"
+        if found.st_uid != owner:
+            return f"{here} belongs to user {found.st_uid}, not to user {owner}"
+        if stat.S_ISLNK(found.st_mode):
+            hops += 1
+            if hops > 40:  # noqa: PLR2004 -- as many as Linux follows
+                return f"{here} is one of too many links"
+            target = os.readlink(here)
+            pending += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+            here = "/" if target.startswith("/") else os.path.dirname(here)
+        # In a sticky directory (as /tmp) others can add entries but not exchange this one.
+        elif found.st_mode & _WRITABLE_BY_OTHERS and not (pending and found.st_mode & stat.S_ISVTX):
+            return f"{here} can be written by its group or by others"
+    return None
+
+
+def _weakness_below(directory: str, owner: int) -> str | None:
+    """As `weakness_above`, for all that lies below a skill's directory; links are not followed."""
+    for parent, directories, files in os.walk(directory):
+        for name in (*directories, *files):
+            path = f"{parent}/{name}"
+            try:
+                found = os.lstat(path)
+            except OSError as fault:
+                return f"{path} cannot be examined ({os.strerror(fault.errno or 0)})"
+            if found.st_uid != owner:
+                return f"{path} belongs to user {found.st_uid}, not to user {owner}"
+            if found.st_mode & _WRITABLE_BY_OTHERS and not stat.S_ISLNK(found.st_mode):
+                return f"{path} can be written by its group or by others"
+    return None
+
+
+def _entries(directory: str) -> tuple[list[str], list[str], list[str]]:
+    """Return the names of directories, of links, and of files that are SKILL.md in another spelling, each sorted."""
+    directories: list[str] = []
+    links: list[str] = []
+    loose: list[str] = []
+    with os.scandir(directory) as found:
+        for entry in found:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if name not in SKIPPED_NAMES:
+                    directories.append(name)
+            elif len(name) == len(_FILE) and name.lower() == "skill.md":
+                loose.append(name)
+            elif entry.is_symlink():
+                links.append(name)
+    directories.sort()
+    links.sort()
+    loose.sort()
+    return directories, links, loose

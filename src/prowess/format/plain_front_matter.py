@@ -1,0 +1,277 @@
+"""A fast path for front matter that has nothing unusual about it.
+
+Most SKILL.md files hold the six known fields as one-line texts, block texts and a flat metadata map. For those,
+reading lines gives what the full parser gives, twenty times faster and without loading a YAML library. Everything
+else is handed over: `read_plain_skill` returns None, and the caller asks the full parser. A differential test proves
+that this module agrees with the full parser, including that the full parser has nothing to remark, or hands over.
+
+The subset: LF line ends, printable characters, no unknown or repeated field, plain, single-quoted and double-quoted
+texts on one line, plain texts continued on indented lines, literal and folded blocks, comments on lines of their own.
+"""
+
+from __future__ import annotations
+
+_HEAD = b"---\n"
+_CLOSE = b"\n---"
+# What may stand in an ASCII front matter: a line break and what can be seen. Tabs and control characters hand over.
+_PRINTABLE = b"\n" + bytes(range(0x20, 0x7F))
+_INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`~")
+_BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
+
+_MAX_NAME = 64  # specification, field `name`
+_MAX_DESCRIPTION = 1024  # specification, field `description`
+_MAX_COMPATIBILITY = 500  # specification, field `compatibility`
+_CUT_CHARACTER = 3  # a head that was cut can end inside a UTF-8 sequence: at most three bytes of it
+
+
+class _HandOver(Exception):  # noqa: N818 -- a signal to the caller inside this module, not an error
+    """This front matter is not plain."""
+
+
+def read_plain_skill(head: bytes, directory_name: str, *, complete: bool) -> bytes | None:
+    """Return the source between the fences of a plain, faultless skill, or None to hand over.
+
+    Args:
+        head: the first bytes of SKILL.md, or all of them.
+        directory_name: the name of the directory that holds it; the `name` field must equal it.
+        complete: whether `head` is the whole file.
+    """
+    source = _between_fences(head, complete=complete)
+    if source is None:
+        return None
+    fields = plain_properties(source)
+    return source if fields is not None and _is_faultless(fields, directory_name) else None
+
+
+def plain_properties(source: bytes) -> dict[str, str | dict[str, str]] | None:
+    """Return the fields of a plain front matter in the order written, as YAML defines them, or None to hand over."""
+    if source.isascii():
+        if source.translate(None, _PRINTABLE):
+            return None
+        text = source.decode("ascii")
+    else:
+        try:
+            text = source.decode()
+        except UnicodeDecodeError:
+            return None
+        if not text.replace("\n", "").isprintable():
+            return None
+    try:
+        return _fields(text.split("\n"))
+    except _HandOver:
+        return None
+
+
+def _between_fences(head: bytes, *, complete: bool) -> bytes | None:
+    if not head.startswith(_HEAD) or b"\0" in head:
+        return None
+    end = head.find(_CLOSE, len(_HEAD))
+    if end < 0:
+        return None
+    after = head[end + len(_CLOSE) : end + len(_CLOSE) + 1]
+    if after != b"\n" and (after or not complete):
+        return None
+    if not head.isascii():
+        try:
+            head.decode()
+        except UnicodeDecodeError as fault:
+            if complete or fault.end != len(head) or fault.start < len(head) - _CUT_CHARACTER:
+                return None
+    return head[len(_HEAD) : end]
+
+
+def _fields(lines: list[str]) -> dict[str, str | dict[str, str]]:
+    found: dict[str, str | dict[str, str]] = {}
+    count = len(lines)
+    at = 0
+    while at < count:
+        line = lines[at]
+        at += 1
+        if not line or line[0] == "#":
+            continue
+        key, colon, rest = line.partition(":")
+        if key in found or key not in _READERS or not colon or (rest and rest[0] != " "):
+            raise _HandOver
+        value = rest.strip(" ")
+        if key == "metadata":
+            if value:
+                raise _HandOver
+            found[key], at = _map(lines, at)
+        elif value in _BLOCKS:
+            found[key], at = _block(lines, at, *_BLOCKS[value])
+        else:
+            text = _scalar(value)
+            if at < count and lines[at][:1] == " ":
+                text, at = _continued(value, lines, at)
+            found[key] = text
+    return found
+
+
+def _scalar(value: str) -> str:
+    """Return the value of a one-line scalar."""
+    first = value[:1]
+    if first == '"':
+        inner = value[1:-1]
+        if len(value) < 2 or value[-1] != '"':  # noqa: PLR2004 -- an opening and a closing quote
+            raise _HandOver
+        if "\\" in inner or '"' in inner:
+            bare = inner.replace('\\"', "")
+            if "\\" in bare or '"' in bare:
+                raise _HandOver
+            return inner.replace('\\"', '"')
+        return inner
+    if first == "'":
+        inner = value[1:-1]
+        if len(value) < 2 or value[-1] != "'":  # noqa: PLR2004 -- the same
+            raise _HandOver
+        if "'" in inner:
+            if "'" in inner.replace("''", ""):
+                raise _HandOver
+            return inner.replace("''", "'")
+        return inner
+    _require_plain(value)
+    return value
+
+
+def _require_plain(value: str) -> None:
+    """Hand over unless `value` is one line of a plain scalar."""
+    if not value or value[0] in _INDICATORS or ": " in value or " #" in value or value[-1] == ":":
+        raise _HandOver
+
+
+def _continued(value: str, lines: list[str], at: int) -> tuple[str, int]:
+    """Fold the indented lines that continue a plain scalar."""
+    _require_plain(value)  # a quoted text that goes on is rare and has rules of its own
+    parts = [value]
+    while at < len(lines) and lines[at][:1] == " ":
+        part = lines[at].strip(" ")
+        _require_plain(part)
+        parts.append(part)
+        at += 1
+    return " ".join(parts), at
+
+
+def _block(lines: list[str], at: int, joint: str, end: str) -> tuple[str, int]:
+    """Read a literal or folded block; `joint` stands between two lines, `end` behind the last."""
+    first = lines[at] if at < len(lines) else ""
+    indent = len(first) - len(first.lstrip(" "))
+    if not indent or indent == len(first):
+        raise _HandOver
+    prefix = " " * indent
+    text = first[indent:]
+    gap = 0
+    at += 1
+    while at < len(lines):
+        line = lines[at]
+        if not line:
+            gap += 1
+        elif line.startswith(prefix):
+            part = line[indent:]
+            if not part.strip(" ") or (joint == " " and part[0] == " "):
+                raise _HandOver  # blanks alone, and deeper lines in a folded block, have rules of their own
+            text += ("\n" * gap if gap and joint == " " else joint + "\n" * gap) + part
+            gap = 0
+        elif line[0] == " ":
+            raise _HandOver
+        else:
+            break
+        at += 1
+    return text + end, at
+
+
+def _map(lines: list[str], at: int) -> tuple[dict[str, str], int]:
+    """Read a map of one-line texts, all of one indentation."""
+    found: dict[str, str] = {}
+    prefix = ""
+    while at < len(lines):
+        line = lines[at]
+        bare = line.lstrip(" ")
+        if bare[:1] == "#" or not bare:
+            at += 1
+            continue
+        indent = line[: len(line) - len(bare)]
+        if not indent:
+            break
+        key, colon, rest = bare.partition(":")
+        if (
+            (prefix and indent != prefix)
+            or key in found
+            or not colon
+            or rest[:1] != " "
+            or not (key and _is_plain_key(key))
+        ):
+            raise _HandOver
+        prefix = indent
+        found[key] = _scalar(rest.strip(" "))
+        at += 1
+    if not found:
+        raise _HandOver
+    return found, at
+
+
+def _is_plain_key(key: str) -> bool:
+    return key[0] not in _INDICATORS and key.replace("-", "").replace("_", "").replace(".", "").isalnum()
+
+
+def _is_faultless(fields: dict[str, str | dict[str, str]], directory_name: str) -> bool:
+    """Whether the full parser would have nothing to remark about these fields."""
+    if fields.get("name") != directory_name or "description" not in fields:
+        return False
+    return all(_READERS[key](value) for key, value in fields.items())
+
+
+def _is_name(value: object) -> bool:
+    return (
+        isinstance(value, str)
+        and len(value) <= _MAX_NAME
+        and value.isascii()
+        and value.replace("-", "").isalnum()
+        and value == value.lower()
+        and value[0] != "-"
+        and value[-1] != "-"
+        and "--" not in value
+    )
+
+
+def _is_description(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value.strip()) <= _MAX_DESCRIPTION
+
+
+def _is_license(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_compatibility(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _MAX_COMPATIBILITY and value.strip() != ""
+
+
+def _is_tool_list(value: object) -> bool:
+    """Whether this is `Name Name(pattern) ...` with single blanks between."""
+    if not isinstance(value, str) or not value:
+        return False
+    left = value
+    while left:
+        names, bracket, left = left.partition("(")
+        for name in names.split(" "):
+            if not (name.isascii() and name.isidentifier()):
+                return False
+        if bracket:
+            pattern, closed, left = left.partition(")")
+            if not closed or not pattern.strip() or "(" in pattern or left[:1] not in {"", " "}:
+                return False
+            left = left[1:]
+    return True
+
+
+def _is_map(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+_READERS = {
+    "name": _is_name,
+    "description": _is_description,
+    "license": _is_license,
+    "compatibility": _is_compatibility,
+    "allowed-tools": _is_tool_list,
+    "metadata": _is_map,
+}
