@@ -1,0 +1,89 @@
+"""SKILL.md as types: one parser, many policies.
+
+`parse_document` and `read_document` give a `SkillDocument`, whatever the bytes; `validate_skill` judges it by a profile;
+`read_skill` gives a `Skill` that loads. Names are resolved when first used, so that listing skills pays only for what it
+needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prowess.format.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
+    from prowess.format.document import Field, SkillDocument
+    from prowess.format.listing import Listing, listing_from_document
+    from prowess.format.name import NameFault, SkillName, name_faults
+    from prowess.format.parsing import parse_document
+    from prowess.format.profiles import PROFILES, Profile, profile_named
+    from prowess.format.reading import read_document, read_skill
+    from prowess.format.rule_table import RULES
+    from prowess.format.skill import Frontmatter, Resource, Skill
+    from prowess.format.skill_directories import find_skill_directories
+    from prowess.format.validation import require_valid, validate_skill
+
+_HOMES = {
+    "AllowedTools": "allowed_tools",
+    "Field": "document",
+    "Frontmatter": "skill",
+    "Listing": "listing",
+    "NameFault": "name",
+    "PROFILES": "profiles",
+    "Profile": "profiles",
+    "RULES": "rule_table",
+    "Resource": "skill",
+    "Skill": "skill",
+    "SkillDocument": "document",
+    "SkillName": "name",
+    "ToolFault": "allowed_tools",
+    "ToolToken": "allowed_tools",
+    "find_skill_directories": "skill_directories",
+    "listing_from_document": "listing",
+    "name_faults": "name",
+    "parse_allowed_tools": "allowed_tools",
+    "parse_document": "parsing",
+    "profile_named": "profiles",
+    "read_document": "reading",
+    "read_skill": "reading",
+    "require_valid": "validation",
+    "validate_skill": "validation",
+}
+
+__all__ = [
+    "PROFILES",
+    "RULES",
+    "AllowedTools",
+    "Field",
+    "Frontmatter",
+    "Listing",
+    "NameFault",
+    "Profile",
+    "Resource",
+    "Skill",
+    "SkillDocument",
+    "SkillName",
+    "ToolFault",
+    "ToolToken",
+    "find_skill_directories",
+    "listing_from_document",
+    "name_faults",
+    "parse_allowed_tools",
+    "parse_document",
+    "profile_named",
+    "read_document",
+    "read_skill",
+    "require_valid",
+    "validate_skill",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        message = f"module 'prowess.format' has no attribute {name!r}"
+        raise AttributeError(message)
+    # Imported here, not at the top: whoever lists skills must not load what judges them.
+    from importlib import import_module
+
+    value = getattr(import_module(f"prowess.format.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,256 @@
+"""YAML as a tree of text with positions: nothing is typed, expanded or executed.
+
+libyaml does the reading, through PyYAML, one event at a time. Scalars keep their text (`1.0`, `on` and `null` are
+text), every node keeps where it stands, and what a node tree would hide or expand (anchors, aliases, tags, merge keys,
+a second document) is a fault with a name. Work is bounded: nesting and the number of nodes stop the reading.
+
+libyaml takes U+0085, U+2028 and U+2029 for line ends. To an editor they are ordinary characters, so a value could
+smuggle a second key past its reader. They are hidden from the parser behind characters that do not occur in the text,
+and restored in what it returns. Each stands for one character, so positions stay right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from yaml.error import MarkedYAMLError
+    from yaml.events import Event
+
+MAX_DEPTH = 20  # nested collections, the outermost counts
+MAX_NODES = 10_000
+MAX_FAULTS = 100  # a hostile text must not turn into a million findings
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+_WIDE_ESCAPE = re.compile(r"\\U([0-9a-fA-F]{8})")
+_STAND_INS = range(0xF0000, 0xFFFFE)  # a private plane: more characters than any front matter holds
+
+
+class Scalar(NamedTuple):
+    """A text. `style` is empty for a plain one, else its first sign: `'`, `"`, `|` or `>`; offsets into the source."""
+
+    text: str
+    style: str
+    start: int
+    end: int
+
+
+class Sequence(NamedTuple):
+    """A list; `flow` is true for the bracketed form."""
+
+    items: tuple[Node, ...]
+    flow: bool
+    start: int
+    end: int
+
+
+class Mapping(NamedTuple):
+    """Entries in the order written, duplicates included; `flow` is true for the braced form."""
+
+    entries: tuple[tuple[Node, Node], ...]
+    flow: bool
+    start: int
+    end: int
+
+
+Node = Scalar | Sequence | Mapping
+
+
+class YamlFault(NamedTuple):
+    """One construct that is not allowed.
+
+    `construct` is `syntax` where libyaml refuses the text, else what was met: `alias`, `anchor`, `tag`, `merge key`,
+    `document`, `depth`, `nodes` or `control character`. For `syntax`, `context` is the offset where the broken
+    construct begins and `problem` is libyaml's own phrase.
+    """
+
+    construct: str
+    offset: int
+    context: int
+    problem: str = ""
+
+
+class YamlReading(NamedTuple):
+    """What came out. `root` is None where nothing stands or the text could not be read; `nodes` says how much it was."""
+
+    root: Node | None
+    faults: tuple[YamlFault, ...]
+    nodes: int
+
+
+class LibyamlMissingError(ImportError):
+    """PyYAML was built without libyaml; the pure Python parser reads some texts differently, so it is not used."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "PyYAML was installed without libyaml, and without it skills would be read differently; "
+            "install a wheel: pip install --only-binary=:all: --force-reinstall PyYAML"
+        )
+
+
+def read_yaml(text: str, *, base: int = 0) -> YamlReading:
+    """Read one document; offsets of the result count from `base`. Raises nothing on content.
+
+    Raises:
+        LibyamlMissingError: this installation of PyYAML lacks libyaml.
+    """
+    if control := _CONTROL.search(text):
+        return YamlReading(None, (YamlFault("control character", control.start() + base, control.start() + base),), 0)
+    restore: Callable[[str], str] | None = None
+    if _LINE_ENDS.search(text):
+        text, restore = _hide_line_ends(text)
+    return _Reader(text, base, restore).read()
+
+
+def _hide_line_ends(text: str) -> tuple[str, Callable[[str], str]]:
+    # An escape such as "\U000F0000" could write a stand-in, so those are taken as well.
+    taken = {ord(char) for char in set(text)} | {int(digits, 16) for digits in _WIDE_ESCAPE.findall(text)}
+    free = (chr(point) for point in _STAND_INS if point not in taken)
+    hide = {line_end: next(free) for line_end in "\x85\u2028\u2029"}
+    show = {stand_in: line_end for line_end, stand_in in hide.items()}
+    forth, back = str.maketrans(hide), str.maketrans(show)
+    return text.translate(forth), lambda value: value.translate(back)
+
+
+class _Reader:
+    def __init__(self, text: str, base: int, restore: Callable[[str], str] | None) -> None:
+        self._text = text
+        self._base = base
+        self._restore = restore
+        self._faults: list[YamlFault] = []
+        self._nodes = 0
+        self._documents = 0
+        # Open collections: (their nodes so far, start offset, is a mapping, is in flow style).
+        self._open: list[tuple[list[Node], int, bool, bool]] = []
+        self._root: Node | None = None
+        self._last: Event | None = None
+
+    def read(self) -> YamlReading:
+        # Imported here, not at the top: PyYAML costs 20 ms, and plain front matter is read without it.
+        from yaml.error import MarkedYAMLError, YAMLError
+
+        try:
+            from yaml.cyaml import CParser
+        except ImportError as missing:
+            raise LibyamlMissingError from missing
+        parser = CParser(self._text)
+        try:
+            complete = self._consume(parser.get_event)
+        except MarkedYAMLError as refusal:
+            complete = False
+            self._faults.append(self._syntax_fault(refusal))
+        except YAMLError as refusal:  # the reader below the parser; the check for control characters comes first
+            complete = False
+            self._faults.append(YamlFault("syntax", self._base, self._base, str(refusal)))
+        return YamlReading(self._root if complete else None, tuple(self._faults), self._nodes)
+
+    def _consume(self, next_event: Callable[[], Event | None]) -> bool:
+        """Build the tree; False where reading stopped early. One loop without calls: ten thousand nodes in a few ms."""
+        from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+
+        base, restore, opened = self._base, self._restore, self._open
+        node: Node
+        children: list[Node] | None = None  # of the innermost open collection
+        while (event := next_event()) is not None:
+            self._last = event
+            kind = event.__class__
+            if kind is ScalarEvent:
+                text = event.value
+                if event.anchor is not None or event.tag is not None:
+                    self._properties(event)
+                elif text == "<<" and not event.style and children is not None:
+                    self._merge_key(event, len(children))
+                node = Scalar(
+                    text if restore is None else restore(text),
+                    event.style or "",
+                    event.start_mark.index + base,
+                    event.end_mark.index + base,
+                )
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                self._properties(event)
+                if len(opened) == MAX_DEPTH:
+                    return self._stop("depth", event)
+                children = []
+                start = event.start_mark.index + base
+                opened.append((children, start, kind is MappingStartEvent, bool(event.flow_style)))
+                continue
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                node = self._close(event)
+                children = opened[-1][0] if opened else None
+            else:
+                alias = self._other(event)
+                if alias is None:
+                    return False
+                if not alias:
+                    continue
+                node = Scalar("", "", event.start_mark.index + base, event.end_mark.index + base)
+            self._nodes += 1
+            if self._nodes > MAX_NODES:
+                return self._stop("nodes", event)
+            if children is None:
+                self._root = node
+            else:
+                children.append(node)
+        return True
+
+    def _other(self, event: Event) -> bool | None:
+        """Take an event that is neither scalar nor collection: True for an alias, None where reading must stop."""
+        from yaml.events import AliasEvent, DocumentStartEvent
+
+        if isinstance(event, AliasEvent):
+            self._fault("alias", event)
+            return True
+        if isinstance(event, DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                self._fault("document", event)
+                return None
+            if event.tags:
+                self._fault("tag", event)
+        return False
+
+    def _close(self, event: Event) -> Node:
+        children, start, is_mapping, flow = self._open.pop()
+        # A block collection ends where its last child does; libyaml says: where the next thing begins.
+        end = children[-1].end if children and not flow else event.end_mark.index + self._base
+        if not is_mapping:
+            return Sequence(tuple(children), flow, start, end)
+        return Mapping(tuple(zip(children[::2], children[1::2], strict=True)), flow, start, end)
+
+    def _merge_key(self, event: Event, position: int) -> None:
+        if self._open[-1][2] and position % 2 == 0:
+            self._fault("merge key", event)
+
+    def _properties(self, event: Event) -> None:
+        if event.anchor is not None:
+            self._fault("anchor", event)
+        if event.tag is not None:
+            self._fault("tag", event)
+
+    def _fault(self, construct: str, event: Event) -> None:
+        if len(self._faults) >= MAX_FAULTS:
+            return
+        offset = event.start_mark.index + self._base
+        self._faults.append(YamlFault(construct, offset, offset))
+
+    def _stop(self, construct: str, event: Event) -> bool:
+        self._fault(construct, event)
+        return False
+
+    def _syntax_fault(self, refusal: MarkedYAMLError) -> YamlFault:
+        mark = refusal.problem_mark
+        offset = min(mark.index, len(self._text)) if mark is not None else 0
+        begin = offset
+        context = refusal.context or ""
+        if refusal.problem == "exceeded maximum nesting depth":
+            return YamlFault("depth", offset + self._base, offset + self._base)
+        if (refusal.context_mark is not None and context.startswith(("while scanning a", "while parsing a flow"))) or (context == "while parsing a quoted scalar" and refusal.context_mark is not None):
+            begin = refusal.context_mark.index
+        elif self._last is not None and "\n" not in self._text[self._last.end_mark.index : offset]:
+            # Something that began on an earlier line ended on this one: it swallowed too much, so it is to blame.
+            begin = min(begin, self._last.start_mark.index)
+        return YamlFault("syntax", offset + self._base, begin + self._base, refusal.problem or "")

@@ -1,0 +1,100 @@
+"""The grammar of `allowed-tools`: which tools a skill says it needs.
+
+    Bash(git add *) Bash(jq:*), Read
+
+A token is `Name` or `Name(pattern)`. Tokens are separated by blanks or commas; a blank or comma inside parentheses
+belongs to the token, and parentheses nest. Nothing is guessed: a blank before `(`, text after `)`, an open
+parenthesis and `Name()` are faults, because reading them kindly could permit more than was meant. Names are compared
+whole and case-sensitively. What a pattern matches is not decided here.
+
+Agent Skills specification, field `allowed-tools`; the field is experimental, and agents differ in honouring it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_BLANKS = " \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolToken:
+    """One tool, all of it or what `pattern` matches; `pattern` is None for a bare name. `str` gives the source."""
+
+    name: str
+    pattern: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.pattern is None else f"{self.name}({self.pattern})"
+
+
+class ToolFault(NamedTuple):
+    """Why a text does not fit the grammar; `offset` counts code points from its start."""
+
+    message: str
+    offset: int
+
+
+class AllowedTools(NamedTuple):
+    """What a text says. With a fault, `tokens` is empty: what cannot be read permits nothing."""
+
+    tokens: tuple[ToolToken, ...]
+    fault: ToolFault | None
+    commas: bool  # whether commas separate tokens
+
+
+def parse_allowed_tools(text: str) -> AllowedTools:
+    """Read the tokens of `text`. Raises nothing; the first fault is in the result."""
+    tokens: list[ToolToken] = []
+    commas = False
+    after_comma = True  # at the start a comma has nothing before it
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char in _BLANKS:
+            at += 1
+        elif char == ",":
+            if after_comma:
+                return AllowedTools((), ToolFault("a tool name is missing before this comma", at), commas=True)
+            commas = after_comma = True
+            at += 1
+        else:
+            end = _token_end(text, at)
+            if isinstance(end, ToolFault):
+                return AllowedTools((), end, commas)
+            tokens.append(_token(text[at:end]))
+            after_comma = False
+            at = end
+    return AllowedTools(tuple(tokens), None, commas)
+
+
+def _token(source: str) -> ToolToken:
+    name, parenthesis, rest = source.partition("(")
+    return ToolToken(name, rest[:-1] if parenthesis else None)
+
+
+def _token_end(text: str, start: int) -> int | ToolFault:
+    at = start
+    while at < len(text) and text[at] not in " \t\r\n,()":
+        at += 1
+    if at == len(text) or text[at] in " \t\r\n,":
+        return at
+    if text[at] == ")":
+        return ToolFault("this parenthesis closes nothing", at)
+    if at == start:
+        before = "a blank stands before this parenthesis" if start else "a tool name is missing"
+        return ToolFault(f"{before}; write Name(pattern)", at)
+    opened, depth = at, 0
+    while at < len(text):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+        if depth == 0:
+            break
+    if depth:
+        return ToolFault("this parenthesis is never closed", opened)
+    if not text[opened + 1 : at - 1].strip():
+        return ToolFault(f"the parentheses are empty; write {text[start:opened]} for the whole tool", opened)
+    if at < len(text) and text[at] not in " \t\r\n,":
+        return ToolFault("text follows the closing parenthesis; separate tokens by a blank", at)
+    return at

@@ -1,0 +1,72 @@
+"""Bytes to text: UTF-8 always, whatever the locale; one leading byte-order mark dropped; every line break an LF.
+
+Nothing raises. What cannot be decoded is replaced, so that the rest can still be read, and reported by byte offset.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from prowess.format.limits import MAX_DOCUMENT_BYTES
+
+_BOM = "\ufeff"
+
+
+class TextFault(NamedTuple):
+    """A fault of the bytes; `offset` counts code points of the decoded text."""
+
+    rule: str
+    message: str
+    offset: int
+    detail: str | None = None
+
+
+class Decoded(NamedTuple):
+    """The text, whether a byte-order mark was cut off, whether the end was, and what was wrong."""
+
+    text: str
+    bom: bool
+    cut: bool
+    faults: tuple[TextFault, ...]
+
+
+def decode(source: bytes) -> Decoded:
+    """Decode at most `MAX_DOCUMENT_BYTES` of `source`."""
+    faults = []
+    cut = len(source) > MAX_DOCUMENT_BYTES
+    if cut:
+        message = f"the file has {len(source)} bytes, at most {MAX_DOCUMENT_BYTES} are read; move detail to references/"
+        faults.append(TextFault("file.size", message, 0))
+        source = _whole_characters(source[:MAX_DOCUMENT_BYTES])
+    try:
+        text = source.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        text = source.decode("utf-8", "replace")
+        before = source[: fault.start].decode("utf-8")
+        message = f"byte 0x{source[fault.start]:02x} at offset {fault.start} is not UTF-8; save the file as UTF-8"
+        faults.append(TextFault("encoding.invalid", message, _length(before), f"byte {fault.start}"))
+    bom = text.startswith(_BOM)
+    if bom:
+        text = text[1:]
+        faults.append(TextFault("encoding.bom", "the file starts with a byte-order mark; save it without", 0))
+    if (nul := text.find("\0")) >= 0:
+        offset = source.index(0)
+        message = f"a NUL character stands at byte {offset}; remove it"
+        faults.append(TextFault("encoding.nul", message, _length(text[:nul]), f"byte {offset}"))
+        text = text.replace("\0", "\ufffd")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Decoded(text, bom, cut, tuple(faults))
+
+
+def _length(text: str) -> int:
+    """The length of `text` once its line breaks are LF and its byte-order mark is gone."""
+    return len(text) - text.count("\r\n") - text.startswith(_BOM)
+
+
+def _whole_characters(source: bytes) -> bytes:
+    """Drop a character that the cut split in two; at most three bytes."""
+    end = len(source)
+    while end and len(source) - end < 3 and source[end - 1] & 0xC0 == 0x80:  # noqa: PLR2004 -- continuation bytes of UTF-8
+        end -= 1
+    return source[: end - 1] if end and source[end - 1] >= 0xC0 else source  # noqa: PLR2004 -- a lead byte of UTF-8

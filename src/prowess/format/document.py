@@ -1,0 +1,153 @@
+"""A SKILL.md as written: every key with its source text and position. It may be wrong.
+
+`SkillDocument` is what reading gives, whatever the bytes; `Skill` is what is true once a profile accepts it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
+from prowess.diagnostics import Edit, Location
+
+if TYPE_CHECKING:
+    from prowess._internal.yaml_reader import Node
+    from prowess.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """The text of one file: line breaks are LF, a leading byte-order mark is cut off and remembered in `bom`."""
+
+    path: str | None
+    text: str
+    bom: bool = False
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return line and column, 1-based, as the file lies on disk."""
+        line_start = self.text.rfind("\n", 0, offset) + 1
+        line = self.text.count("\n", 0, line_start) + 1
+        return line, offset - line_start + 1 + (self.bom and line == 1)
+
+    def location(self, start: int, end: int | None = None) -> Location:
+        """Return the place from `start` up to `end`, a point where `end` is None."""
+        line, column = self.position(start)
+        if end is None or end <= start:
+            return Location(path=self.path, line=line, column=column)
+        end_line, end_column = self.position(end)
+        return Location(path=self.path, line=line, column=column, end_line=end_line, end_column=end_column)
+
+    def edit(self, start: int, end: int, text: str) -> Edit:
+        """Return the edit that replaces the text from `start` to `end`."""
+        line, column = self.position(start)
+        end_line, end_column = self.position(end)
+        return Edit(line=line, column=column, end_line=end_line, end_column=end_column, text=text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One top-level entry. `key` is its text, or its source where it is a collection.
+
+    `repaired`: YAML refused the value as written, and `value` holds what quoting it gives.
+    """
+
+    key: str
+    key_node: Node
+    value: Node
+    origin: SourceText
+    repaired: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """The value where it is a text, exactly as YAML defines it; None for a list or mapping."""
+        return self.value.text if isinstance(self.value, Scalar) else None
+
+    @property
+    def source(self) -> str:
+        """The value as it stands in the file."""
+        return self.origin.text[self.value.start : self.value.end]
+
+    @property
+    def location(self) -> Location:
+        """Where the value stands; where it is empty, the place after the key."""
+        return self.origin.location(self.value.start, self.value.end)
+
+    @property
+    def key_location(self) -> Location:
+        """Where the key stands."""
+        return self.origin.location(self.key_node.start, self.key_node.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillDocument:
+    """What reading one SKILL.md gave; made by `parse_document` and `read_document`.
+
+    `front_matter` is the source between the fences, None where there are none; `front_matter_line` is the 1-based line
+    where it starts. `body_line` is the 1-based line where
+    `body` starts. `fields` keeps order and duplicates; `complete` is false where they could not be read. `directory` is the absolute path of the skill's directory,
+    None for a text from elsewhere. `diagnostics` are those of reading, at the severities of the profile `spec`.
+    """
+
+    origin: SourceText
+    front_matter: str | None
+    front_matter_line: int
+    body: str
+    body_offset: int
+    body_line: int
+    fields: tuple[Field, ...]
+    complete: bool
+    diagnostics: tuple[Diagnostic, ...]
+    document_digest: str
+    directory: str | None = None
+
+    @property
+    def path(self) -> str | None:
+        """How the file is called in reports."""
+        return self.origin.path
+
+    @property
+    def text(self) -> str:
+        """The whole text, line breaks as LF."""
+        return self.origin.text
+
+    @property
+    def directory_name(self) -> str | None:
+        """The last part of `directory`."""
+        return None if self.directory is None else os.path.basename(os.path.normpath(self.directory))
+
+    def field(self, key: str) -> Field | None:
+        """Return the first field of this key: where it is written twice, the first wins."""
+        return next((field for field in self.fields if field.key == key), None)
+
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field; None where it is absent or no text."""
+        field = self.field(key)
+        return None if field is None else field.text
+
+    def mapping(self) -> dict[str, object]:
+        """Return the fields as plain data: texts, lists and dictionaries. The first of duplicates wins."""
+        result: dict[str, object] = {}
+        for field in self.fields:
+            result.setdefault(field.key, plain(field.value, self.origin))
+        return result
+
+
+def plain(node: Node, origin: SourceText) -> object:
+    """Return a value as text, list or dictionary; a key that is a collection becomes its source text."""
+    match node:
+        case Scalar(text=text):
+            return text
+        case Sequence(items=items):
+            return [plain(item, origin) for item in items]
+        case Mapping(entries=entries):
+            result: dict[str, object] = {}
+            for key, value in entries:
+                result.setdefault(key_text(key, origin), plain(value, origin))
+            return result
+
+
+def key_text(key: Node, origin: SourceText) -> str:
+    """Return a key as text: its own, or its source where it is a collection."""
+    return key.text if isinstance(key, Scalar) else origin.text[key.start : key.end]

@@ -1,0 +1,11 @@
+"""The numbers of the format, each with its source."""
+
+from __future__ import annotations
+
+MAX_NAME_LENGTH = 64  # Agent Skills specification, field `name`: code points after NFKC
+MAX_DESCRIPTION_LENGTH = 1024  # field `description`
+MAX_COMPATIBILITY_LENGTH = 500  # field `compatibility`
+MAX_FRONT_MATTER_BYTES = 64 * 1024  # ours: the largest real one seen is below 4 KiB
+MAX_DOCUMENT_BYTES = 2 * 1024 * 1024  # ours: a longer SKILL.md does not fit any model's context
+
+FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")

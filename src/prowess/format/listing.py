@@ -1,0 +1,65 @@
+"""What a list of skills needs of one skill: no body, no digest, no files.
+
+This module and what it imports at the top stay cheap; `prowess list` reads thousands of skills through it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+
+
+class Listing:
+    """One skill as the profile `lenient` lists it. A class by hand: dataclasses cost as much as starting Python.
+
+    `properties` is what `Frontmatter.properties` gives. Where `loads` is false the rest is what could be read, and
+    `diagnostics` holds an error that says why.
+    """
+
+    __slots__ = ("description", "diagnostics", "loads", "name", "properties")
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        properties: dict[str, object],
+        diagnostics: tuple[Diagnostic, ...] = (),
+        loads: bool = True,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.properties = properties
+        self.diagnostics = diagnostics
+        self.loads = loads
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Listing):
+            return NotImplemented
+        return all(getattr(self, slot) == getattr(other, slot) for slot in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # equality by value over mutable properties
+
+    def __repr__(self) -> str:
+        return f"Listing(name={self.name!r}, loads={self.loads!r})"
+
+
+def listing_from_document(document: SkillDocument, *, name_hint: str = "") -> Listing:
+    """Return the listing of a document; `name_hint` names a skill that has neither name nor directory."""
+    # Imported here, not at the top: plain frontmatter is listed without them.
+    from prowess.diagnostics import Severity
+    from prowess.format.skill import frontmatter_of
+    from prowess.format.validation import validate_skill
+
+    diagnostics = tuple(validate_skill(document, profile="lenient", references=False))
+    frontmatter = frontmatter_of(document, name_hint=name_hint)
+    return Listing(
+        name=frontmatter.name,
+        description=frontmatter.description,
+        properties=frontmatter.properties(),
+        diagnostics=diagnostics,
+        loads=not any(found.severity is Severity.ERROR for found in diagnostics),
+    )

@@ -1,0 +1,89 @@
+"""The name of a skill: normalised once, compared everywhere.
+
+The official text allows lowercase letters and digits of any script and single hyphens, 1 to 64 characters. They are
+counted after NFKC, so two spellings that normalise alike are the same name.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from prowess.format.limits import MAX_NAME_LENGTH
+
+# Normalising is quadratic in a run of combining marks. Nothing this long can shrink to a valid name.
+_NORMALISED_AT_MOST = 16 * MAX_NAME_LENGTH
+
+
+class NameFault(NamedTuple):
+    """One reason why a name is not valid. `kind` is `length`, `case`, `edge`, `double` or `character`.
+
+    `offset` counts code points in the normalised name; `character` is the one at fault, where there is one.
+    """
+
+    kind: str
+    rule: str
+    message: str
+    offset: int
+    character: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SkillName:
+    """The key of a name: equal where two spellings clash. It may be invalid; `name_faults` says why."""
+
+    text: str
+
+    @classmethod
+    def of(cls, raw: str) -> SkillName:
+        """Trim and normalise `raw`."""
+        return cls(normalise(raw))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def normalise(raw: str) -> str:
+    """Return `raw` trimmed at both ends and in NFKC."""
+    text = raw.strip()
+    if text.isascii():
+        return text
+    head, tail = text[:_NORMALISED_AT_MOST], text[_NORMALISED_AT_MOST:]
+    return unicodedata.normalize("NFKC", head) + tail
+
+
+def name_faults(text: str) -> list[NameFault]:
+    """Return every fault of a normalised, non-empty name, in the order of the reference tool."""
+    faults = []
+    if len(text) > MAX_NAME_LENGTH:
+        message = f"name has {len(text)} characters, at most {MAX_NAME_LENGTH} are allowed"
+        faults.append(NameFault("length", "name.maxLength", message, MAX_NAME_LENGTH))
+    if (index := _first_uppercase(text)) is not None:
+        message = f"name must be lowercase, but character {index + 1} is {text[index]!r}"
+        faults.append(NameFault("case", "name.format", message, index, text[index]))
+    if text.startswith("-"):
+        faults.append(NameFault("edge", "name.format", "name starts with a hyphen", 0, "-"))
+    if text.endswith("-") and len(text) > 1:
+        faults.append(NameFault("edge", "name.format", "name ends with a hyphen", len(text) - 1, "-"))
+    if (index := text.find("--")) >= 0:
+        faults.append(NameFault("double", "name.format", f"name has two hyphens in a row at {index + 1}", index, "-"))
+    for index, char in enumerate(text):
+        if not (char.isalnum() or char == "-"):
+            message = (
+                f"character {index + 1} of name is {char!r}, only lowercase letters, digits and hyphens are allowed"
+            )
+            faults.append(NameFault("character", "name.format", message, index, char))
+            break  # the first shows the mistake; a sentence as a name would give one finding a blank
+    return faults
+
+
+def is_portable(text: str) -> bool:
+    """Whether every client accepts the characters of `text`: ASCII alone."""
+    return text.isascii()
+
+
+def _first_uppercase(text: str) -> int | None:
+    if text == text.lower() and not any(char.isupper() or char.istitle() for char in text):
+        return None
+    return next((index for index, char in enumerate(text) if char != char.lower() or char.isupper()), 0)

@@ -1,0 +1,208 @@
+"""From bytes to a `SkillDocument`: decode, find the fences, read the YAML, mend what it refuses.
+
+This is the one reader of SKILL.md. It raises for no content: what is wrong is in `document.diagnostics`, and as much as
+could be read is in the document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Scalar, Sequence, read_yaml
+from prowess.diagnostics import Diagnostic, Edit, Fix, FixSafety, Location
+from prowess.format.decoding import Decoded, TextFault, decode
+from prowess.format.document import Field, SkillDocument, SourceText, key_text
+from prowess.format.fences import find_fences
+from prowess.format.limits import MAX_FRONT_MATTER_BYTES
+from prowess.format.rule_table import RULES
+
+if TYPE_CHECKING:
+    from prowess._internal.yaml_reader import Node, YamlFault
+    from prowess.format.fences import Fences
+
+_SHOWN_KEY = 60
+
+
+def parse_document(source: bytes | str, *, path: str | None = None) -> SkillDocument:
+    """Read the bytes or text of a SKILL.md; `path` is how reports call it. Raises nothing on content.
+
+    document = parse_document("---\\nname: pdf\\ndescription: one --- two\\n---\\nBody\\n")
+    document.text_of("description")  # 'one --- two'
+    """
+    return parse_source(source, path=path)
+
+
+def parse_source(
+    source: bytes | str,
+    *,
+    path: str | None = None,
+    directory: str | None = None,
+    found: tuple[Diagnostic, ...] = (),
+) -> SkillDocument:
+    """As `parse_document`, for a file of a skill's `directory`; `found` are faults of the file itself."""
+    data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
+    decoded = decode(data)
+    return _Parsing(decoded, path).document(
+        digest=f"sha256:{hashlib.sha256(data).hexdigest()}", directory=directory, found=found
+    )
+
+
+def finding(
+    rule: str, message: str, location: Location, *, detail: str | None = None, fix: Fix | None = None
+) -> Diagnostic:
+    """Return a diagnostic of a rule in the table, at its default severity."""
+    row = RULES[rule]
+    return Diagnostic(
+        rule=rule, family=row.family, severity=row.spec, message=message, location=location, detail=detail, fix=fix
+    )
+
+
+class _Parsing:
+    def __init__(self, decoded: Decoded, path: str | None) -> None:
+        self._decoded = decoded
+        self._origin = SourceText(path=path, text=decoded.text, bom=decoded.bom)
+        self._found: list[Diagnostic] = [self._byte_fault(fault) for fault in decoded.faults]
+
+    def document(self, *, digest: str, directory: str | None, found: tuple[Diagnostic, ...]) -> SkillDocument:
+        text = self._origin.text
+        fences = find_fences(text)
+        front_matter = None
+        fields: tuple[Field, ...] | None = None
+        if fences.opening is None:
+            self._missing()
+        elif fences.end is None:
+            self._unclosed(fences.opening, fences.start)
+        else:
+            front_matter = text[fences.start : fences.end]
+            if fences.opening:
+                self._not_first(fences.opening, blank=fences.blank_before)
+            fields = self._fields(front_matter, fences)
+        front_matter_line, _ = self._origin.position(fences.start)
+        body_line, _ = self._origin.position(fences.body)
+        return SkillDocument(
+            origin=self._origin,
+            front_matter=front_matter,
+            front_matter_line=front_matter_line,
+            body=text[fences.body :],
+            body_offset=fences.body,
+            body_line=body_line,
+            fields=fields or (),
+            complete=fields is not None,
+            diagnostics=(*found, *self._found),
+            document_digest=digest,
+            directory=directory,
+        )
+
+    def _byte_fault(self, fault: TextFault) -> Diagnostic:
+        location = self._origin.location(fault.offset)
+        fix = None
+        if fault.rule == "encoding.bom":
+            edit = Edit(line=1, column=1, end_line=1, end_column=2, text="")
+            fix = Fix(safety=FixSafety.SAFE, title="remove the byte-order mark", edits=(edit,))
+            location = Location(path=self._origin.path, end_line=1, end_column=2)
+        return finding(fault.rule, fault.message, location, detail=fault.detail, fix=fix)
+
+    def _report(self, rule: str, message: str, start: int, end: int | None = None, fix: Fix | None = None) -> None:
+        self._found.append(finding(rule, message, self._origin.location(start, end), fix=fix))
+
+    def _missing(self) -> None:
+        first = self._origin.text.partition("\n")[0]
+        message = "the file does not start with frontmatter; its first line must be exactly ---"
+        if first.startswith("---"):
+            message = "the first line is not a fence: it must be exactly three hyphens"
+        self._report("frontmatter.missing", message, 0, len(first))
+
+    def _unclosed(self, opening: int, start: int) -> None:
+        if self._decoded.cut or self._too_large(self._origin.text[start:]):
+            self._size(opening)
+        if not self._decoded.cut:
+            message = "the frontmatter that opens here is never closed; end it with a line of exactly ---"
+            self._report("frontmatter.unclosed", message, opening, opening + 3)
+
+    def _not_first(self, opening: int, *, blank: bool) -> None:
+        fix = None
+        if blank:
+            edit = self._origin.edit(0, opening, "")
+            fix = Fix(safety=FixSafety.SAFE, title="remove the blank lines before it", edits=(edit,))
+        message = "the frontmatter must start on the first line of the file"
+        self._report("frontmatter.notFirst", message, opening, opening + 3, fix)
+
+    @staticmethod
+    def _too_large(front_matter: str) -> bool:
+        # A code point is at most four bytes, so that only long texts have to be measured exactly.
+        if len(front_matter) * 4 <= MAX_FRONT_MATTER_BYTES:
+            return False
+        return len(front_matter.encode("utf-8", "replace")) > MAX_FRONT_MATTER_BYTES
+
+    def _size(self, opening: int) -> None:
+        message = f"the frontmatter is larger than {MAX_FRONT_MATTER_BYTES} bytes; move detail into the body"
+        self._report("frontmatter.size", message, opening, opening + 3)
+
+    def _fields(self, front_matter: str, fences: Fences) -> tuple[Field, ...] | None:
+        if self._too_large(front_matter):
+            self._size(fences.opening or 0)
+            return None
+        reading = read_yaml(front_matter, base=fences.start)
+        mended: frozenset[int] = frozenset()
+        if any(fault.construct == "syntax" for fault in reading.faults):
+            # Imported here, not at the top: most documents need no repair.
+            from prowess.format.repair import mend
+
+            reading, repairs, broken = mend(front_matter, fences.start, reading)
+            for repair in repairs:
+                self._syntax(repair.fault, repair.start, repair.end, repair.fix(self._origin))
+            if broken is not None:
+                self._syntax(broken.fault, broken.start, broken.end)
+            mended = frozenset(repair.start for repair in repairs)
+        for fault in reading.faults:
+            if fault.construct != "syntax":
+                self._syntax(fault, fault.offset, fault.offset)
+        if reading.root is not None:
+            return self._top_level(reading.root, mended)
+        return None if reading.faults else ()
+
+    def _syntax(self, fault: YamlFault, start: int, end: int, fix: Fix | None = None) -> None:
+        # Imported here, not at the top: most documents have no such fault.
+        from prowess.format.syntax_messages import describe
+
+        message = describe(fault, self._origin.text)
+        location = self._origin.location(start, end)
+        self._found.append(finding("frontmatter.syntax", message, location, detail=fault.construct, fix=fix))
+
+    def _top_level(self, root: Node, mended: frozenset[int]) -> tuple[Field, ...] | None:
+        if not isinstance(root, Mapping):
+            kind = "a text" if isinstance(root, Scalar) else "a list"
+            message = f"the frontmatter is {kind}, it must be a mapping such as name: my-skill"
+            self._report("frontmatter.notMapping", message, root.start, root.end)
+            return None
+        origin = self._origin
+        fields = []
+        seen: set[str] = set()
+        for key, value in root.entries:
+            name = key_text(key, origin)
+            fields.append(Field(key=name, key_node=key, value=value, origin=origin, repaired=value.start in mended))
+            if name in seen:
+                self._duplicate("frontmatter.duplicateKey", name, key)
+            seen.add(name)
+            if name == "metadata":
+                self._duplicates_inside(value)
+        return tuple(fields)
+
+    def _duplicates_inside(self, node: Node) -> None:
+        if isinstance(node, Mapping):
+            seen: set[str] = set()
+            for key, value in node.entries:
+                name = key_text(key, self._origin)
+                if name in seen:
+                    self._duplicate("metadata.duplicateKey", name, key)
+                seen.add(name)
+                self._duplicates_inside(value)
+        elif isinstance(node, Sequence):
+            for item in node.items:
+                self._duplicates_inside(item)
+
+    def _duplicate(self, rule: str, name: str, key: Node) -> None:
+        if len(self._found) < MAX_FAULTS:
+            shown = name if len(name) <= _SHOWN_KEY else f"{name[:_SHOWN_KEY]}..."
+            self._report(rule, f"the key {shown!r} is written twice; the first one counts", key.start, key.end)

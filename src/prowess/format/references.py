@@ -1,0 +1,88 @@
+"""What the body of a skill links to: paths of files, seen from the skill's directory.
+
+Links to the web, mail addresses and anchors are no files. A target is percent-decoded once, as Markdown demands, and
+its query and fragment do not belong to the path. Nothing here touches the disk.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from prowess.format.document import SkillDocument
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_HOME = re.compile(r"~[^/\\]*(?:[/\\]|$)")
+
+
+class Reference(NamedTuple):
+    """One link to a file. `path` is what it means, decoded; offsets are those of the target in `document.text`.
+
+    `leads` says where: `inside` the skill, out of it (`outside`), or from some root (`absolute`).
+    `exact` is true where the offsets hold the target itself, so that it can be replaced.
+    """
+
+    target: str
+    path: str
+    leads: Literal["inside", "outside", "absolute"]
+    start: int
+    end: int
+    exact: bool
+
+
+def references(document: SkillDocument) -> list[Reference]:
+    """Return the links and images of the body that mean files, in order."""
+    if "](" not in document.body and "]:" not in document.body:
+        return []
+    # Imported here, not at the top: most uses of a document need no links.
+    from prowess._internal.markdown import links
+
+    found = []
+    for link in links(document.body):
+        path = _file_path(link.target)
+        if path is None:
+            continue
+        start, end = link.start + document.body_offset, link.end + document.body_offset
+        at = document.text.find(f"]({link.target}", start, end)
+        exact = at >= 0
+        if exact:
+            start, end = at + 2, at + 2 + len(link.target)
+        found.append(Reference(link.target, path, _leads(path), start, end, exact))
+    return found
+
+
+def inner_components(path: str) -> list[str] | None:
+    """Return the components of a relative path with `.` and `..` resolved; None where it leaves the root."""
+    components: list[str] = []
+    for component in path.split("/"):
+        if component == "..":
+            if not components:
+                return None
+            components.pop()
+        elif component not in {"", "."}:
+            components.append(component)
+    return components
+
+
+def _file_path(target: str) -> str | None:
+    """Return the decoded path of a target, or None where it is no file."""
+    target = target.strip()
+    if target.lower().startswith("file:"):
+        return target
+    if not target or target[0] in "#?" or "${" in target or "{{" in target:  # placeholders are filled in later
+        return None
+    if _SCHEME.match(target):
+        return None
+    # Imported here, not at the top: only a body with links needs it.
+    from urllib.parse import unquote
+
+    return unquote(target.partition("#")[0].partition("?")[0]) or None
+
+
+def _leads(path: str) -> Literal["inside", "outside", "absolute"]:
+    if path[0] in "/\\" or _DRIVE.match(path) or _HOME.match(path) or path.lower().startswith("file:"):
+        return "absolute"
+    # A backslash separates on Windows, so it must not hide a way out.
+    return "outside" if inner_components(path.replace("\\", "/")) is None else "inside"

@@ -1,0 +1,268 @@
+"""Mend what YAML refuses, as an author would: quote the value that fails, indent with blanks instead of tabs.
+
+Only text that libyaml refuses is touched, and only the value it refuses. Each repair keeps the number of lines, so
+that positions after it stay right. What is valid YAML but not allowed (an alias, a tag) is never mended.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from prowess._internal.yaml_reader import MAX_NODES, Mapping, Scalar, Sequence, read_yaml
+from prowess.diagnostics import Fix, FixSafety
+from prowess.format.quoting import double_quoted
+
+if TYPE_CHECKING:
+    from prowess._internal.yaml_reader import Node, YamlFault, YamlReading
+    from prowess.format.document import SourceText
+
+_MAX_REPAIRS = 32
+_MAX_READ_AGAIN = 256 * 1024  # characters over all attempts, so that a large broken text stays cheap
+
+_TEXT_FIELDS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
+_KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
+_ITEM = re.compile(r"(?:-[ \t]+)+")
+_BLOCK_HEADER = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
+_COMMENT = re.compile(r"[ \t]+#.*$")
+
+
+class Repair(NamedTuple):
+    """One mended value: `text` replaces what stands from `start` to `end`. Offsets count in the original text."""
+
+    fault: YamlFault
+    start: int
+    end: int
+    text: str
+    title: str
+
+    def fix(self, origin: SourceText) -> Fix:
+        """Return the same as an edit an author can apply."""
+        edit = origin.edit(self.start, self.end, self.text)
+        return Fix(safety=FixSafety.SAFE, title=self.title, edits=(edit,))
+
+
+class Broken(NamedTuple):
+    """A fault that could not be mended, and the place of its value in the original text."""
+
+    fault: YamlFault
+    start: int
+    end: int
+
+
+class Mended(NamedTuple):
+    """The last reading, in offsets of the original text, the repairs that led to it, and what stopped them."""
+
+    reading: YamlReading
+    repairs: tuple[Repair, ...]
+    broken: Broken | None
+
+
+class _Value(NamedTuple):
+    """The lines `first` to `last` hold a value, from `column` of the first line on."""
+
+    first: int
+    column: int
+    last: int
+
+
+def mend(text: str, base: int, reading: YamlReading) -> Mended:
+    """Repair `text`, whose `reading` failed, until it is read or cannot be mended; offsets count from `base`."""
+    work = _Work(text, base)
+    allowance, nodes = _MAX_READ_AGAIN, reading.nodes
+    while (fault := _syntax(reading)) is not None:
+        allowance -= len(text)
+        exhausted = len(work.repairs) >= _MAX_REPAIRS or allowance < 0 or nodes > MAX_NODES
+        if exhausted or not work.mend(fault):
+            return Mended(reading._replace(faults=()), tuple(work.repairs), work.broken(fault))
+        reading = read_yaml(work.text(), base=base)
+        nodes += reading.nodes
+    return Mended(work.in_original(reading), tuple(work.repairs), None)
+
+
+def _syntax(reading: YamlReading) -> YamlFault | None:
+    return next((fault for fault in reading.faults if fault.construct == "syntax"), None)
+
+
+class _Work:
+    """The text under repair as lines, beside the lines as they were."""
+
+    def __init__(self, text: str, base: int) -> None:
+        self._base = base
+        self._original = text.split("\n")
+        self._lines = list(self._original)
+        self._touched: set[int] = set()
+        self._wider: dict[int, int] = {}  # line -> how much longer its indent became
+        self.repairs: list[Repair] = []
+
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+    def mend(self, fault: YamlFault) -> bool:
+        line, column = self._position(fault.offset)
+        if self._lines[line][:column].strip(" \t") == "" and "\t" in _indent(self._lines[line]):
+            return self._untabify(fault, line)
+        value = self._find_value(fault)
+        if value is None or not self._touched.isdisjoint(range(value.first, value.last + 1)):
+            return False
+        return self._quote(fault, value)
+
+    def broken(self, fault: YamlFault) -> Broken:
+        value = self._find_value(fault)
+        if value is None:
+            line, column = self._position(fault.context)
+            value = _Value(line, column, line)
+        start = self._mapped(value.first, value.column)
+        end = self._offset(value.last, len(self._original[value.last]))
+        return Broken(self._in_original(fault), start, end)
+
+    def in_original(self, reading: YamlReading) -> YamlReading:
+        """Return `reading` with offsets that count in the original text."""
+        faults = tuple(self._in_original(fault) for fault in reading.faults)
+        return reading._replace(root=None if reading.root is None else self._moved(reading.root), faults=faults)
+
+    def _moved(self, node: Node) -> Node:
+        start, end = (self._mapped(*self._position(offset)) for offset in (node.start, node.end))
+        match node:
+            case Scalar():
+                quoted = next((repair for repair in self.repairs if repair.start == start), None)
+                return node._replace(start=start, end=end if quoted is None else quoted.end)
+            case Sequence(items=items):
+                return node._replace(items=tuple(self._moved(item) for item in items), start=start, end=end)
+            case Mapping(entries=entries):
+                moved = tuple((self._moved(key), self._moved(value)) for key, value in entries)
+                return node._replace(entries=moved, start=start, end=end)
+
+    def _untabify(self, fault: YamlFault, first: int) -> bool:
+        last = first
+        while last < len(self._lines) and _is_inside(self._lines[last]):
+            last += 1
+        for line in range(first, last):
+            indent = _indent(self._lines[line])
+            if "\t" in indent:
+                start = self._offset(line, 0)
+                blanks = indent.replace("\t", "  ")
+                self._wider[line] = len(blanks) - len(indent)
+                self._lines[line] = blanks + self._lines[line][len(indent) :]
+                here = fault._replace(offset=start + indent.index("\t"), context=start)
+                self.repairs.append(Repair(here, start, start + len(indent), blanks, "indent with blanks"))
+        return True
+
+    def _quote(self, fault: YamlFault, value: _Value) -> bool:
+        lines = self._lines[value.first : value.last + 1]
+        head, lines[0] = lines[0][: value.column], lines[0][value.column :]
+        if _BLOCK_HEADER.match(lines[0]):
+            return False
+        if lines[0][:1] not in "\"'":
+            lines = [_COMMENT.sub("", line) for line in lines]
+        quoted = double_quoted(_unescaped(_folded(lines), fault))
+        original = self._in_original(fault)
+        start = self._mapped(value.first, value.column)
+        kept = ""
+        if value.first == value.last:
+            written = lines[0].rstrip(" \t")
+            kept = self._lines[value.first][value.column + len(written) :]
+            end = start + len(written)
+        else:
+            end = self._offset(value.last, len(self._original[value.last].rstrip(" \t")))
+        self._lines[value.first] = head + quoted + kept
+        for line in range(value.first + 1, value.last + 1):
+            self._lines[line] = ""
+        self._touched.update(range(value.first, value.last + 1))
+        self.repairs.append(Repair(original, start, end, quoted, "put it in double quotes"))
+        return True
+
+    def _find_value(self, fault: YamlFault) -> _Value | None:
+        failing, _ = self._position(fault.context)
+        top = failing
+        while top >= 0 and (_is_inside(self._lines[top]) or self._lines[top].startswith("#")):
+            top -= 1
+        key = _KEY.match(self._lines[top]) if top >= 0 else None
+        if key is None:
+            return None
+        last = top + 1
+        while last < len(self._lines) and _is_inside(self._lines[last]):
+            last += 1
+        last = self._last_written(top, last - 1)
+        if _has_value(self._lines[top][key.end() :]):
+            return _Value(top, key.end(), last)
+        if key[0].rstrip(" \t:") in _TEXT_FIELDS:
+            first = next((line for line in range(top + 1, last + 1) if _has_value(self._lines[line].strip())), None)
+            return None if first is None else _Value(first, len(_indent(self._lines[first])), last)
+        return self._find_nested(top, failing, last)
+
+    def _find_nested(self, top: int, failing: int, last: int) -> _Value | None:
+        for line in range(failing, top, -1):
+            text = self._lines[line]
+            indent = len(_indent(text))
+            column = indent
+            if (item := _ITEM.match(text, column)) is not None:
+                column = item.end()
+            if (key := _KEY.match(text, column)) is not None:
+                column = key.end()
+            if column > indent and _has_value(text[column:]):
+                end = line + 1
+                while end <= last and (not self._lines[end].strip() or len(_indent(self._lines[end])) > indent):
+                    end += 1
+                return _Value(line, column, self._last_written(line, end - 1))
+        return None
+
+    def _last_written(self, first: int, last: int) -> int:
+        while last > first and not _has_value(self._lines[last].strip()):
+            last -= 1
+        return last
+
+    def _in_original(self, fault: YamlFault) -> YamlFault:
+        offset, context = (self._mapped(*self._position(place)) for place in (fault.offset, fault.context))
+        return fault._replace(offset=offset, context=context)
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        offset -= self._base
+        for line, text in enumerate(self._lines):
+            if offset <= len(text):
+                return line, offset
+            offset -= len(text) + 1
+        return len(self._lines) - 1, len(self._lines[-1])
+
+    def _mapped(self, line: int, column: int) -> int:
+        """Return the original offset of a place in the text under repair."""
+        return self._offset(line, max(column - self._wider.get(line, 0), 0))
+
+    def _offset(self, line: int, column: int) -> int:
+        before = sum(len(text) + 1 for text in self._original[:line])
+        return self._base + before + min(column, len(self._original[line]))
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _is_inside(line: str) -> bool:
+    """Whether a line can belong to the entry above it."""
+    return not line or line[0] in " \t"
+
+
+def _has_value(text: str) -> bool:
+    return bool(text) and not text.startswith("#")
+
+
+def _folded(lines: list[str]) -> str:
+    """Join lines as YAML folds a plain scalar: a line break is a blank, each empty line a line break."""
+    text = lines[0].strip(" \t")
+    empty = 0
+    for line in lines[1:]:
+        part = line.strip(" \t")
+        if not part:
+            empty += 1
+            continue
+        text += ("\n" * empty or " ") + part
+        empty = 0
+    return text
+
+
+def _unescaped(text: str, fault: YamlFault) -> str:
+    """Take the quotes off a value whose only fault is a backslash: it was meant literally."""
+    quoted = text.startswith('"') and text.endswith('"') and len(text) > 1
+    if quoted and ("escape" in fault.problem or "hexdecimal" in fault.problem):
+        return text[1:-1].replace('\\"', '"')
+    return text

@@ -1,0 +1,214 @@
+"""A skill that loads: plain frozen data, no input or output when an attribute is read.
+
+`Frontmatter` holds the fields as a program wants them. All scalars are text; nothing is typed. What a field says beyond
+its type is kept beside it: `metadata_raw` has nested values as they were written, `extra` has unknown fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from prowess._internal.yaml_reader import Mapping as YamlMapping
+from prowess._internal.yaml_reader import Scalar, Sequence
+from prowess.format.allowed_tools import parse_allowed_tools
+from prowess.format.document import key_text, plain
+from prowess.format.limits import FIELDS
+from prowess.format.name import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess._internal.tree_digest import FileRecord, TreeManifest
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.allowed_tools import ToolToken
+    from prowess.format.document import Field, SkillDocument
+
+ResourceKind = Literal["script", "reference", "asset", "other"]
+_KINDS: dict[str, ResourceKind] = {"scripts": "script", "references": "reference", "assets": "asset"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontmatter:
+    """The fields of a skill.
+
+    `license` and `compatibility` are None where absent. `allowed_tools` is None where the key is absent, which means no
+    restriction; empty where the key permits nothing, or cannot be parsed. `metadata` is the string view: a nested value
+    is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts.
+    """
+
+    name: str
+    description: str
+    license: str | None
+    compatibility: str | None
+    allowed_tools: tuple[ToolToken, ...] | None
+    metadata: Mapping[str, str]
+    metadata_raw: Mapping[str, object]
+    extra: Mapping[str, object]
+    raw: Mapping[str, object]
+
+    def properties(self) -> dict[str, object]:
+        """Return the fields under their own keys, in the order written, as a host passes them on.
+
+        `allowed-tools` is the text or list as written. Optional fields without a value are left out; unknown fields are
+        in. Every scalar is text.
+        """
+        return dict(self.raw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A file of the skill beside SKILL.md; `path` is relative with `/`, `size` in bytes, `sha256` in hex."""
+
+    path: str
+    kind: ResourceKind
+    size: int
+    sha256: str
+    executable: bool
+
+    @classmethod
+    def of(cls, record: FileRecord) -> Resource:
+        """Return the resource of one file; its first directory decides the kind."""
+        top, inside, _ = record.path.partition("/")
+        return cls(
+            path=record.path,
+            kind=_KINDS.get(top, "other") if inside else "other",
+            size=record.size,
+            sha256=record.sha256,
+            executable=record.executable,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """A skill as a profile loaded it; made by `read_skill`.
+
+    `location` is the absolute path of its SKILL.md, `root_dir` of its directory. `diagnostics` are what the profile
+    found without refusing it.
+    """
+
+    frontmatter: Frontmatter
+    document: SkillDocument
+    root_dir: str
+    location: str
+    manifest: TreeManifest
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def name(self) -> str:
+        """The name after trimming and NFKC; the directory's where the skill has none."""
+        return self.frontmatter.name
+
+    @property
+    def description(self) -> str:
+        """The description, trimmed."""
+        return self.frontmatter.description
+
+    @property
+    def body(self) -> str:
+        """The instructions: everything after the closing fence."""
+        return self.document.body
+
+    @property
+    def document_digest(self) -> str:
+        """`sha256:<64 hex>` of the bytes of SKILL.md."""
+        return self.document.document_digest
+
+    @property
+    def digest(self) -> str | None:
+        """`sha256:<64 hex>` of the tree; None where it holds a link or special file, named by `manifest.obstacles`."""
+        return self.manifest.digest
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """Every file but SKILL.md, sorted by path."""
+        own = self.location.rpartition("/")[2]
+        return tuple(Resource.of(record) for record in self.manifest.files if record.path != own)
+
+
+def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatter:
+    """Return the fields of a document as a program wants them; nothing is judged here.
+
+    `name_hint` is used where the document has no name and no directory.
+    """
+    description = document.field("description")
+    metadata = document.field("metadata")
+    name = _name(document) or normalise(document.directory_name or name_hint)
+    described = "" if description is None else _as_text(description).strip()
+    return Frontmatter(
+        name=name,
+        description=described,
+        license=_optional_text(document.field("license")),
+        compatibility=None if (field := document.field("compatibility")) is None else _as_text(field),
+        allowed_tools=_tools(document.field("allowed-tools")),
+        metadata=MappingProxyType({} if metadata is None else _string_view(metadata)),
+        metadata_raw=MappingProxyType({} if metadata is None else _entries(metadata)),
+        extra=MappingProxyType({key: value for key, value in document.mapping().items() if key not in FIELDS}),
+        raw=MappingProxyType(_properties(document, name, described)),
+    )
+
+
+def _properties(document: SkillDocument, name: str, description: str) -> dict[str, object]:
+    properties: dict[str, object] = {"name": name, "description": description}
+    for key, value in document.mapping().items():
+        if key not in properties and not (key in {"license", "metadata"} and _is_blank(value)):
+            properties[key] = value
+    return properties
+
+
+def _name(document: SkillDocument) -> str:
+    return normalise(document.text_of("name") or "")
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _as_text(field: Field) -> str:
+    """A text as YAML defines it, a collection as it was written."""
+    return field.source if field.text is None else field.text
+
+
+def _optional_text(field: Field | None) -> str | None:
+    if field is None:
+        return None
+    text = _as_text(field)
+    return text if text.strip() else None
+
+
+def _tools(field: Field | None) -> tuple[ToolToken, ...] | None:
+    if field is None:
+        return None
+    texts = tool_texts(field)
+    if texts is None:
+        return ()
+    parsed = [parse_allowed_tools(text) for text in texts]
+    if any(part.fault is not None for part in parsed):
+        return ()
+    return tuple(token for part in parsed for token in part.tokens)
+
+
+def tool_texts(field: Field) -> list[str] | None:
+    """Return the texts that hold tokens: the value itself, or the items of a list; None for anything else."""
+    match field.value:
+        case Scalar(text=text):
+            return [text]
+        case Sequence(items=items) if all(isinstance(item, Scalar) for item in items):
+            return [item.text for item in items if isinstance(item, Scalar)]
+        case _:
+            return None
+
+
+def _entries(field: Field) -> dict[str, object]:
+    raw = plain(field.value, field.origin)
+    return raw if isinstance(raw, dict) else {}
+
+
+def _string_view(field: Field) -> dict[str, str]:
+    view: dict[str, str] = {}
+    if isinstance(field.value, YamlMapping):
+        for key, value in field.value.entries:
+            text = value.text if isinstance(value, Scalar) else field.origin.text[value.start : value.end]
+            view.setdefault(key_text(key, field.origin), text)
+    return view

@@ -1,0 +1,57 @@
+"""Find the skills below a directory, for commands that take a folder of skills.
+
+A directory that holds SKILL.md in any spelling of case is a skill, and a leaf: what lies below belongs to it. The walk
+is sorted and bounded, enters each real directory once, and passes over `.git` and `node_modules`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 64
+MAX_DIRECTORIES = 200_000
+_PASSED_OVER = frozenset({".git", "node_modules"})
+
+
+class SkillDirectories(NamedTuple):
+    """The directories found, as paths that begin with the one asked about, and sentences on what was not looked at."""
+
+    paths: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def find_skill_directories(root: str) -> SkillDirectories:
+    """Return `root` itself where it is a skill, else the skills below it; raises nothing for what lies there."""
+    notes: list[str] = []
+    return SkillDirectories(tuple(_walk(root, notes)), tuple(notes))
+
+
+def _walk(root: str, notes: list[str]) -> Iterator[str]:
+    waiting = [(root, 0)]
+    entered: set[tuple[int, int]] = set()
+    while waiting:
+        directory, depth = waiting.pop()
+        try:
+            identity = os.stat(directory)
+            if (identity.st_dev, identity.st_ino) in entered:
+                continue
+            entered.add((identity.st_dev, identity.st_ino))
+            with os.scandir(directory) as entries:
+                found = sorted(((entry.name, entry.is_dir()) for entry in entries), reverse=True)
+        except OSError as fault:
+            notes.append(f"{directory} cannot be read: {fault.strerror}")
+            continue
+        if any(name.lower() == "skill.md" for name, _ in found):
+            yield directory
+            continue
+        below = [name for name, is_directory in found if is_directory and name not in _PASSED_OVER]
+        if below and depth == MAX_DEPTH:
+            notes.append(f"{directory} lies {MAX_DEPTH} levels deep; what is below was not looked at")
+        elif len(entered) + len(waiting) + len(below) > MAX_DIRECTORIES:
+            notes.append(f"more than {MAX_DIRECTORIES} directories; {directory} was not looked at")
+        else:
+            waiting += [(os.path.join(directory, name), depth + 1) for name in below]

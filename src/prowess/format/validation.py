@@ -1,0 +1,106 @@
+"""Judge a skill by a profile: every fault at once, each with rule, place and, where one is obvious, a fix.
+
+Rules find, profiles judge. `raw_findings` gives what the rules find at their default severities; `judge` applies the
+profile's column of the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.diagnostics import Severity
+from prowess.errors import InvalidSkillError
+from prowess.format.field_rules import field_findings
+from prowess.format.profiles import profile_named
+from prowess.format.skill import Skill
+
+if TYPE_CHECKING:
+    import os
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+    from prowess.format.profiles import Profile
+
+    Target = str | os.PathLike[str] | SkillDocument | Skill
+
+
+def validate_skill(target: Target, *, profile: str = "spec", references: bool = True) -> list[Diagnostic]:
+    """Return every fault of the specification in `target`, sorted by place; empty for a skill without any.
+
+    `target` is a skill's directory, its SKILL.md, a document or a skill. Warnings and infos are in the list too: only
+    an error makes a skill invalid. With `references=False` the links of the body are not looked at. In the profile
+    `skills-ref` the faults stand in the reference tool's order.
+
+        for fault in validate_skill("examples/skills/csv-report"):
+            print(fault.location, fault.rule, fault.message)
+
+    Raises:
+        InvalidArgumentsError: no profile has this name.
+    """
+    chosen = profile_named(profile)
+    findings = raw_findings(document_of(target), chosen, references=references)
+    return [found for raw in findings if (found := judge(raw, chosen)) is not None]
+
+
+def require_valid(target: Target, *, profile: str = "spec") -> None:
+    """Raise where `validate_skill` finds an error.
+
+    Raises:
+        InvalidSkillError: it carries every error.
+        InvalidArgumentsError: no profile has this name.
+    """
+    faults = tuple(found for found in validate_skill(target, profile=profile) if found.severity is Severity.ERROR)
+    if faults:
+        raise InvalidSkillError(faults)
+
+
+def document_of(target: Target) -> SkillDocument:
+    """Return the document of a path, document or skill."""
+    # Imported here, not at the top: reading imports this module.
+    from prowess.format.document import SkillDocument
+    from prowess.format.reading import read_document
+
+    if isinstance(target, SkillDocument):
+        return target
+    return target.document if isinstance(target, Skill) else read_document(target)
+
+
+def raw_findings(document: SkillDocument, profile: Profile, *, references: bool = True) -> list[Diagnostic]:
+    """Return all that the rules of the family `spec` find, at default severities, switched off or not."""
+    findings = [*document.diagnostics, *field_findings(document, repairs=profile.repairs)]
+    if references and document.body:
+        # Imported here, not at the top: it brings the Markdown parser.
+        from prowess.format.reference_rules import reference_findings
+
+        findings += reference_findings(document)
+    if profile.reference_wording:
+        # Imported here, not at the top: one profile needs it.
+        from prowess.format.reference_messages import reference_faults
+
+        silent = [found for found in findings if profile.severities.get(found.rule) is None]
+        return [*reference_faults(document, document.directory_name), *silent]
+    skill = document.directory_name
+    return sorted((_of_skill(found, skill) for found in findings), key=_place)
+
+
+def judge(found: Diagnostic, profile: Profile) -> Diagnostic | None:
+    """Return the finding at the profile's severity; None where the profile does not report it."""
+    severity = profile.severities.get(found.rule, found.severity)
+    if severity is None:
+        return None
+    if profile.repairs and found.rule == "frontmatter.syntax" and found.fix is not None:
+        severity = Severity.WARNING  # mended, so the skill loads
+    return found.with_severity(severity)
+
+
+def _of_skill(found: Diagnostic, skill: str | None) -> Diagnostic:
+    if found.skill is not None or skill is None:
+        return found
+    # Imported here, not at the top: a clean skill needs no copy.
+    from dataclasses import replace
+
+    return replace(found, skill=skill)
+
+
+def _place(found: Diagnostic) -> tuple[int, int]:
+    return found.location.line, found.location.column
