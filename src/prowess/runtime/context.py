@@ -9,7 +9,7 @@ import anyio
 from anyio import to_thread
 
 from prowess.errors import SkillNotActiveError, SkillNotFoundError
-from prowess.format import SkillName
+from prowess.format.name import SkillName
 from prowess.policy import AuditEvent
 from prowess.runtime.state import SessionState, Transition, loaded
 

@@ -6,7 +6,6 @@ is kept under the digest it was read under: the text in the instructions is the 
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
     from prowess._internal.tree_digest import TreeManifest
     from prowess.catalog import Catalog
-
-_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,23 +45,15 @@ class Snapshots:
             SkillParseError: it can no longer be read as a skill.
             UnavailableError: it changes faster than it can be read.
         """
-        entry = self._catalog.get(name, location)
-        for _ in range(_ATTEMPTS):
-            skill = self._catalog.skill(entry.name, entry.location)
-            manifest = _read_tree(entry.name, entry.root_dir)
-            document = manifest.find(os.path.basename(entry.location))
-            # No record: the document itself is an obstacle (a hard link); then its digest stands alone.
-            if document is None or f"sha256:{document.sha256}" == skill.document_digest:
-                break
-        else:
-            raise UnavailableError(f"skill {entry.name!r} (it is being edited right now)", 1.0)
-        content_digest = manifest.content_digest
+        skill = self._catalog.skill(name, location)
+        entry = self._catalog.get(name, skill.location)
+        manifest, content_digest = skill.manifest, skill.manifest.content_digest
         active = ActiveSkill(
             name=entry.name,
             key=entry.key,
             location=entry.location,
             root_dir=entry.root_dir,
-            digest=None if manifest.obstacles else content_digest,
+            digest=skill.digest,
             content_digest=content_digest,
             document_digest=skill.document_digest,
             obstacle=manifest.obstacles[0] if manifest.obstacles else None,

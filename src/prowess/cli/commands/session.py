@@ -19,6 +19,7 @@ from prowess.store import MemorySessionStore, SqliteSessionStore
 
 if TYPE_CHECKING:
     from prowess.policy import AuditLog
+    from prowess.runtime.options import Body
     from prowess.store import SessionStore
 
 _DIRECTORY = click.Path(exists=True, file_okay=False)
@@ -44,7 +45,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     write: bool,  # noqa: FBT001 -- click passes options by name
     plugins: tuple[str, ...],
     trust_project: bool,  # noqa: FBT001 -- as write
-    body: str,
+    body: Body,
 ) -> int:
     r"""Host a session: read requests from standard input, one JSON object a line, and answer each with one.
 

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+
+from prowess._internal import uuid7 as module
+from prowess._internal.uuid7 import uuid7
+
+
+def test_an_identifier_is_a_uuid_of_version_7_that_carries_the_time() -> None:
+    before = time.time_ns() // 1_000_000
+    made = uuid.UUID(uuid7())
+    after = time.time_ns() // 1_000_000
+
+    assert made.version == 7
+    assert made.variant == uuid.RFC_4122
+    assert before <= made.int >> 80 <= after + 1
+
+
+def test_later_identifiers_sort_behind_earlier_ones_also_in_one_millisecond() -> None:
+    made = [uuid7() for _ in range(2000)]
+
+    assert made == sorted(set(made))
+
+
+def test_a_clock_that_steps_back_does_not_disturb_the_order() -> None:
+    first = uuid7()
+    ahead = module._last + (10_000 << 74)
+    module._last = ahead
+    try:
+        second, third = uuid7(), uuid7()
+    finally:
+        module._last = int(time.time() * 1000) << 74
+    assert first < second < third
+
+
+def test_threads_never_draw_the_same_identifier() -> None:
+    drawn: list[str] = []
+    threads = [threading.Thread(target=lambda: drawn.extend(uuid7() for _ in range(500))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+
+    assert len(drawn) == len(set(drawn)) == 2000
