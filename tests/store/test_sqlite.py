@@ -196,9 +196,9 @@ import sys, os, anyio
 import anyio._backends._asyncio  # before the interpreter's own files are out of reach
 from prowess.store import SqliteSessionStore, SessionRow
 from prowess.errors import StoreError
-if os.geteuid() == 0:
-    os.setgid(65534)
-    os.setuid(65534)
+me = os.geteuid()
+if me == 0:
+    os.seteuid(65534)
 
 async def main():
     store = SqliteSessionStore(sys.argv[1])
@@ -209,6 +209,7 @@ async def main():
     await store.close()
 
 anyio.run(main)
+os.seteuid(me)
 """
 
 

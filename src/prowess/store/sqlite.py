@@ -140,13 +140,11 @@ def _make_private(path: str) -> None:
 
 def _reason(fault: OSError | sqlite3.Error) -> str:
     match fault:
+        case OSError():
+            return fault.strerror or str(fault)
         case sqlite3.OperationalError() if "locked" in str(fault):
             return "another process kept it locked for too long; try again"
         case sqlite3.OperationalError():
             return f"{fault}; check the permissions of the file and its directory, and the space on the disk"
-        case sqlite3.DatabaseError():
-            return f"{fault}; move the file away to begin a new one"
-        case OSError():
-            return fault.strerror or str(fault)
         case _:
-            return str(fault)
+            return f"{fault}; move the file away to begin a new one"
