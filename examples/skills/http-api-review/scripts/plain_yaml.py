@@ -137,7 +137,9 @@ class _Reader:
         margin = min((len(row) - len(row.lstrip(" ")) for row in rows if row.strip()), default=0)
         text = "\n".join(row[margin:].rstrip() for row in rows).rstrip("\n")
         if header.startswith(">"):
-            text = re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+            if re.search(r"^ ", text, re.MULTILINE):
+                self.refuse(line, "folded text with lines that are indented further")
+            text = re.sub(r"\n+", lambda found: found[0][1:] or " ", text)
         return text if "-" in header or not text else text + "\n"
 
     def scalar(self, line: _Line, text: str) -> object:
