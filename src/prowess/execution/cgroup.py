@@ -2,6 +2,10 @@
 
 It needs a writable hierarchy, so in practice root. Where there is none the run goes on, and its guarantees say that
 these two bounds do not hold.
+
+Moving another process between groups makes the kernel wait for every processor, some milliseconds each time. A thread
+that moves itself does not, and a child begins in the group of the thread that starts it; so with hierarchies of version
+1, which can hold single threads, the starting thread visits the group for the moment of the start.
 """
 
 from __future__ import annotations
@@ -11,67 +15,158 @@ import contextlib
 import itertools
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.execution.request import ExecLimits
 
 _ROOT = "/sys/fs/cgroup"
+_OWN_PROCESSES = 2  # bubblewrap's two processes are in the group as well
+_CURRENT_THREAD = 0
 _numbers = itertools.count()
 # The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
 _dying: list[str] = []
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Controller:
+    bound: str
+    name: str
+    file_v1: str
+    file_v2: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Member:
+    """A directory of the group; `back` is the `tasks` file that a visiting thread returns to, None in version 2."""
+
+    bound: str
+    directory: str
+    back: str | None
+
+
 class ControlGroup:
-    """Bounds on every process that `add` brings in and on their children; `enforced` names those that hold."""
+    """Bounds on every process that is started within `visited`, or added, and on their children.
+
+    `enforced` names the bounds that hold.
+    """
 
     def __init__(self, limits: ExecLimits, root: str = _ROOT) -> None:
-        name = f"prowess-{os.getpid()}-{next(_numbers)}"
-        self.enforced: tuple[str, ...] = ()
-        self._directories: list[str] = []
+        self._members: list[_Member] = []
         if os.geteuid() != 0:
             return
-        wanted = {"pids": ("processes", limits.processes), "memory": ("memory", limits.memory_bytes)}
-        for controller, (bound, value) in wanted.items():
-            if value is not None and (place := _place(root, controller)) is not None:
-                directory, file = place
-                if self._limit(os.path.join(directory, name), file, value):
-                    self.enforced = (*self.enforced, bound)
+        name = f"prowess-{os.getpid()}-{next(_numbers)}"
+        for controller in _wanted(limits):
+            if (member := _make(root, controller, name)) is not None:
+                self._members.append(member)
 
-    def add(self, pid: int) -> bool:
-        """Bring the process in; False where the kernel refuses, and then nothing is bounded."""
+    @property
+    def enforced(self) -> tuple[str, ...]:
+        """The bounds that the kernel keeps."""
+        return tuple(member.bound for member in self._members)
+
+    @contextlib.contextmanager
+    def visited(self) -> Iterator[None]:
+        """Start children within this block: they begin in the group, where its version allows that."""
+        inside = []
         try:
-            for directory in self._directories:
-                _write(os.path.join(directory, "cgroup.procs"), pid)
-        except OSError:
-            self.enforced = ()
-            return False
-        return True
+            for member in tuple(self._members):
+                if member.back is not None and self._moved(member, "tasks", _CURRENT_THREAD):
+                    inside.append(member.back)
+            yield
+        finally:
+            for back in inside:
+                with contextlib.suppress(OSError):
+                    _write(back, _CURRENT_THREAD)
+
+    def add(self, pid: int) -> None:
+        """Bring a process in that could not begin in the group."""
+        for member in tuple(self._members):
+            if member.back is None:
+                self._moved(member, "cgroup.procs", pid)
 
     def remove(self) -> None:
         """Delete the group; its processes must be dead."""
-        _dying.extend(self._directories)
-        self._directories = []
+        _dying.extend(member.directory for member in self._members)
+        self._members = []
         _bury()
 
-    def _limit(self, directory: str, file: str, value: int) -> bool:
+    def _moved(self, member: _Member, file: str, task: int) -> bool:
         try:
-            if directory not in self._directories:
-                os.mkdir(directory, 0o755)
-                self._directories.append(directory)
-            _write(os.path.join(directory, file), value)
+            _write(os.path.join(member.directory, file), task)
         except OSError:
-            with contextlib.suppress(OSError):
-                os.rmdir(directory)
-            self._directories = [kept for kept in self._directories if kept != directory]
+            self._members.remove(member)  # the bound does not hold, so it is not claimed
+            _dying.append(member.directory)
             return False
         return True
+
+
+def _wanted(limits: ExecLimits) -> Iterator[_Controller]:
+    if limits.processes is not None:
+        value = limits.processes + _OWN_PROCESSES
+        yield _Controller(bound="processes", name="pids", file_v1="pids.max", file_v2="pids.max", value=value)
+    if limits.memory_bytes is not None:
+        yield _Controller(
+            bound="memory",
+            name="memory",
+            file_v1="memory.limit_in_bytes",
+            file_v2="memory.max",
+            value=limits.memory_bytes,
+        )
+
+
+def _make(root: str, controller: _Controller, name: str) -> _Member | None:
+    hierarchy = os.path.join(root, controller.name)
+    if os.path.isfile(os.path.join(hierarchy, "tasks")):
+        back, file = os.path.join(hierarchy, _own_group(controller.name), "tasks"), controller.file_v1
+    elif controller.name in _enabled(root):
+        hierarchy, back, file = root, None, controller.file_v2
+    else:
+        return None
+    directory = os.path.join(hierarchy, name)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(directory, 0o755)
+        _write(os.path.join(directory, file), controller.value)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)
+        return None
+    return _Member(bound=controller.bound, directory=directory, back=back)
+
+
+def _own_group(controller: str) -> str:
+    """Return the path of this thread's group in a version 1 hierarchy, relative to its root."""
+    with open("/proc/thread-self/cgroup", encoding="utf-8") as file:
+        for line in file:
+            _, names, path = line.rstrip("\n").split(":", 2)
+            if controller in names.split(","):
+                return path.lstrip("/")
+    return ""
+
+
+def _enabled(root: str) -> list[str]:
+    try:
+        with open(os.path.join(root, "cgroup.subtree_control"), encoding="ascii") as file:
+            return file.read().split()
+    except OSError:
+        return []
+
+
+def _write(path: str, value: int) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
 
 
 def _bury() -> None:
     for directory in tuple(_dying):
         with contextlib.suppress(OSError, ValueError):  # still busy, or another thread was faster
-            os.rmdir(directory)
+            with contextlib.suppress(FileNotFoundError):
+                os.rmdir(directory)
             _dying.remove(directory)
 
 
@@ -83,20 +178,3 @@ def _bury_at_exit() -> None:
 
 
 atexit.register(_bury_at_exit)
-
-
-def _place(root: str, controller: str) -> tuple[str, str] | None:
-    """Return (directory for groups, file of the bound) of a controller, version 1 or 2."""
-    if os.path.isfile(os.path.join(root, controller, "cgroup.procs")):
-        return os.path.join(root, controller), {"pids": "pids.max", "memory": "memory.limit_in_bytes"}[controller]
-    try:
-        with open(os.path.join(root, "cgroup.subtree_control"), encoding="ascii") as file:
-            enabled = file.read().split()
-    except OSError:
-        return None
-    return (root, f"{controller}.max") if controller in enabled else None
-
-
-def _write(path: str, value: int) -> None:
-    with open(path, "w", encoding="ascii") as file:
-        file.write(str(value))

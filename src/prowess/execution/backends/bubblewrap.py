@@ -97,9 +97,9 @@ class BubblewrapSandbox:
         program, version = self._program()
         group = ControlGroup(request.limits)
         try:
-            started = start(
-                program, _layout(request, interpreter), _command(request, interpreter), stdin=request.stdin is not None
-            )
+            layout, command = _layout(request, interpreter), _command(request, interpreter)
+            with group.visited():
+                started = start(program, layout, command, stdin=request.stdin is not None)
             try:
                 return _run(started, request, group, version, wake)
             finally:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SETUP_SECONDS = 10.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.005
+_FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.0002, 0.005, 1.03
 _MESSAGE_BYTES = 4096
 _STATUS_BYTES = 65_536
 
@@ -174,7 +174,7 @@ def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
         if time.monotonic() > deadline:
             raise _too_slow()
         time.sleep(pause)
-        pause = min(pause * 1.2, _LONGEST_PAUSE)
+        pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
 
 def _too_slow() -> SandboxUnavailableError:
