@@ -52,7 +52,7 @@ def default_sources(cwd: str | None, plugins: Sequence[str], *, enterprise_root:
     sources += _personal()
     if cwd is not None:
         sources += _project(cwd)
-    sources += _plugins(plugins)
+    sources += plugin_sources(plugins)
     return sources
 
 
@@ -75,7 +75,8 @@ def _project(cwd: str) -> Iterator[DirectorySource]:
         here = os.path.dirname(here)
 
 
-def _plugins(directories: Sequence[str]) -> Iterator[DirectorySource]:
+def plugin_sources(directories: Sequence[str]) -> Iterator[DirectorySource]:
+    """Return one source of the plugin layer for each directory; labels are made distinct."""
     labels: set[str] = set()
     for directory in directories:
         parts = os.path.abspath(directory).split("/")

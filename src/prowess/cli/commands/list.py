@@ -1,0 +1,183 @@
+"""`prowess list`: the skills that the catalog finds here, and what it did not list and why."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.catalog_options import catalog_options, open_catalog
+
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog, SkillEntry
+    from prowess.diagnostics import Diagnostic
+
+_PIPED_COLUMNS = 80
+_LONGEST_NAME = 40
+_SHORTEST_DESCRIPTION = 20
+_MOST_FINDINGS = 20
+
+
+@click.command()
+@click.argument("prefix", default="")
+@catalog_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(  # noqa: PLR0917 -- click passes options by name
+    prefix: str,
+    roots: tuple[str, ...],
+    plugins: tuple[str, ...],
+    trust_project: bool,  # noqa: FBT001 -- click passes options by name
+    quiet: bool,  # noqa: FBT001 -- as trust_project
+    as_json: bool,  # noqa: FBT001 -- as trust_project
+) -> int:
+    """List the skills that answer to their names, those that begin with PREFIX where it is given.
+
+    What was left out stands on standard error, with the reason.
+
+    \b
+    Example:
+      prowess list --root examples/skills
+    """  # noqa: D301 -- click looks for the character itself
+    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
+    if as_json:
+        output.document(_document(catalog, prefix))
+        return exit_codes.OK
+    entries = catalog.entries(prefix=prefix)
+    if entries:
+        output.raw("".join(_rows(entries)))
+    if not quiet:
+        if not entries:
+            output.note(
+                f"no skill begins with {prefix!r}"
+                if prefix
+                else "no skills found; `prowess list --help` says where to put them"
+            )
+        for text in _remarks(catalog.diagnostics):
+            output.note(text)
+    return exit_codes.OK
+
+
+def _rows(entries: tuple[SkillEntry, ...]) -> list[str]:
+    names = [printable_line(entry.name) for entry in entries]
+    layers = [entry.layer.value for entry in entries]
+    name_width = min(max(_width(name) for name in names), _LONGEST_NAME)
+    layer_width = max(len(layer) for layer in layers)
+    left = max(_columns() - name_width - layer_width - 4, _SHORTEST_DESCRIPTION)
+    return [
+        f"{_padded(name, name_width)}  {layer:<{layer_width}}  {_shortened(_one_line(entry.description), left)}\n"
+        for name, layer, entry in zip(names, layers, entries, strict=True)
+    ]
+
+
+def _columns() -> int:
+    if not sys.stdout.isatty():
+        return _PIPED_COLUMNS
+    # Imported here: a pipe needs no terminal's size.
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
+
+
+def _one_line(text: str) -> str:
+    return printable_line(" ".join(text.split()))
+
+
+def _shortened(text: str, width: int) -> str:
+    """Return at most `width` columns of `text`, cut between words where that loses little."""
+    if _width(text) <= width:
+        return text
+    while _width(text) > width - 1:
+        text = text[: width - 1] if len(text) > width - 1 else text[:-1]
+    words, blank, _ = text.rpartition(" ")
+    return f"{words if blank and len(words) > width // 2 else text}…"
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
+
+
+def _width(text: str) -> int:
+    """Return how many columns a terminal gives to `text`."""
+    if text.isascii():
+        return len(text)
+    # Imported here: most names and descriptions are ASCII.
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text)
+
+
+def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
+    """Return what was left out and what is shadowed, one line each, and a count of the other faults."""
+    told = [found for found in diagnostics if found.severity == "error" or found.family == "catalog"]
+    lines = [_line(found) for found in told[:_MOST_FINDINGS]]
+    if len(told) > _MOST_FINDINGS:
+        lines.append(f"{len(told) - _MOST_FINDINGS} more; `prowess list --json` has them all")
+    if odd := len({found.location.path for found in diagnostics if found not in told and found.severity == "warning"}):
+        lines.append(f"{odd} listed with warnings; `prowess check` explains them")
+    return lines
+
+
+def _line(found: Diagnostic) -> str:
+    place = _shown(found.location.path or "")
+    line = f":{found.location.line}" if found.family != "catalog" else ""
+    return f"{place}{line}: {found.severity} {found.rule}  {printable_line(found.message)}"
+
+
+def _shown(path: str) -> str:
+    here = os.getcwd()
+    return printable_line(path.removeprefix(f"{here}/") if here != "/" else path)
+
+
+def _document(catalog: Catalog, prefix: str) -> dict[str, object]:
+    # Imported here: only JSON needs it.
+    from prowess.catalog.resolution import resolve
+
+    winners = {entry.key for entry in catalog.entries(prefix=prefix)}
+    copies: dict[str, list[SkillEntry]] = {}
+    for entry in catalog.all_entries():
+        if entry.key in winners:
+            copies.setdefault(entry.key, []).append(entry)
+    resolved = [resolve(group[0].name, group) for group in copies.values()]
+    return {
+        "skills": [_entry(entry) for entry in catalog.entries(prefix=prefix)],
+        "shadowed": [
+            {**_entry(shadowed.entry), "reason": shadowed.reason} for found in resolved for shadowed in found.shadowed
+        ],
+        "diagnostics": [_diagnostic(found) for found in catalog.diagnostics],
+        "notices": [{"code": notice.code, "message": notice.message} for notice in catalog.notices],
+    }
+
+
+def _entry(entry: SkillEntry) -> dict[str, object]:
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "layer": entry.layer.value,
+        "source": entry.source,
+        "location": entry.location,
+        "root_dir": entry.root_dir,
+        "aliases": list(entry.aliases),
+        "live": entry.live,
+        "properties": entry.properties,
+    }
+
+
+def _diagnostic(found: Diagnostic) -> dict[str, object]:
+    """As in `prowess check --json`."""
+    place = found.location
+    return {
+        "rule": found.rule,
+        "family": found.family,
+        "severity": found.severity.value,
+        "message": found.message,
+        "path": place.path,
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+        "skill": found.skill,
+    }

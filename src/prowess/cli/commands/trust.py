@@ -1,0 +1,84 @@
+"""`prowess trust`: which projects may offer their skills."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from prowess.catalog.project import project_root
+from prowess.catalog.trust import TrustStore
+from prowess.cli import exit_codes, output
+from prowess.errors import StoreError
+
+
+@click.command()
+@click.argument("path", default=".", type=click.Path())
+@click.option("--revoke", is_flag=True, help="Take the trust back.")
+@click.option("--list", "show", is_flag=True, help="List the trusted projects.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    path: str,
+    revoke: bool,  # noqa: FBT001 -- click passes options by name
+    show: bool,  # noqa: FBT001 -- as revoke
+    as_json: bool,  # noqa: FBT001 -- as revoke
+) -> int:
+    """Trust the project at PATH (default: here), so that its skills are offered.
+
+    A project is the nearest directory above with .git, or PATH itself. What was decided stands in
+    PROWESS_HOME/trust.json, by real path. Trust a project only if you would run its code: its skills are instructions
+    to a model that acts for you.
+
+    \b
+    Example:
+      prowess trust
+      prowess trust --revoke ~/work/old-project
+    """  # noqa: D301 -- click looks for the character itself
+    if revoke and show:
+        raise click.UsageError("--revoke and --list exclude each other")
+    store = TrustStore()
+    if show:
+        return _listed(store, as_json=as_json)
+    try:
+        return _revoked(store, path, as_json=as_json) if revoke else _trusted(store, path, as_json=as_json)
+    except TimeoutError as fault:
+        raise StoreError(store.path, str(fault)) from fault
+    except OSError as fault:
+        raise StoreError(store.path, fault.strerror or str(fault)) from fault
+
+
+def _listed(store: TrustStore, *, as_json: bool) -> int:
+    problem = store.problem
+    if problem is not None:
+        output.note(problem)
+    trusted = store.listed()
+    if as_json:
+        output.document({"store": store.path, "trusted": list(trusted), "problem": problem})
+    elif trusted:
+        output.line("\n".join(trusted))
+    elif problem is None:
+        output.note("no project is trusted; `prowess trust PATH` trusts one")
+    return exit_codes.OK if problem is None else exit_codes.UNAVAILABLE
+
+
+def _trusted(store: TrustStore, path: str, *, as_json: bool) -> int:
+    if not os.path.isdir(path):
+        raise click.BadParameter(f"{path!r} is not a directory", param_hint="PATH")
+    real = store.trust(project_root(path))
+    if as_json:
+        output.document({"trusted": real})
+    else:
+        output.line(
+            f"Trusted {real}. Its skills are offered from now on; take it back with: prowess trust --revoke {real}"
+        )
+    return exit_codes.OK
+
+
+def _revoked(store: TrustStore, path: str, *, as_json: bool) -> int:
+    # The exact path first: a project that is gone has no root to be found.
+    revoked = store.revoke(path) or (os.path.isdir(path) and store.revoke(project_root(path)))
+    if as_json:
+        output.document({"revoked": revoked})
+    else:
+        output.line(f"{path} is no longer trusted." if revoked else f"{path} was not trusted; nothing changed.")
+    return exit_codes.OK

@@ -1,0 +1,91 @@
+"""`prowess why`: which copy of a skill is used, which are shadowed, and why."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.catalog_options import catalog_options, open_catalog
+
+if TYPE_CHECKING:
+    from prowess.catalog import Resolution, SkillEntry
+
+
+@click.command()
+@click.argument("name")
+@catalog_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(  # noqa: PLR0917 -- click passes options by name
+    name: str,
+    roots: tuple[str, ...],
+    plugins: tuple[str, ...],
+    trust_project: bool,  # noqa: FBT001 -- click passes options by name
+    quiet: bool,  # noqa: FBT001 -- as trust_project
+    as_json: bool,  # noqa: FBT001 -- as trust_project
+) -> int:
+    """Say which copy of the skill NAME is used, which are shadowed, and why.
+
+    A skill that was left out or held back is named with the reason.
+
+    \b
+    Example:
+      prowess why csv-report --root examples/skills
+    """  # noqa: D301 -- click looks for the character itself
+    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
+    found = catalog.why(name)
+    if as_json:
+        output.document(_document(found))
+    else:
+        output.line("\n".join(_rows(found)))
+    return exit_codes.OK
+
+
+def _copies(found: Resolution) -> list[tuple[SkillEntry, str]]:
+    winner = [(found.winner, "active")] if found.winner is not None else []
+    return [*winner, *((shadowed.entry, shadowed.reason) for shadowed in found.shadowed)]
+
+
+def _rows(found: Resolution) -> list[str]:
+    copies = _copies(found)
+    places = [_place(entry) for entry, _ in copies]
+    layer_width = max(len(entry.layer.value) for entry, _ in copies)
+    width = max(len(place) for place in places)
+    lead = f"{printable_line(found.name)}  "
+    rows = []
+    for (entry, state), place in zip(copies, places, strict=True):
+        rows.append(f"{lead}{entry.layer.value:<{layer_width}}  {place:<{width}}  {printable_line(state)}")
+        lead = " " * len(lead)
+        rows += [f"{lead}{'':<{layer_width}}  also reached as {_shown(alias)}" for alias in entry.aliases]
+    return rows
+
+
+def _place(entry: SkillEntry) -> str:
+    if entry.layer.value == "plugin":
+        return printable_line(f"{entry.source}: {entry.qualified_name}")
+    return _shown(entry.root_dir)
+
+
+def _shown(path: str) -> str:
+    here = os.getcwd()
+    return printable_line(path.removeprefix(f"{here}/") if here != "/" else path)
+
+
+def _document(found: Resolution) -> dict[str, object]:
+    return {
+        "name": found.name,
+        "copies": [
+            {
+                "state": "active" if entry is found.winner else "shadowed",
+                "reason": None if entry is found.winner else state,
+                "layer": entry.layer.value,
+                "source": entry.source,
+                "location": entry.location,
+                "aliases": list(entry.aliases),
+            }
+            for entry, state in _copies(found)
+        ],
+    }
