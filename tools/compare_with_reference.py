@@ -117,12 +117,11 @@ def _print_table(found: list[Comparison], skills: list[Path]) -> None:
     for item in found:
         if item.verdict == "different":
             print(f"--- {item.command} {item.skill}\n  ours   {item.ours}\n  theirs {item.theirs}")
-    print(f"{len(skills)} skills\n{'command':<16} {'equal':>6} {'detail':>7} {'different':>10}")
+    verdicts = ("equal", "detail", "different")
+    print(f"{len(skills)} skills\n{'command':<16}" + "".join(f" {verdict:>10}" for verdict in verdicts))
     for command in COMMANDS:
-        verdicts = [item.verdict for item in found if item.command == command]
-        print(
-            f"{command:<16} {verdicts.count('equal'):>6} {verdicts.count('detail'):>7} {verdicts.count('different'):>10}"
-        )
+        given = [item.verdict for item in found if item.command == command]
+        print(f"{command:<16}" + "".join(f" {given.count(verdict):>10}" for verdict in verdicts))
 
 
 if __name__ == "__main__":

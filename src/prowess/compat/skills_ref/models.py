@@ -1,0 +1,34 @@
+"""What `read_properties` returns. The shape is the reference library's: positional, mutable, nothing checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class SkillProperties:
+    """The six properties of a skill.
+
+    A property that the file does not have is None, `metadata` too when it was read. A list where text is wanted
+    stays a list, as in the reference library; `prowess check` reports it.
+    """
+
+    name: str
+    description: str
+    license: str | None = None
+    compatibility: str | None = None
+    allowed_tools: str | None = None
+    metadata: dict[str, str] | None = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the properties under their names in the file; absent ones and empty metadata are left out."""
+        values: dict[str, object] = {"name": self.name, "description": self.description}
+        if self.license is not None:
+            values["license"] = self.license
+        if self.compatibility is not None:
+            values["compatibility"] = self.compatibility
+        if self.allowed_tools is not None:
+            values["allowed-tools"] = self.allowed_tools
+        if self.metadata:
+            values["metadata"] = self.metadata
+        return values

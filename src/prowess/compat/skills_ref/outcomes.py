@@ -1,0 +1,70 @@
+"""What the three commands of the reference tool answer: text for each stream and an exit code.
+
+Both command lines, `prowess` and `python -m prowess.compat.skills_ref`, print these outcomes, so they cannot differ.
+Nothing here prints or exits.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess.compat.skills_ref.errors import SkillError
+from prowess.compat.skills_ref.parser import read_properties
+from prowess.compat.skills_ref.prompt import to_prompt
+from prowess.compat.skills_ref.validator import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One command's answer; each text ends with a line break unless it is empty."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+
+
+def skill_directory(path: Path) -> Path:
+    """Return the directory that `path` stands for: a file called skill.md, in any casing, stands for its parent."""
+    return path.parent if path.name.lower() == "skill.md" and path.is_file() else path
+
+
+def validation(path: Path) -> Outcome:
+    """Answer `validate PATH`."""
+    directory = skill_directory(path)
+    return validation_block(str(directory), validate(directory))
+
+
+def validation_block(label: str, messages: Sequence[str]) -> Outcome:
+    """Answer for one skill with these messages: valid where there are none."""
+    if not messages:
+        return Outcome(stdout=f"Valid skill: {label}\n")
+    lines = [f"Validation failed for {label}:", *(f"  - {message}" for message in messages)]
+    return Outcome(stderr="\n".join(lines) + "\n", exit_code=1)
+
+
+def properties(path: Path) -> Outcome:
+    """Answer `read-properties PATH`."""
+    try:
+        values = read_properties(skill_directory(path)).to_dict()
+    except SkillError as fault:
+        return failure(fault)
+    return Outcome(stdout=json.dumps(values, indent=2) + "\n")
+
+
+def prompt(paths: Iterable[Path]) -> Outcome:
+    """Answer `to-prompt PATH...`: all of the skills or none of them."""
+    try:
+        return Outcome(stdout=to_prompt([skill_directory(path) for path in paths]) + "\n")
+    except SkillError as fault:
+        return failure(fault)
+
+
+def failure(fault: SkillError) -> Outcome:
+    """Answer a call that could not be carried out."""
+    return Outcome(stderr=f"Error: {fault}\n", exit_code=1)
