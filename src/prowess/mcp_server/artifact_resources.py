@@ -1,0 +1,104 @@
+"""Files that scripts left behind, as MCP resources.
+
+A resource's URI is `prowess://artifacts/<run>/<name>`, percent-encoded, so that every name survives the way there and
+back; the run sorts by time and keeps two files of one name apart. Reading goes through `skills.read`, by the same
+door as every other call.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote, unquote
+
+from prowess.errors import ResourceNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from prowess.runtime import Session
+
+SCHEME = "prowess://artifacts/"
+_TEXT_TYPES = ("application/json", "application/jsonl", "application/xml", "application/yaml", "image/svg+xml")
+_SLICE = 1 << 20  # bytes asked for at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactResource:
+    """One artifact: `reference` is `<run>/<name>`, `size` is in bytes."""
+
+    reference: str
+    name: str
+    media_type: str
+    size: int
+
+    @property
+    def uri(self) -> str:
+        """The URI under which it is read."""
+        return SCHEME + quote(self.reference, safe="/")
+
+
+class ArtifactShelf:
+    """What this server's session has left, the newest run first."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._artifacts: dict[str, ArtifactResource] = {}
+
+    def add(self, result: Mapping[str, object]) -> list[ArtifactResource]:
+        """Take note of the artifacts in a result of `skills.run_script` and return them."""
+        added = [_resource(entry) for entry in cast("Iterable[Mapping[str, object]]", result.get("artifacts", ()))]
+        self._artifacts.update((artifact.uri, artifact) for artifact in added)
+        return added
+
+    def listed(self) -> list[ArtifactResource]:
+        """Return every artifact, the newest run first, by name within a run."""
+        runs = sorted({artifact.reference.split("/")[0] for artifact in self._artifacts.values()}, reverse=True)
+        return sorted(self._artifacts.values(), key=lambda one: (runs.index(one.reference.split("/")[0]), one.name))
+
+    async def read(self, uri: str) -> tuple[ArtifactResource, bytes]:
+        """Return an artifact and its bytes.
+
+        Raises:
+            ResourceNotFoundError: no such artifact of this session.
+            SkillError: what `skills.read` says.
+        """
+        artifact = self._artifacts.get(uri) or self._artifacts.get(_canonical(uri))
+        if artifact is None:
+            raise ResourceNotFoundError("artifacts of this session", uri)
+        data = b""
+        offset: int | None = 0
+        while offset is not None:
+            part = await self._session.read(artifact=artifact.reference, encoding="binary", offset=offset, limit=_SLICE)
+            data += base64.b64decode(cast("str", part["data_base64"]))
+            offset = cast("int | None", part["next_offset"])
+        return artifact, data
+
+
+def as_text(artifact: ArtifactResource, data: bytes) -> str | None:
+    """Return the text of an artifact of a text type, None where it is binary."""
+    if not artifact.media_type.startswith("text/") and artifact.media_type not in _TEXT_TYPES:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _resource(entry: Mapping[str, object]) -> ArtifactResource:
+    name = cast("str", entry["name"])
+    # The directory above the artifact's own name is its run.
+    parts = cast("str", entry["path"]).split("/")
+    run = parts[len(parts) - len(name.split("/")) - 1]
+    return ArtifactResource(
+        reference=f"{run}/{name}",
+        name=name,
+        media_type=cast("str", entry["media_type"]),
+        size=cast("int", entry["size"]),
+    )
+
+
+def _canonical(uri: str) -> str:
+    """Return the URI in our own spelling; a host may have encoded more or fewer characters."""
+    return SCHEME + quote(unquote(uri.removeprefix(SCHEME)), safe="/")

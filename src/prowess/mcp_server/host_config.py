@@ -1,0 +1,77 @@
+"""The configuration snippet for each host: where it goes, and what stands in it.
+
+Hosts start servers from a directory of their own and with an environment of their own, so the command and every
+directory are absolute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import sysconfig
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Entry = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A program that can start MCP servers; `place` is the file that the snippet belongs into."""
+
+    place: str
+    render: Callable[[Entry], str]
+
+
+def _json_under(key: str, *, kind: bool = False) -> Callable[[Entry], str]:
+    def render(entry: Entry) -> str:
+        value = {"type": "stdio", **entry} if kind else entry
+        return json.dumps({key: {"prowess": value}}, indent=2, ensure_ascii=False)
+
+    return render
+
+
+def _toml(entry: Entry) -> str:
+    lines = ["[mcp_servers.prowess]", *_assignments({key: entry[key] for key in ("command", "args")})]
+    environment = entry.get("env")
+    if isinstance(environment, dict):
+        lines += ["", "[mcp_servers.prowess.env]", *_assignments(environment)]
+    return "\n".join(lines)
+
+
+def _assignments(values: Mapping[str, object]) -> list[str]:
+    # JSON strings, and arrays of them, are TOML too, as long as no character is written as a surrogate escape.
+    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+
+
+HOSTS: Mapping[str, Host] = {
+    "claude": Host(
+        place="claude_desktop_config.json (Settings, Developer, Edit Config)", render=_json_under("mcpServers")
+    ),
+    "claude-code": Host(place=".mcp.json in the project", render=_json_under("mcpServers", kind=True)),
+    "codex": Host(place="~/.codex/config.toml", render=_toml),
+    "cursor": Host(place=".cursor/mcp.json in the project, or ~/.cursor/mcp.json", render=_json_under("mcpServers")),
+    "gemini": Host(place="~/.gemini/settings.json", render=_json_under("mcpServers")),
+    "vscode": Host(place=".vscode/mcp.json in the project", render=_json_under("servers", kind=True)),
+    "windsurf": Host(place="~/.codeium/windsurf/mcp_config.json", render=_json_under("mcpServers")),
+    "zed": Host(place="settings.json of Zed", render=_json_under("context_servers")),
+}
+
+
+def server_command() -> list[str]:
+    """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`."""
+    script = os.path.join(sysconfig.get_path("scripts"), "prowess.exe" if os.name == "nt" else "prowess")
+    return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-m", "prowess"]
+
+
+def snippet(host: Host, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """Return the text for `host` that starts `prowess serve` with `arguments`."""
+    command, *rest = server_command()
+    entry: Entry = {"command": command, "args": [*rest, "serve", *arguments]}
+    if environment:
+        entry["env"] = dict(environment)
+    return host.render(entry)

@@ -1,0 +1,103 @@
+"""`skills.list`: the catalog in pages, for hosts that do not show the server's instructions to the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from prowess.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from prowess.catalog import Catalog, SkillEntry
+    from prowess.tools import ToolCall
+
+PAGE = 50
+
+SPEC = ToolSpec(
+    name="skills.list",
+    title="List skills",
+    description=(
+        "List the skills that can be loaded, sorted by name, with what each is for and whether it is loaded. "
+        "Give query to narrow the list down to skills whose name or description holds all of its words; "
+        "give next_cursor of the last answer as cursor to go on."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "Words to look for, in any case and order."},
+            "cursor": {"type": "string", "description": "next_cursor of the answer before."},
+        },
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "skills": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": {"type": "string"},
+                        "description": {"type": "string"},
+                        "location": {"type": ["string", "null"]},
+                        "active": {"type": "boolean"},
+                    },
+                    "required": ["name", "description", "location", "active"],
+                    "additionalProperties": False,
+                },
+            },
+            "next_cursor": {"type": ["string", "null"]},
+        },
+        "required": ["skills", "next_cursor"],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    idempotent=True,
+)
+
+
+class SkillsListTool:
+    """Lists what the catalog offers now. A page ends at a name, so a page that is asked for later is still right."""
+
+    spec = SPEC
+
+    def __init__(
+        self, catalog: Catalog, active: Callable[[], Collection[tuple[str, str]]], *, expose_location: bool = True
+    ) -> None:
+        """`active` answers with (key, location) of the loaded skills."""
+        self._catalog, self._active, self._expose_location = catalog, active, expose_location
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return one page."""
+        del call
+        await to_thread.run_sync(self._catalog.refresh)
+        words = cast("str", arguments.get("query", "")).casefold().split()
+        after = cast("str", arguments.get("cursor", ""))
+        found = [entry for entry in sorted(self._catalog.entries(), key=_name) if _has(entry, words)]
+        rest = [entry for entry in found if _name(entry) > after]
+        page = rest[:PAGE]
+        active = self._active()
+        return {
+            "skills": [
+                {
+                    "name": entry.name,
+                    "description": entry.description,
+                    "location": entry.location if self._expose_location else None,
+                    "active": (entry.key, entry.location) in active,
+                }
+                for entry in page
+            ],
+            "next_cursor": _name(page[-1]) if len(rest) > len(page) else None,
+        }
+
+
+def _name(entry: SkillEntry) -> str:
+    return entry.name
+
+
+def _has(entry: SkillEntry, words: list[str]) -> bool:
+    text = f"{entry.name} {entry.description}".casefold()
+    return all(word in text for word in words)
