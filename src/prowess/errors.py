@@ -237,7 +237,7 @@ class LimitExceededError(SkillError):
 
     def __str__(self) -> str:
         advice = f"; {self.advice}" if self.advice else ""
-        return f"{self.what}: {self.actual:g} is over the limit of {self.limit:g}{advice}"
+        return f"{self.what}: {self.actual:.15g} is over the limit of {self.limit:.15g}{advice}"
 
 
 class PolicyDeniedError(SkillError, PermissionError):

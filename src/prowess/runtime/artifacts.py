@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import NotAFileError, ResourceNotFoundError
+from prowess.errors import NotTextError, ResourceNotFoundError
 from prowess.runtime.skill_files import nearest, read_whole, verified
 
 if TYPE_CHECKING:
@@ -23,7 +23,28 @@ if TYPE_CHECKING:
 
     from prowess.runtime.skill_files import VerifiedFile
 
-_MAX_LISTED = 50
+
+class ArtifactNotFoundError(ResourceNotFoundError):
+    """No script of this session left a file of this name."""
+
+    def __init__(self, path: str, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__("", path, suggestions)
+        self.args = (path, suggestions)
+
+    def __str__(self) -> str:
+        near = f"; there is {' and '.join(repr(name) for name in self.suggestions)}" if self.suggestions else ""
+        return f"no script of this session left an artifact {self.path!r}{near}"
+
+
+class ArtifactNotTextError(NotTextError):
+    """The artifact is not UTF-8 text."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("", path)
+        self.args = (path,)
+
+    def __str__(self) -> str:
+        return f"artifact {self.path!r} is not UTF-8 text; read it with encoding 'binary'"
 
 
 class Artifacts:
@@ -50,7 +71,7 @@ class Artifacts:
 
         Raises:
             UnsafePathError: the name could mean another place.
-            ResourceNotFoundError: there is none of this name.
+            ArtifactNotFoundError: there is none of this name; with the nearest names.
             LimitExceededError: over 16 MiB.
         """
         asked = "/".join(check_relative(name))
@@ -58,11 +79,8 @@ class Artifacts:
             # A missing directory and a missing file mean the same here.
             with contextlib.suppress(OSError), ContainedRoot(self._own()) as root, root.open(path) as file:
                 return verified(path, read_whole(file))
-        known = list(self.names())
-        if any(path.startswith(f"{asked}/") for path in known):
-            below = [path for path in known if path.startswith(f"{asked}/")]
-            raise NotAFileError("artifacts of this session", name, tuple(below[:_MAX_LISTED]))
-        raise ResourceNotFoundError("artifacts of this session", name, nearest(name, known))
+        known = dict.fromkeys(path.partition("/")[2] for path in self.names())
+        raise ArtifactNotFoundError(name, nearest(name, known))
 
     def names(self) -> Iterator[str]:
         """Yield every artifact as `<run>/<name>`, the newest run first."""

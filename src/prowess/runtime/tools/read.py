@@ -21,6 +21,7 @@ from prowess.errors import (
 from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
 from prowess.runtime import disclosure, receipts
+from prowess.runtime.artifacts import ArtifactNotTextError
 from prowess.runtime.sections import outline
 from prowess.runtime.skill_files import nearest, read_verified
 from prowess.runtime.slices import DEFAULT_LIMIT, slice_bytes, slice_text
@@ -125,7 +126,7 @@ class ReadTool:
         if (artifact := cast("str | None", arguments.get("artifact"))) is not None:
             await self._context.keeper.current()
             found = await to_thread.run_sync(self._context.artifacts.read, artifact)
-            return {"skill": None, **_content(found, arguments, "artifacts of this session")}
+            return {"skill": None, **_content(found, arguments, None)}
         name, file, notices = await self._verified(arguments)
         described = _describe(name, file) if _is_script(file.path) else _content(file, arguments, name)
         result: dict[str, object] = {"skill": name, **described}
@@ -163,7 +164,7 @@ def _require_consistent(arguments: dict[str, object]) -> None:
         raise InvalidArgumentsError(tuple(problems))
 
 
-def _content(file: VerifiedFile, arguments: dict[str, object], owner: str) -> dict[str, object]:
+def _content(file: VerifiedFile, arguments: dict[str, object], skill: str | None) -> dict[str, object]:
     limit = cast("int", arguments.get("limit", DEFAULT_LIMIT))
     offset = cast("int", arguments.get("offset", 0))
     kind = media_type(file.path)
@@ -173,13 +174,13 @@ def _content(file: VerifiedFile, arguments: dict[str, object], owner: str) -> di
         head["encoding"] = "binary"
         body: dict[str, object] = {"data_base64": base64.b64encode(part.data).decode("ascii")}
     else:
-        text = _decoded(file, owner)
+        text = _decoded(file, skill)
         if kind == _UNKNOWN_MEDIA:
             head["media_type"] = "text/plain"
         sections = outline(text) if "section" in arguments else ()
         stop = None
         if sections:
-            chosen = _chosen(sections, cast("str", arguments["section"]), file, owner)
+            chosen = _chosen(sections, cast("str", arguments["section"]), file, skill)
             offset, stop = chosen.start, chosen.end
         part = slice_text(file.data, offset, limit, stop=stop)
         body = {"text": part.data.decode()}
@@ -195,18 +196,20 @@ def _content(file: VerifiedFile, arguments: dict[str, object], owner: str) -> di
     return {**head, **body, **tail, "digest": file.digest}
 
 
-def _decoded(file: VerifiedFile, owner: str) -> str:
+def _decoded(file: VerifiedFile, skill: str | None) -> str:
     try:
         return file.data.decode()
     except UnicodeDecodeError:
-        raise NotTextError(owner, file.path) from None
+        raise (ArtifactNotTextError(file.path) if skill is None else NotTextError(skill, file.path)) from None
 
 
-def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, owner: str) -> Section:
+def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill: str | None) -> Section:
     for section in sections:
         if section.slug == slug:
             return section
-    raise ResourceNotFoundError(owner, f"{file.path}#{slug}", nearest(slug, (section.slug for section in sections)))
+    raise ResourceNotFoundError(
+        skill or "", f"{file.path}#{slug}", nearest(slug, (section.slug for section in sections))
+    )
 
 
 def _is_script(path: str) -> bool:

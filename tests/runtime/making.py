@@ -1,0 +1,57 @@
+"""Skills on disk and sessions over them, for the tests of this room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from prowess.tools import ToolResult
+
+
+def write_skill(
+    root: Path,
+    name: str,
+    *,
+    description: str | None = None,
+    body: str | None = None,
+    files: Mapping[str, str | bytes] | None = None,
+    extra: str = "",
+) -> Path:
+    """Write a skill; return its directory. `extra` is further front matter, with its line feeds."""
+    directory = root / name
+    directory.mkdir(parents=True, exist_ok=True)
+    says = f"Does {name}." if description is None else description
+    text = f"Body of {name}.\n" if body is None else body
+    (directory / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {says}\n{extra}---\n{text}", encoding="utf-8")
+    for path, content in (files or {}).items():
+        target = directory / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+    return directory
+
+
+def names(receipt: Mapping[str, Any]) -> list[str]:
+    """Return the names of the active skills in a receipt."""
+    return [entry["name"] for entry in receipt["active_skills"]]
+
+
+def codes(receipt: Mapping[str, Any]) -> list[str]:
+    """Return the codes of the notices in a receipt."""
+    return [notice["code"] for notice in receipt["notices"]]
+
+
+def result(outcome: ToolResult) -> dict[str, Any]:
+    """Return the result of a call that must have succeeded."""
+    assert outcome.success, outcome.error
+    return dict(outcome.result or {})
+
+
+def failure(outcome: ToolResult) -> dict[str, Any]:
+    """Return the detail of a call that must have failed."""
+    assert not outcome.success, outcome.result
+    assert outcome.error_detail is not None
+    assert outcome.error == outcome.error_detail["message"]
+    return dict(outcome.error_detail)
