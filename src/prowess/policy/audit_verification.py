@@ -73,7 +73,8 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
     walk = _Walk(None if head is None else f"sha256:{head.lower().removeprefix('sha256:')}")
     with _snapshot(log_path) as (stream, size, found):
         if isinstance(found, str):
-            walk.fault("head", f"{found}, so a cut tail cannot be found")
+            lost = "a cut tail cannot be found" if size else "nothing was recorded yet, or everything was removed"
+            walk.fault("head", f"{found}: {lost}")
             walk.read(stream, size, None)
         else:
             walk.read(stream, size, found)
