@@ -75,7 +75,7 @@ class YamlFault(NamedTuple):
 
 
 class YamlReading(NamedTuple):
-    """What came out. `root` is None where nothing stands or the text could not be read; `nodes` says how much it was."""
+    """What came out. `root` is None where nothing stands or reading stopped; `nodes` counts what was read."""
 
     root: Node | None
     faults: tuple[YamlFault, ...]
@@ -248,7 +248,9 @@ class _Reader:
         context = refusal.context or ""
         if refusal.problem == "exceeded maximum nesting depth":
             return YamlFault("depth", offset + self._base, offset + self._base)
-        if (refusal.context_mark is not None and context.startswith(("while scanning a", "while parsing a flow"))) or (context == "while parsing a quoted scalar" and refusal.context_mark is not None):
+        if (refusal.context_mark is not None and context.startswith(("while scanning a", "while parsing a flow"))) or (
+            context == "while parsing a quoted scalar" and refusal.context_mark is not None
+        ):
             begin = refusal.context_mark.index
         elif self._last is not None and "\n" not in self._text[self._last.end_mark.index : offset]:
             # Something that began on an earlier line ended on this one: it swallowed too much, so it is to blame.

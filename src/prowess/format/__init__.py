@@ -1,8 +1,8 @@
 """SKILL.md as types: one parser, many policies.
 
-`parse_document` and `read_document` give a `SkillDocument`, whatever the bytes; `validate_skill` judges it by a profile;
-`read_skill` gives a `Skill` that loads. Names are resolved when first used, so that listing skills pays only for what it
-needs.
+`parse_document` and `read_document` give a `SkillDocument`, whatever the bytes; `validate_skill` judges it by a
+profile; `read_skill` gives a `Skill` that loads. Names are resolved when first used, so that listing skills pays only
+for what it needs.
 """
 
 from __future__ import annotations

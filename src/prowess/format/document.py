@@ -85,9 +85,9 @@ class SkillDocument:
     """What reading one SKILL.md gave; made by `parse_document` and `read_document`.
 
     `front_matter` is the source between the fences, None where there are none; `front_matter_line` is the 1-based line
-    where it starts. `body_line` is the 1-based line where
-    `body` starts. `fields` keeps order and duplicates; `complete` is false where they could not be read. `directory` is the absolute path of the skill's directory,
-    None for a text from elsewhere. `diagnostics` are those of reading, at the severities of the profile `spec`.
+    where it starts, `body_line` that of `body`. `fields` keeps order and duplicates; `complete` is false where they
+    could not be read. `directory` is the absolute path of the skill's directory, None for a text from elsewhere.
+    `diagnostics` are those of reading, at the severities of the profile `spec`.
     """
 
     origin: SourceText

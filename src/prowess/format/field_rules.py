@@ -144,11 +144,19 @@ def _allowed_tools(field: Field) -> Iterator[Diagnostic]:
 def _unknown(document: SkillDocument) -> Iterator[Diagnostic]:
     unknown = [field for field in document.fields if field.key not in FIELDS]
     for field in unknown[:MAX_FAULTS]:
-        known = next((name for name in FIELDS if name == field.key.lower()), None)
-        hint = f"; did you mean {known}?" if known else ", the specification knows " + ", ".join(FIELDS)
-        message = f"unknown field {_short(field.key)!r}{hint}"
-        fix = None if known else move_under_metadata(document, field)
+        meant = next((name for name in FIELDS if name == field.key.lower().replace("_", "-")), None)
+        if meant is not None:
+            message = f"unknown field {_short(field.key)!r}; did you mean {meant}?"
+            fix = None if document.field(meant) is not None else _respelled(field, meant)
+        else:
+            message = f"unknown field {_short(field.key)!r}; what is not in the specification belongs under metadata"
+            fix = move_under_metadata(document, field)
         yield finding("frontmatter.unknownField", message, field.key_location, fix=fix)
+
+
+def _respelled(field: Field, name: str) -> Fix:
+    edit = field.origin.edit(field.key_node.start, field.key_node.end, name)
+    return Fix(safety=FixSafety.SAFE, title=f"write {name}", edits=(edit,))
 
 
 def _absent(document: SkillDocument, key: str, fix: Fix | None) -> Diagnostic:

@@ -25,9 +25,9 @@ _SHOWN_KEY = 60
 
 
 def parse_document(source: bytes | str, *, path: str | None = None) -> SkillDocument:
-    """Read the bytes or text of a SKILL.md; `path` is how reports call it. Raises nothing on content.
+    r"""Read the bytes or text of a SKILL.md; `path` is how reports call it. Raises nothing on content.
 
-    document = parse_document("---\\nname: pdf\\ndescription: one --- two\\n---\\nBody\\n")
+    document = parse_document("---\nname: pdf\ndescription: one --- two\n---\nBody\n")
     document.text_of("description")  # 'one --- two'
     """
     return parse_source(source, path=path)

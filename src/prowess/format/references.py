@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from prowess._internal.percent import percent_decoded
+
 if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
@@ -75,10 +77,7 @@ def _file_path(target: str) -> str | None:
         return None
     if _SCHEME.match(target):
         return None
-    # Imported here, not at the top: only a body with links needs it.
-    from urllib.parse import unquote
-
-    return unquote(target.partition("#")[0].partition("?")[0]) or None
+    return percent_decoded(target.partition("#")[0].partition("?")[0]) or None
 
 
 def _leads(path: str) -> Literal["inside", "outside", "absolute"]:

@@ -1,0 +1,9 @@
+"""Rules as values: what a rule is, which rules there are, which of them run. No concrete rule is known here."""
+
+from __future__ import annotations
+
+from prowess.rule_engine.registry import RuleRegistry
+from prowess.rule_engine.rule import Rule, RuleMeta
+from prowess.rule_engine.selection import FAMILIES, Selection, judge_all
+
+__all__ = ["FAMILIES", "Rule", "RuleMeta", "RuleRegistry", "Selection", "judge_all"]

@@ -1,0 +1,1 @@
+"""One rule, one file. The class is the rule's page."""

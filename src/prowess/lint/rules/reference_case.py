@@ -1,0 +1,56 @@
+"""The rule `reference.case`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess._internal.percent import percent_encoded
+from prowess.diagnostics import Fix, FixSafety, Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.references import Reference
+    from prowess.lint.subject import LintSubject
+
+
+class ReferenceCase:
+    """A link that spells a file's name in other letters, large or small, than the disk does.
+
+    What it does:
+        Compares the target of each link with the names of the real directory entries.
+
+    Why it matters:
+        The link works on the author's macOS or Windows machine and fails on Linux, where most agents run.
+
+    Example:
+        `See [the API](references/Api.md).`, and the file is `references/api.md`.
+
+    Instead:
+        `See [the API](references/api.md).`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="reference.case", family="lint", severity=Severity.WARNING, summary="A linked file is spelled as on disk."
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each link whose file is found only when case is ignored."""
+        if subject.files is None:
+            return
+        for link in subject.links:
+            sighting = subject.files.look_for(link.path)
+            if sighting.kind == "other case":
+                location = subject.document.origin.location(link.start, link.end)
+                message = f"{link.path} is called {sighting.path} on disk"
+                yield self.meta.found(message, location, fix=_respelled(subject, link, sighting.path))
+
+
+def _respelled(subject: LintSubject, link: Reference, path: str) -> Fix | None:
+    if not link.exact:
+        return None
+    rest = link.target[len(link.target.partition("#")[0].partition("?")[0]) :]
+    edit = subject.document.origin.edit(link.start, link.end, percent_encoded(path) + rest)
+    return Fix(safety=FixSafety.SAFE, title="spell it as the file is called", edits=(edit,))

@@ -1,0 +1,53 @@
+"""The rule `reference.missing`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_MAX_SUGGESTIONS = 20  # a search through all files each; a body with more broken links has a common cause
+
+
+class ReferenceMissing:
+    """A link to a file that the skill does not have.
+
+    What it does:
+        Looks for the target of each link and image in the skill's directory. Links in code and in comments are no
+        links; web addresses and anchors are no files; a symbolic link counts as a file.
+
+    Why it matters:
+        A model that follows the link gets an error in the middle of its task.
+
+    Example:
+        `See [the tax table](references/VAT.md).`, and there is no `references/VAT.md`.
+
+    Instead:
+        Add the file, or link to one that is there.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="reference.missing", family="lint", severity=Severity.WARNING, summary="A linked file exists."
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each link whose file is missing."""
+        if subject.files is None:
+            return
+        suggestions = 0
+        for link in subject.links:
+            sighting = subject.files.look_for(link.path)
+            if sighting.kind != "missing":
+                continue
+            near = subject.files.suggest(sighting.path) if suggestions < _MAX_SUGGESTIONS else None
+            suggestions += 1
+            hint = f"; did you mean {near}?" if near else ""
+            location = subject.document.origin.location(link.start, link.end)
+            yield self.meta.found(f"{sighting.path} does not exist{hint}", location)

@@ -1,0 +1,54 @@
+"""What a report is about: skills, and what was found in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSkill:
+    """One skill and its findings; `path` is its directory as the user knows it, `name` None where it has none."""
+
+    path: str
+    name: str | None
+    document: SkillDocument
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing found is an error."""
+        return all(found.severity is not Severity.ERROR for found in self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How much was found."""
+
+    skills: int
+    errors: int
+    warnings: int
+    infos: int
+    fixable: int
+
+    @classmethod
+    def of(cls, skills: Iterable[CheckedSkill]) -> Tally:
+        """Count the findings of `skills`."""
+        skills = tuple(skills)
+        found = [diagnostic for skill in skills for diagnostic in skill.diagnostics]
+        severities = [diagnostic.severity for diagnostic in found]
+        return cls(
+            skills=len(skills),
+            errors=severities.count(Severity.ERROR),
+            warnings=severities.count(Severity.WARNING),
+            infos=severities.count(Severity.INFO),
+            fixable=sum(diagnostic.fix is not None for diagnostic in found),
+        )

@@ -1,0 +1,68 @@
+"""Findings as one JSON document; its keys are an interface and are documented in `docs/check.md`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.report.checked import CheckedSkill, Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.diagnostics import Diagnostic, Fix
+
+
+def check_document(skills: Sequence[CheckedSkill]) -> dict[str, object]:
+    """Return `{"summary", "diagnostics", "skills"}` as plain data."""
+    tally = Tally.of(skills)
+    return {
+        "summary": {
+            "skills": tally.skills,
+            "errors": tally.errors,
+            "warnings": tally.warnings,
+            "infos": tally.infos,
+        },
+        "diagnostics": [diagnostic_object(found) for skill in skills for found in skill.diagnostics],
+        "skills": [{"path": _unicode(skill.path), "name": skill.name, "valid": skill.valid} for skill in skills],
+    }
+
+
+def diagnostic_object(found: Diagnostic) -> dict[str, object]:
+    """Return one finding as plain data; a point has its own place as its end."""
+    location = found.location
+    return {
+        "rule": found.rule,
+        "family": found.family,
+        "severity": found.severity.value,
+        "message": _unicode(found.message),
+        "path": None if location.path is None else _unicode(location.path),
+        "line": location.line,
+        "column": location.column,
+        "end_line": location.line if location.end_line is None else location.end_line,
+        "end_column": location.column if location.end_column is None else location.end_column,
+        "skill": None if found.skill is None else _unicode(found.skill),
+        "detail": found.detail,
+        "fix": None if found.fix is None else _fix_object(found.fix),
+    }
+
+
+def _fix_object(fix: Fix) -> dict[str, object]:
+    return {
+        "safety": fix.safety.value,
+        "title": fix.title,
+        "edits": [
+            {
+                "line": edit.line,
+                "column": edit.column,
+                "end_line": edit.end_line,
+                "end_column": edit.end_column,
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
+    }
+
+
+def _unicode(text: str) -> str:
+    """JSON is Unicode; a file name that is not becomes readable at the price of its odd bytes."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text

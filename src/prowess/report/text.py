@@ -1,0 +1,104 @@
+"""Findings for a person: one line each, and for an error or a fix the source line with a mark under the place.
+
+    a/SKILL.md:3:14 error frontmatter.syntax  a value with ": " must be quoted
+      3 | description: Checks invoices. Triggers: VAT
+        |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes  [fix]
+
+Everything that comes from a file is escaped here, so that the text can be printed as it is.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from prowess._internal.terminal_text import printable_line
+from prowess.diagnostics import Severity
+from prowess.report.checked import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+    from prowess.report.checked import CheckedSkill
+
+    Style = Callable[[str, str], str]
+
+_LABELS = {
+    Severity.ERROR: ("error", "red"),
+    Severity.WARNING: ("warn", "yellow"),
+    Severity.INFO: ("info", "blue"),
+}
+_WIDEST_LINE = 100
+_BEFORE_MARK = 40  # columns kept before the mark where a line has to be cut
+
+
+def check_lines(skills: Sequence[CheckedSkill], style: Style = lambda text, _colour: text) -> Iterator[str]:
+    """Yield the report line by line, the summary last; `style` colours a text that is safe already."""
+    rules = [found.rule for skill in skills for found in skill.diagnostics]
+    width = max(map(len, rules), default=0)
+    for skill in skills:
+        for found in skill.diagnostics:
+            label, colour = _LABELS[found.severity]
+            place = printable_line(str(found.location))
+            message = printable_line(found.message)
+            yield f"{place} {style(f'{label:<5}', colour)} {found.rule:<{width}}  {message}"
+            if found.fix is not None or found.severity is Severity.ERROR:
+                yield from _excerpt(found, skill.document)
+
+
+def summary_line(skills: Sequence[CheckedSkill]) -> str:
+    """Return the last line: what was found, in how many skills."""
+    tally = Tally.of(skills)
+    parts = [_count(tally.errors, "error"), _count(tally.warnings, "warning"), _count(tally.infos, "info")]
+    found = ", ".join(part for part in parts if not part.startswith("0 ")) or "no faults"
+    fixable = f"; {tally.fixable} fixable" if tally.fixable else ""
+    return f"{found} in {_count(tally.skills, 'skill')}{fixable}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _excerpt(found: Diagnostic, document: SkillDocument) -> Iterator[str]:
+    location = found.location
+    if location.end_line is None or location.end_column is None or location.path != document.path:
+        return
+    lines = document.text.split("\n", location.line)
+    if len(lines) < location.line:
+        return
+    line = lines[location.line - 1]
+    shift = 1 + (document.origin.bom and location.line == 1)
+    start = max(location.column - shift, 0)
+    end = location.end_column - shift if location.end_line == location.line else len(line)
+    shown, start, end = _window(line, start, min(max(end, start + 1), max(len(line), start + 1)))
+    margin = len(str(location.line))
+    before, marked = printable_line(shown[:start]), printable_line(shown[start:end])
+    mark = " " * _columns(before) + "^" * max(_columns(marked), 1)
+    title = "" if found.fix is None else f" {found.fix.title}  [fix]"
+    yield f"  {location.line} | {printable_line(shown)}"
+    yield f"  {' ' * margin} | {mark}{title}"
+
+
+def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """Cut a long line around the place; return it and the place in it."""
+    if len(line) <= _WIDEST_LINE:
+        return line, start, end
+    first = max(min(start - _BEFORE_MARK, len(line) - _WIDEST_LINE), 0)
+    last = min(first + _WIDEST_LINE, len(line))
+    lead, tail = "..." if first else "", "..." if last < len(line) else ""
+    return f"{lead}{line[first:last]}{tail}", start - first + len(lead), min(end, last) - first + len(lead)
+
+
+def _columns(text: str) -> int:
+    """The columns a terminal needs."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(char) for char in text)
+
+
+def _width(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "FW" else 1

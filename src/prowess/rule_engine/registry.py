@@ -1,0 +1,42 @@
+"""The rules of one room, each id once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.rule_engine.rule import Rule
+
+Subject = TypeVar("Subject")
+
+
+class RuleRegistry(Generic[Subject]):
+    """An ordered set of rules over one kind of subject.
+
+    Raises:
+        ValueError: two rules have one id.
+    """
+
+    def __init__(self, *rules: Rule[Subject]) -> None:
+        self._rules = {rule.meta.id: rule for rule in rules}
+        if len(self._rules) != len(rules):
+            ids = [rule.meta.id for rule in rules]
+            twice = sorted({name for name in ids if ids.count(name) > 1})
+            message = f"rule ids must be unique: {', '.join(twice)}"
+            raise ValueError(message)
+
+    def __iter__(self) -> Iterator[Rule[Subject]]:
+        return iter(self._rules.values())
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __getitem__(self, rule_id: str) -> Rule[Subject]:
+        return self._rules[rule_id]
+
+    def check(self, subject: Subject) -> list[Diagnostic]:
+        """Return what all rules find, in their order, at default severities."""
+        return [found for rule in self for found in rule.check(subject)]

@@ -1,0 +1,45 @@
+"""A rule is a class in a file of its own: `meta` says what it is, its docstring is its page, `check` finds.
+
+The docstring has the sections *What it does*, *Why it matters*, *Example* and *Instead*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prowess.diagnostics import Diagnostic, Fix, Location, Severity
+
+Subject_contra = TypeVar("Subject_contra", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleMeta:
+    """What is known of a rule before it runs; `severity` is the default, a profile may change it."""
+
+    id: str
+    family: str
+    severity: Severity
+    summary: str
+
+    def found(self, message: str, location: Location, *, fix: Fix | None = None) -> Diagnostic:
+        """Return a finding of this rule at its default severity."""
+        # Imported here, not at the top: the table of rules is read without building a finding.
+        from prowess.diagnostics import Diagnostic
+
+        return Diagnostic(
+            rule=self.id, family=self.family, severity=self.severity, message=message, location=location, fix=fix
+        )
+
+
+class Rule(Protocol[Subject_contra]):
+    """One rule over one kind of subject. It reads nothing but the subject and raises nothing."""
+
+    meta: ClassVar[RuleMeta]
+
+    def check(self, subject: Subject_contra) -> Iterable[Diagnostic]:
+        """Return every place where the subject breaks the rule."""
+        ...
