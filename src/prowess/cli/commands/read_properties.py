@@ -1,0 +1,99 @@
+"""`prowess read-properties`: the properties of one skill as JSON; with a profile, all that it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess.cli import exit_codes, output
+from prowess.compat.skills_ref import outcomes
+from prowess.compat.skills_ref.parser import located
+from prowess.errors import InvalidArgumentsError, SkillParseError
+from prowess.format import PROFILES, profile_named, read_skill
+from prowess.format.limits import FIELDS
+
+if TYPE_CHECKING:
+    from prowess.format import Skill
+
+REFERENCE = "skills-ref"
+
+
+@click.command("read-properties")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--profile", metavar="P", help=f"Read as this profile loads: {', '.join(PROFILES)}.")
+@click.option("--json-full", is_flag=True, help="Everything: body, location, digest and findings too.")
+def command(*, path: Path, profile: str | None, json_full: bool) -> int:
+    """Print the properties of one skill as JSON, byte for byte as the reference tool.
+
+    PATH is a skill or its SKILL.md. With --profile the skill must load in that profile; --json-full adds what else was
+    read, and answers {"loads": false, "diagnostics": [...]} with exit code 1 where it does not load.
+
+    Example: prowess read-properties --profile lenient --json-full examples/skills/csv-report
+    """
+    if profile is not None:
+        try:
+            profile_named(profile)
+        except InvalidArgumentsError as fault:
+            raise click.UsageError(str(fault)) from fault
+    if profile is None and not json_full:
+        return _answer(outcomes.properties(path))
+    directory = located(outcomes.skill_directory(path))
+    try:
+        skill = read_skill(directory, profile=profile or REFERENCE)
+    except SkillParseError as fault:
+        if not json_full:
+            return _answer(outcomes.failure(fault))
+        output.document(unloadable(fault))
+        return exit_codes.FAILED
+    output.document(everything(skill) if json_full else known_properties(skill))
+    return exit_codes.OK
+
+
+def known_properties(skill: Skill) -> dict[str, object]:
+    """Return the six fields of the specification as the profile reads them."""
+    properties = skill.frontmatter.properties()
+    return {key: properties[key] for key in FIELDS if key in properties}
+
+
+def everything(skill: Skill) -> dict[str, object]:
+    """Return all that was read.
+
+    `allowed_tools` is null where the key is absent, which restricts nothing; `metadata_raw` has nested values as they
+    were written; `digest` is null where the tree has none.
+    """
+    # Imported here, not at the top: one form needs it.
+    from prowess.report.json_report import diagnostic_object
+
+    fields = skill.frontmatter
+    tools = fields.allowed_tools
+    return {
+        "loads": True,
+        "name": skill.name,
+        "description": skill.description,
+        "license": fields.license,
+        "compatibility": fields.compatibility,
+        "allowed_tools": None if tools is None else [str(token) for token in tools],
+        "metadata": dict(fields.metadata),
+        "metadata_raw": dict(fields.metadata_raw),
+        "body": skill.body,
+        "location": skill.location,
+        "digest": skill.digest,
+        "diagnostics": [diagnostic_object(found) for found in skill.diagnostics],
+    }
+
+
+def unloadable(fault: SkillParseError) -> dict[str, object]:
+    """Return the answer for a skill that the profile does not load."""
+    # Imported here, not at the top: one form needs it.
+    from prowess.report.json_report import diagnostic_object
+
+    return {"loads": False, "diagnostics": [diagnostic_object(found) for found in fault.diagnostics]}
+
+
+def _answer(outcome: outcomes.Outcome) -> int:
+    if outcome.stderr:
+        output.note(outcome.stderr.removesuffix("\n"))
+    output.raw(outcome.stdout)
+    return outcome.exit_code

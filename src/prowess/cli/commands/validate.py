@@ -1,0 +1,102 @@
+"""`prowess validate`: the reference tool's judgement in its own words; many skills at once, one block each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess.cli import exit_codes, output
+from prowess.compat.skills_ref import outcomes
+from prowess.compat.skills_ref.parser import located
+from prowess.diagnostics import Severity
+from prowess.errors import InvalidArgumentsError
+from prowess.format import PROFILES, find_skill_directories, profile_named, read_document, validate_skill
+from prowess.report import CheckedSkill
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REFERENCE = "skills-ref"
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH...")
+@click.option("--profile", default=REFERENCE, show_default=True, metavar="P", help=f"One of: {', '.join(PROFILES)}.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as check --json.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
+def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool) -> int:
+    """Check skills as the reference tool does: its messages, its streams, its exit codes.
+
+    PATH is a skill, its SKILL.md, or a folder of skills. Valid skills are named on standard output, faults on standard
+    error; exits with 1 where a skill has one. `prowess check` finds more and says where.
+
+    Example: prowess validate examples/skills
+    """
+    try:
+        profile_named(profile)
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(str(fault)) from fault
+    skills, plural = _skills(paths)
+    if as_json:
+        return _document(skills, profile)
+    failed = 0
+    for path in skills:
+        outcome = outcomes.validation(path) if profile == REFERENCE else _judged(path, profile)
+        failed += outcome.exit_code != exit_codes.OK
+        if outcome.stderr:
+            output.note(outcome.stderr.removesuffix("\n"))
+        elif not quiet:
+            output.line(outcome.stdout.removesuffix("\n"))
+    if plural and not quiet:
+        total = f"{len(skills)} skill{'' if len(skills) == 1 else 's'}"
+        output.line(f"{total}: {len(skills) - failed} valid, {failed} failed")
+    return exit_codes.FAILED if failed else exit_codes.OK
+
+
+def _skills(paths: Sequence[Path]) -> tuple[list[Path], bool]:
+    """Return the skills that the paths stand for, each once, and whether more than one could have been meant."""
+    skills: dict[str, Path] = {}
+    plural = len(paths) > 1
+    for path in paths:
+        directory = outcomes.skill_directory(path)
+        found = [directory]
+        if directory.is_dir():
+            below = find_skill_directories(str(directory))
+            for note in below.notes:
+                output.note(note)
+            # Nothing below either: the one path is answered, with the file that it lacks.
+            found = [Path(name) for name in below.paths] or found
+            plural = plural or found != [directory]
+        for skill in found:
+            skills.setdefault(os.path.abspath(skill), skill)
+    return list(skills.values()), plural
+
+
+def _judged(path: Path, profile: str) -> outcomes.Outcome:
+    """Answer in the same form with the errors of another profile."""
+    checked = _checked(path, profile)
+    errors = [found.message for found in checked.diagnostics if found.severity is Severity.ERROR]
+    return outcomes.validation_block(checked.path, errors)
+
+
+def _document(skills: Sequence[Path], profile: str) -> int:
+    # Imported here, not at the top: one form needs it.
+    from prowess.report.json_report import check_document
+
+    checked = [_checked(path, profile) for path in skills]
+    output.document(check_document(checked))
+    return exit_codes.OK if all(skill.valid for skill in checked) else exit_codes.FAILED
+
+
+def _checked(path: Path, profile: str) -> CheckedSkill:
+    document = read_document(located(path), shown_as=str(path))
+    known = document.text_of("name") if document.complete else None
+    return CheckedSkill(
+        path=str(path),
+        name=known.strip() if known else document.directory_name,
+        document=document,
+        diagnostics=tuple(validate_skill(document, profile=profile)),
+    )
