@@ -72,7 +72,7 @@ def runnable_blocks(text: str) -> Iterator[Block]:
 
 
 def steps(block: Block) -> list[Step]:
-    """The commands of a console block; a backslash at the end of a command continues it."""
+    """The commands of a console block; `> ` at the start of a line continues a command, as a shell shows it."""
     found: list[Step] = []
     lines = block.code.rstrip("\n").split("\n")
     index = 0
@@ -80,8 +80,8 @@ def steps(block: Block) -> list[Step]:
         line = block.line + index
         command = lines[index].removeprefix("$ ")
         index += 1
-        while command.endswith("\\") and index < len(lines):
-            command += "\n" + lines[index]
+        while index < len(lines) and lines[index].startswith("> "):
+            command += "\n" + lines[index].removeprefix("> ")
             index += 1
         start = index
         while index < len(lines) and not lines[index].startswith("$ "):

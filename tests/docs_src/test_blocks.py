@@ -38,9 +38,9 @@ def test_a_longer_fence_may_hold_a_shorter_one() -> None:
 
 
 def test_a_console_block_is_split_into_commands_and_their_output() -> None:
-    block = Block(language="console", code="$ prowess list \\\n    --json\n{}\n\n$ prowess why x\nx\n", line=10)
+    block = Block(language="console", code="$ prowess list \\\n>   --json\n{}\n\n$ prowess why x\nx\n", line=10)
     assert [(step.command, step.output, step.line) for step in steps(block)] == [
-        ("prowess list \\\n    --json", ("{}",), 10),
+        ("prowess list \\\n  --json", ("{}",), 10),
         ("prowess why x", ("x",), 14),
     ]
 
