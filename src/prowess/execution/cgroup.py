@@ -72,11 +72,10 @@ class ControlGroup:
     @contextlib.contextmanager
     def visited(self) -> Iterator[None]:
         """Start children within this block: they begin in the group, where its version allows that."""
-        inside = []
+        inside: list[str] = []
         try:
-            for member in tuple(self._members):
-                if member.back is not None and self._moved(member, "tasks", _CURRENT_THREAD):
-                    inside.append(member.back)
+            visiting = [(member, member.back) for member in self._members if member.back is not None]
+            inside.extend(back for member, back in visiting if self._moved(member, "tasks", _CURRENT_THREAD))
             yield
         finally:
             for back in inside:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from prowess.errors import ScriptUnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
 
@@ -27,7 +27,7 @@ class InterpreterRule:
     name: str
     language: str
     extensions: tuple[str, ...]
-    shebangs: str  # a regular expression over the program's base name
+    shebangs: tuple[str, ...]  # base names; `.N` stands for any minor version
     programs: tuple[str, ...]
     arguments: tuple[str, ...]
     flags: str
@@ -39,7 +39,7 @@ INTERPRETERS: Final = (
         name="python3",
         language="Python",
         extensions=(".py",),
-        shebangs=r"python(3(\.[0-9]+)?)?",
+        shebangs=("python3", "python", "python3.N"),
         programs=("/usr/bin/python3", "/usr/local/bin/python3"),
         arguments=("-u",),  # so that a run that is cut short has given what it printed
         flags="BEIOSsu",
@@ -49,7 +49,7 @@ INTERPRETERS: Final = (
         name="sh",
         language="POSIX shell",
         extensions=(".sh",),
-        shebangs=r"sh|dash",
+        shebangs=("sh", "dash"),
         programs=("/usr/bin/sh", "/bin/sh"),
         arguments=(),
         flags="efux",
@@ -59,7 +59,7 @@ INTERPRETERS: Final = (
         name="bash",
         language="Bash",
         extensions=(".bash",),
-        shebangs=r"bash",
+        shebangs=("bash",),
         programs=("/usr/bin/bash", "/bin/bash"),
         arguments=(),
         flags="efux",
@@ -69,7 +69,7 @@ INTERPRETERS: Final = (
         name="node",
         language="JavaScript",
         extensions=(".js",),
-        shebangs=r"node|nodejs",
+        shebangs=("node", "nodejs"),
         programs=("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"),
         arguments=(),
         flags="",
@@ -132,6 +132,25 @@ def select_interpreter(
     raise ScriptUnsupportedError(script, _not_installed(rule))
 
 
+def markdown_table(rules: Sequence[InterpreterRule]) -> str:
+    """Return the table as it stands in `docs/scripts.md`."""
+    head = [
+        "| language | extension | shebang names | runs as | kept flags | Debian package |",
+        "|---|---|---|---|---|---|",
+    ]
+    rows = [
+        f"| {rule.language} | {_code(rule.extensions)} | {_code(rule.shebangs)} "
+        f"| {_code(' '.join((path, *rule.arguments)) for path in rule.programs)} "
+        f"| {_code([f'-{letter}' for letter in rule.flags]) or 'none'} | `{rule.package}` |"
+        for rule in rules
+    ]
+    return "\n".join([*head, *rows])
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
 def _shebang(first_bytes: bytes) -> tuple[str | None, list[str]]:
     if not first_bytes.startswith(b"#!"):
         return None, []
@@ -147,7 +166,8 @@ def _shebang(first_bytes: bytes) -> tuple[str | None, list[str]]:
 def _rule_by_shebang(program: str | None) -> InterpreterRule | None:
     if program is None:
         return None
-    return next((rule for rule in INTERPRETERS if re.fullmatch(rule.shebangs, program)), None)
+    name = re.sub(r"\.[0-9]+$", ".N", program)
+    return next((rule for rule in INTERPRETERS if name in rule.shebangs), None)
 
 
 def _rule_by_extension(script: str, extra: Mapping[str, str]) -> InterpreterRule | None:

@@ -1,0 +1,125 @@
+"""Ways out of the sandbox, each tried; the same probe succeeds without it, so it can tell the difference."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
+from prowess.execution.self_check import check_sandbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prowess.execution.backends.bubblewrap import BubblewrapSandbox
+    from tests.execution.bench import Bench
+
+pytestmark = pytest.mark.anyio
+
+_PROBE = os.path.join(os.path.dirname(sys.modules[check_sandbox.__module__].__file__ or ""), "probes", "escape.py")
+
+
+async def test_every_escape_is_blocked_and_every_limit_holds(sandbox: BubblewrapSandbox) -> None:
+    found = await check_sandbox(sandbox)
+    assert [finding for finding in found.escapes if finding.held is not True] == []
+    assert len(found.escapes) >= 25
+    assert [finding for finding in found.limits if finding.held is False] == []
+    assert len(found.limits) == 10
+    assert found.passed
+    assert found.overhead_ms > 0
+
+
+def test_the_probe_gets_out_where_there_is_no_sandbox(tmp_path: Path) -> None:
+    secret, outside = tmp_path / "secret", tmp_path / "outside"
+    secret.write_text("x")
+    outside.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix:
+        unix.bind(str(tmp_path / "s"))
+        unix.listen()
+        facts = {
+            "secret": str(secret),
+            "outside": str(outside),
+            "link": "link",
+            "socket": str(tmp_path / "s"),
+            "abstract": "absent",
+            "tcp": tcp.getsockname()[1],
+            "udp": 9,
+            "victim": 1,
+            "token": "no-such-token",
+            "names": ["PATH"],
+        }
+        # The attempts that would change this machine stay out of this run; the rest are harmless.
+        wanted = "_read_secret, _write_outside, _environment, _descriptors, _tcp, _path_socket, _capabilities"
+        program = _narrowed(wanted)
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", program, json.dumps(facts)],
+            capture_output=True,
+            check=True,
+            env={"PATH": "/usr/bin", "CANARY": "1"},
+            pass_fds=[tcp.fileno()],
+        )
+    outcomes = json.loads(done.stdout)
+    assert len(outcomes) == 7
+    assert [name for name, outcome in outcomes.items() if outcome is None] == []
+
+
+def _narrowed(attempts: str) -> str:
+    with open(_PROBE, encoding="utf-8") as file:
+        source = file.read()
+    return source.replace("\n\nmain()\n", f"\n\nATTEMPTS = ({attempts},)\nmain()\n")
+
+
+@pytest.mark.parametrize("place", ["skill", "workspace"])
+async def test_links_in_untrusted_trees_make_nothing_on_the_host(bench: Bench, tmp_path: Path, place: str) -> None:
+    """CVE-2026-87766: a link through the old root, where a mount point would have to be made."""
+    tree = bench.skill if place == "skill" else bench.workspace
+    target = tmp_path / "made-on-the-host"
+    for name in ("out", "tmp", "etc", "proc", "dev", "workspace", "skill", "interpreters"):
+        (tree / name).symlink_to(f"/oldroot{target}/{name}")
+        (tree / f"{name}-up").symlink_to(f"../../../../oldroot{target}/{name}")
+    result = await bench.sh("echo fine", workspace=True, write=True)
+    assert result.stdout == b"fine\n"
+    assert not target.exists()
+
+
+def test_no_mount_point_lies_inside_the_skill_or_the_workspace() -> None:
+    layout = Layout(
+        skill="/s", workspace="/w", write=True, cwd="/workspace", interpreter=("/opt/x", "/interpreters/python3")
+    )
+    words = options(layout, dict.fromkeys(ETC_FILES, 9))
+    takes_one = {"--tmpfs", "--dir", "--dev", "--proc", "--remount-ro"}
+    takes_two = {"--bind", "--ro-bind", "--symlink", "--file"}
+    points = [words[at + 1] for at, word in enumerate(words) if word in takes_one]
+    points += [words[at + 2] for at, word in enumerate(words) if word in takes_two]
+    assert {"/skill", "/workspace", "/out", "/etc/passwd"} <= set(points)
+    assert [point for point in points if point.startswith(("/skill/", "/workspace/", "/usr/", "/out/"))] == []
+
+
+async def test_a_link_in_the_workspace_to_a_file_outside_leads_nowhere(bench: Bench, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    (bench.workspace / "link").symlink_to(secret)
+    result = await bench.sh("cat link || echo nothing", workspace=True)
+    assert result.stdout == b"nothing\n"
+
+
+async def test_the_kernel_settings_cannot_be_changed(bench: Bench) -> None:
+    """Root's own files below /proc/sys count as the script's, so they need the read-only mount."""
+    source = "for f in /proc/sys/kernel/core_pattern /proc/sys/vm/drop_caches /proc/sysrq-trigger; do : >> $f; done"
+    result = await bench.sh(f"exec 2>&1; {source}; true")
+    assert result.stdout.count(b"cannot create") + result.stdout.count(b"Read-only") >= 1
+    mounts = await bench.sh("grep ' /proc ' /proc/self/mounts")
+    assert b" ro," in mounts.stdout
+
+
+async def test_the_host_is_nowhere_in_the_file_system(bench: Bench) -> None:
+    result = await bench.sh("ls /; ls /etc; hostname; id -un")
+    seen = set(result.stdout.decode().split())
+    assert not seen & {"root", "home", "var", "run", "sys", "mnt", "opt", "srv", "boot", "oldroot", "newroot", "shadow"}
+    assert {"skill", "out", "usr", "passwd", "hosts", "sandbox", "nobody"} <= seen

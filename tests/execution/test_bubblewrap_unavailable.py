@@ -1,0 +1,123 @@
+"""Without a working bubblewrap nothing runs, and the sentence says what to install."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.errors import InvalidArgumentsError, SandboxUnavailableError
+from prowess.execution.backends import bubblewrap
+from prowess.execution.backends.bubblewrap import BubblewrapSandbox
+from prowess.execution.backends.bubblewrap_start import hint_from
+from prowess.execution.request import ExecRequest
+from prowess.execution.sandbox import default_sandbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+
+def _skill(root: Path) -> ExecRequest:
+    (root / "run.sh").write_text(f"touch {root}/ran\n")
+    return ExecRequest(skill_dir=str(root), script="run.sh")
+
+
+def _fake(root: Path, source: str) -> str:
+    program = root / "bwrap"
+    program.write_text(f"#!/bin/sh\n{source}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+async def _refused(program: str, root: Path) -> str:
+    sandbox = BubblewrapSandbox(program=program)
+    with pytest.raises(SandboxUnavailableError) as fault:
+        await sandbox.run(_skill(root))
+    report = sandbox.probe()
+    assert not report.available
+    assert report.tier == 0
+    assert not (root / "ran").exists()
+    return fault.value.hint
+
+
+async def test_an_absent_bubblewrap_names_the_package(tmp_path: Path) -> None:
+    assert "apt-get install bubblewrap" in await _refused(str(tmp_path / "none"), tmp_path)
+
+
+async def test_a_bubblewrap_that_fails_to_set_up_is_quoted(tmp_path: Path) -> None:
+    message = "bwrap: No permissions to create a new namespace"
+    source = f'[ "$1" = --version ] && echo bubblewrap 1 && exit 0\necho "{message}" >&2\nexit 1'
+    hint = await _refused(_fake(tmp_path, source), tmp_path)
+    assert "No permissions" in hint
+    assert "max_user_namespaces" in hint
+
+
+async def test_a_bubblewrap_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    assert "does not answer" in await _refused(_fake(tmp_path, "exit 3"), tmp_path)
+
+
+async def test_a_bubblewrap_that_ends_silently_is_named(tmp_path: Path) -> None:
+    source = '[ "$1" = --version ] && echo bubblewrap 1\nexit 0'
+    assert "ended with status 0 before its set-up" in await _refused(_fake(tmp_path, source), tmp_path)
+
+
+async def test_a_program_that_cannot_be_executed_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("no program")
+    program.chmod(0o755)
+    assert "does not answer" in await _refused(str(program), tmp_path)
+
+
+async def test_a_script_cannot_pretend_that_the_sandbox_failed(tmp_path: Path) -> None:
+    sandbox = BubblewrapSandbox()
+    if not sandbox.probe().available:
+        pytest.skip(sandbox.probe().hint)
+    (tmp_path / "run.sh").write_text("echo 'bwrap: execvp: no' >&2; exit 1")
+    result = await sandbox.run(ExecRequest(skill_dir=str(tmp_path), script="run.sh"))
+    assert (result.exit_code, result.stderr) == (1, b"bwrap: execvp: no\n")
+
+
+async def test_a_command_that_is_not_there_is_no_status_of_a_script(tmp_path: Path) -> None:
+    sandbox = BubblewrapSandbox()
+    if not sandbox.probe().available:
+        pytest.skip(sandbox.probe().hint)
+    request = _skill(tmp_path)
+    with pytest.raises(SandboxUnavailableError, match="execvp /usr/bin/no-such-interpreter"):
+        await sandbox.run(
+            ExecRequest(
+                skill_dir=request.skill_dir, script=request.script, interpreter=("/usr/bin/no-such-interpreter",)
+            )
+        )
+
+
+def test_bubblewrap_is_never_taken_from_the_working_directory_or_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fake(tmp_path, "exit 0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InvalidArgumentsError, match="absolute"):
+        BubblewrapSandbox(program="bwrap")
+    assert all(os.path.isabs(path) for path in bubblewrap.PROGRAMS)
+    report = BubblewrapSandbox().probe()
+    assert report.program in {None, *bubblewrap.PROGRAMS}
+
+
+def test_another_system_is_told_what_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    report = BubblewrapSandbox().probe()
+    assert not report.available
+    assert "Linux" in report.hint
+
+
+def test_the_default_sandbox_is_one_for_the_process() -> None:
+    assert default_sandbox() is default_sandbox()
+
+
+def test_an_old_bubblewrap_is_recognised() -> None:
+    assert "0.8 or later" in hint_from(b"bwrap: Unknown option --disable-userns")
+    assert hint_from(b"") == "it ended without a message"
