@@ -91,7 +91,7 @@ def test_a_link_in_the_place_of_the_log_is_refused(tmp_path: Path) -> None:
         log.append(event())
     with pytest.raises(AuditError, match="is a link"):
         verify_log(log.path)
-    with pytest.raises(AuditError, match="symbolic"):
+    with pytest.raises(AuditError, match="is a link"):
         read_tail(log.path, 1)
     assert (tmp_path / "elsewhere.jsonl").read_bytes() == before
 
@@ -107,7 +107,7 @@ def test_a_pipe_in_the_place_of_the_log_is_refused_and_does_not_hang(tmp_path: P
     log = log_in(tmp_path)
     os.mkdir(tmp_path / "audit", 0o700)
     os.mkfifo(log.path, 0o600)
-    for act in (lambda: log.append(event()), lambda: verify_log(log.path)):
+    for act in (lambda: log.append(event()), lambda: verify_log(log.path), lambda: read_tail(log.path, 1)):
         with pytest.raises(AuditError, match="plain file"):
             act()
 
@@ -199,7 +199,7 @@ def test_two_processes_append_ten_thousand_records_each_without_a_fault(tmp_path
     assert [writer.wait(60) for writer in writers] == [0, 0]
     verdict = verify_log(path)
     assert (verdict.ok, verdict.records, verdict.notices) == (True, 20_000, ())
-    assert time.monotonic() - begun < 45  # 15 s on a quiet machine
+    assert time.monotonic() - begun < 60  # 8 s on a quiet machine
     own = {"a": 0, "b": 0}
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         record = json.loads(line)

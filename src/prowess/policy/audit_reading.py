@@ -6,7 +6,8 @@ Nothing here judges. A line that is no record is handed on as None.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import stat
+from typing import TYPE_CHECKING, BinaryIO
 
 from prowess.errors import AuditError
 from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line
@@ -17,6 +18,23 @@ if TYPE_CHECKING:
 _BLOCK = 64 * 1024
 
 
+def open_log(path: str) -> BinaryIO:
+    """Open a log to read it; not through a link, and nothing but a plain file.
+
+    Raises:
+        AuditError: something else stands there.
+        OSError: it cannot be opened.
+    """
+    if os.path.islink(path):
+        raise AuditError(path, "is a link; name the file itself")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise AuditError(path, "is not a plain file")
+    return open(descriptor, "rb")
+
+
 def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | None]:
     """Return the last `count` records in the order of the file; half a line at the end is left out.
 
@@ -24,9 +42,8 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
         AuditError: there is no log, or it cannot be read.
     """
     log_path = os.path.abspath(path)
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        with open(os.open(log_path, flags), "rb") as stream:
+        with open_log(log_path) as stream:
             position = stream.seek(0, os.SEEK_END)
             tail = b""
             while position and tail.count(b"\n") <= count:

@@ -9,7 +9,6 @@ Against that stands a head kept elsewhere.
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,6 +17,7 @@ from prowess._internal.file_lock import descriptor_locked
 from prowess.errors import AuditError
 from prowess.policy.audit_head import AuditHead, BadHeadError, read_head
 from prowess.policy.audit_log import RECOVERED
+from prowess.policy.audit_reading import open_log
 from prowess.policy.audit_record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
 
 if TYPE_CHECKING:
@@ -97,9 +97,10 @@ def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str
     """Yield the log, how much of it to read, and its head (or what is wrong with it), as they were at one moment."""
     with ExitStack() as stack:
         try:
-            stream = stack.enter_context(_open(path))
+            stream = _open(path)
             lock = ExitStack()
             if stream is not None:
+                stack.enter_context(stream)
                 lock.enter_context(descriptor_locked(stream.fileno(), shared=True))
             with lock:
                 size = 0 if stream is None else os.fstat(stream.fileno()).st_size
@@ -123,20 +124,11 @@ def _head(path: str) -> AuditHead | str:
         return str(fault)
 
 
-@contextmanager
-def _open(path: str) -> Iterator[BinaryIO | None]:
-    if os.path.islink(path):
-        raise AuditError(path, "is a link; name the file itself")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+def _open(path: str) -> BinaryIO | None:
     try:
-        descriptor = os.open(path, flags)
+        return open_log(path)
     except FileNotFoundError:
-        yield None
-        return
-    with open(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise AuditError(path, "is not a plain file")
-        yield stream
+        return None
 
 
 class _Walk:
