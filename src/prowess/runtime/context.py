@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -70,16 +71,19 @@ class SessionContext:
         raise SkillNotActiveError(entry.name)
 
     async def listed(self, name: str, location: str | None = None) -> SkillEntry:
-        """Return the catalog's entry; a name that is not there is looked for once more after a new scan.
+        """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.
 
         Raises:
             SkillNotFoundError: with suggestions, and the reason where a broken copy is known.
         """
         try:
-            return self.catalog.get(name, location)
+            entry = self.catalog.get(name, location)
         except SkillNotFoundError:
-            await to_thread.run_sync(self.catalog.refresh)
-            return self.catalog.get(name, location)
+            entry = None
+        if entry is not None and is_there(entry.location):
+            return entry
+        await to_thread.run_sync(self.catalog.refresh)
+        return self.catalog.get(name, location)
 
     async def manifest(self, skill: ActiveSkill) -> TreeManifest:
         """Return the hashes under which the skill was loaded (see `Snapshots.manifest`)."""
@@ -115,3 +119,8 @@ class SessionContext:
 def find_active(state: SessionState, name: str) -> ActiveSkill | None:
     """Return the active skill of this name, compared after normalisation."""
     return state.find(SkillName.of(name).text)
+
+
+def is_there(location: str) -> bool:
+    """Tell whether the file of a skill still exists; a catalog is as old as its last scan."""
+    return os.path.lexists(location)

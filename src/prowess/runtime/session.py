@@ -21,7 +21,7 @@ from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.execution import default_sandbox
 from prowess.runtime import compaction, disclosure
 from prowess.runtime.artifacts import Artifacts
-from prowess.runtime.context import SessionContext
+from prowess.runtime.context import SessionContext, is_there
 from prowess.runtime.keeper import DEFAULT_TTL_SECONDS, StateKeeper
 from prowess.runtime.snapshots import Snapshots
 from prowess.runtime.tools.load import LoadTool
@@ -279,7 +279,7 @@ class Session:
             self._catalog.get(skill.name, skill.location)
         except SkillNotFoundError:
             return False
-        return os.path.lexists(skill.location)  # a catalog is as old as its last scan
+        return is_there(skill.location)
 
     def _can_run_scripts(self) -> bool:
         if self._context.sandbox is None or not self._context.sandbox.probe().available:

@@ -5,9 +5,11 @@ Nothing is implemented twice. A thread runs the event loop; every method hands i
 
 from __future__ import annotations
 
+import threading
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from weakref import WeakSet
 
 from anyio.from_thread import start_blocking_portal
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from prowess.tools import ToolResult, ToolSpec
 
 _T = TypeVar("_T")
+_open: WeakSet[SyncSession] = WeakSet()
+_watching = threading.Lock()
 
 
 class SyncSession:
@@ -38,6 +42,7 @@ class SyncSession:
     def __init__(self, catalog: Catalog, **options: Unpack[SessionOptions]) -> None:
         self._session = Session(catalog, **options)
         self._stack = ExitStack()
+        _end_with_the_program(self)
         self._portal: BlockingPortal | None = self._stack.enter_context(start_blocking_portal("asyncio"))
 
     @classmethod
@@ -151,3 +156,20 @@ class SyncSession:
         # Closed: the answer (no such session) still comes from the one implementation.
         with start_blocking_portal("asyncio") as portal:
             return portal.call(work)
+
+
+def _end_with_the_program(session: SyncSession) -> None:
+    """Let a program end that forgot to close its sessions.
+
+    Python waits for worker threads before it runs exit handlers, and the workers wait for the event loop; so one more
+    thread, shared by all sessions, waits for the main thread and then ends the loops.
+    """
+    _open.add(session)
+    if _watching.acquire(blocking=False):  # taken once and never given back
+        threading.Thread(target=_detach_all, name="prowess-end-of-program").start()
+
+
+def _detach_all() -> None:
+    threading.main_thread().join()
+    for session in list(_open):
+        session.detach()
