@@ -1,0 +1,229 @@
+"""The server as a host meets it: a process, its two streams, and the official client at the other end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import jsonschema
+import pytest
+
+from prowess.policy import verify_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.anyio
+
+
+def _code(result: Any) -> str:  # noqa: ANN401 -- the client's model
+    assert result.is_error
+    return str(result.meta["prowess/error"]["code"])
+
+
+async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
+    serving: Callable[..., Any], sandbox: None, skills: Path
+) -> None:
+    async with serving() as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+
+        async def call(name: str, **arguments: object) -> Any:  # noqa: ANN401 -- the client's model
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, result.content[0].text
+            jsonschema.validate(result.structured_content, schemas[name])
+            return result
+
+        listed = (await call("skills_list")).structured_content
+        assert listed == {
+            "skills": [
+                {"name": name, "description": text, "location": str(skills / name / "SKILL.md"), "active": False}
+                for name, text in (("alpha", "First. Use when A."), ("beta", "Second <b>. Use when B."))
+            ],
+            "next_cursor": None,
+        }
+        loaded = await call("skills_load", names=["alpha"])
+        assert loaded.content[0].text.startswith('<skill_content name="alpha">\n# alpha\n\nDo alpha.\n')
+        assert loaded.content[0].text.endswith("Loaded skills: alpha")
+        assert loaded.structured_content["active_skills"][0]["content"] in loaded.content[0].text
+        again = await call("skills_load", names=["alpha"])
+        assert (
+            again.content[0].text == "Loaded skills: alpha\nNotice: alpha is loaded already and unchanged; follow it."
+        )
+        assert [one["active"] for one in (await call("skills_list")).structured_content["skills"]] == [True, False]
+        read = await call("skills_read", path="references/a.md")
+        assert read.structured_content["text"] == "# A\n\nRead me.\n"
+        assert json.loads(read.content[0].text) == read.structured_content
+        ran = await call("skills_run_script", path="scripts/fail.sh")
+        assert (ran.structured_content["exit_code"], ran.structured_content["stderr"]) == (7, "broken\n")
+        unloaded = await call("skills_unload", all=True)
+        assert unloaded.content[0].text == "Loaded skills: none"
+
+
+async def test_refusals_cross_the_wire_and_stand_in_the_audit_log(serving: Callable[..., Any], own_home: Path) -> None:
+    async with serving() as client:
+        assert _code(await client.call_tool("skills_read", {"path": "a.md"})) == "skill_not_active"
+        await client.call_tool("skills_load", {"names": ["alpha"]})
+        assert _code(await client.call_tool("skills_read", {"path": "../beta/secret.md"})) == "unsafe_path"
+        assert _code(await client.call_tool("skills_load", {"names": ["beta"], "x": 1})) == "invalid_arguments"
+    log = own_home / ".prowess" / "audit" / "audit.jsonl"
+    assert verify_log(str(log)).ok
+    kinds = [json.loads(line)["kind"] for line in log.read_text().splitlines()]
+    assert kinds == [
+        "tool.started",
+        "tool.finished",
+        "tool.started",
+        "skill.loaded",
+        "tool.finished",
+        "tool.started",
+        "tool.finished",
+        "tool.refused",
+    ]
+
+
+async def test_a_second_server_beside_the_first_is_a_session_of_its_own(
+    serving: Callable[..., Any], own_home: Path
+) -> None:
+    async with serving() as one, serving() as other:
+        async with anyio.create_task_group() as tasks:
+            for client in (one, other):
+                tasks.start_soon(client.call_tool, "skills_load", {"names": ["alpha"]})
+        await other.call_tool("skills_unload", {"all": True})
+        assert not (await one.call_tool("skills_read", {"path": "references/a.md"})).is_error
+        assert _code(await other.call_tool("skills_read", {"path": "references/a.md"})) == "skill_not_active"
+    verified = verify_log(str(own_home / ".prowess" / "audit" / "audit.jsonl"))
+    assert (verified.ok, verified.records) == (True, 13)
+
+
+def _naps(marker: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                environment = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if marker.encode() in environment:
+                found.append(entry.name)
+    return found
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    with anyio.fail_after(10):
+        while not condition():  # noqa: ASYNC110 -- another process has no event of ours
+            await anyio.sleep(0.02)
+
+
+async def _start_nap(client: Any, marker: str) -> None:  # noqa: ANN401 -- the client's model
+    await client.call_tool("skills_run_script", {"path": "scripts/nap.sh", "args": [marker], "env": {"NAP": marker}})
+
+
+async def test_a_cancelled_call_ends_its_script_and_the_server_goes_on(
+    serving: Callable[..., Any], sandbox: None, own_home: Path
+) -> None:
+    marker = f"nap-{os.getpid()}-cancelled"
+    async with serving() as client:
+        await client.call_tool("skills_load", {"names": ["alpha"]})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_start_nap, client, marker)
+            await _until(lambda: bool(_naps(marker)))
+            tasks.cancel_scope.cancel()
+        await _until(lambda: not _naps(marker))
+        assert not (await client.call_tool("skills_list", {})).is_error
+    log = (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
+    assert '"cancelled"' in log
+
+
+async def test_a_client_that_leaves_takes_the_running_script_with_it(
+    serving: Callable[..., Any], sandbox: None
+) -> None:
+    marker = f"nap-{os.getpid()}-left"
+    async with serving() as client:
+        await client.call_tool("skills_load", {"names": ["alpha"]})
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_start_nap, client, marker)
+            await _until(lambda: bool(_naps(marker)))
+            # The process ends while its script runs: its end of the pipe is closed by the client's exit.
+            tasks.cancel_scope.cancel()
+    await _until(lambda: not _naps(marker))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_cancels_closes_and_says_so_in_the_exit_code(
+    skills: Path, workspace: Path, own_home: Path, sandbox: None, number: signal.Signals
+) -> None:
+    marker = f"nap-{os.getpid()}-{number.name}"
+    script = {"path": "scripts/nap.sh", "args": [marker], "env": {"NAP": marker}}
+    with _raw(skills, workspace) as server:
+        _say(
+            server,
+            1,
+            "initialize",
+            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+        )
+        _hear(server, 1)
+        _say(server, None, "notifications/initialized", {})
+        _say(server, 2, "tools/call", {"name": "skills_load", "arguments": {"names": ["alpha"]}})
+        _hear(server, 2)
+        _say(server, 3, "tools/call", {"name": "skills_run_script", "arguments": script})
+        _wait(lambda: bool(_naps(marker)))
+        server.send_signal(number)
+        assert server.wait(10) == 128 + number
+        _wait(lambda: not _naps(marker))
+    assert list((own_home / ".prowess" / "artifacts").iterdir()) == []
+    assert '"cancelled"' in (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
+
+
+def test_standard_output_holds_the_protocol_and_nothing_else(skills: Path, workspace: Path) -> None:
+    with _raw(skills, workspace) as server:
+        assert server.stdin is not None
+        _say(
+            server,
+            1,
+            "initialize",
+            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+        )
+        _say(server, None, "notifications/initialized", {})
+        server.stdin.write(b"this is not json\n\xff\xfe\n[]\n")
+        _say(server, 2, "tools/list", {})
+        _say(server, 3, "no/such", {})
+        _hear(server, 1, 2, 3)
+        server.stdin.close()
+        assert server.stdout is not None
+        for line in server.stdout:
+            assert json.loads(line)["jsonrpc"] == "2.0"
+        assert server.wait(10) == 0
+
+
+def _raw(skills: Path, workspace: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "prowess", "serve", "--root", str(skills), "--workspace", str(workspace)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def _say(server: subprocess.Popen[bytes], number: int | None, method: str, params: dict[str, object]) -> None:
+    message = {"jsonrpc": "2.0", "method": method, "params": params} | ({} if number is None else {"id": number})
+    assert server.stdin is not None
+    server.stdin.write(json.dumps(message).encode() + b"\n")
+    server.stdin.flush()
+
+
+def _hear(server: subprocess.Popen[bytes], *numbers: int) -> None:
+    assert server.stdout is not None
+    waiting = set(numbers)
+    while waiting:
+        message = json.loads(server.stdout.readline())
+        assert message["jsonrpc"] == "2.0"
+        waiting.discard(message.get("id"))
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
