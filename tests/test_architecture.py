@@ -32,39 +32,43 @@ def _module(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_a_file_holds_one_concept(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_a_file_holds_one_concept() -> None:
+    lengths = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_a_module_is_named_after_a_concept(path: Path) -> None:
-    assert path.stem not in {"helpers", "utils", "util", "manager", "common", "misc"}
+def test_a_module_is_named_after_a_concept() -> None:
+    vague = {"helpers", "utils", "util", "manager", "common", "misc"}
+    assert [_name(path) for path in MODULES if path.stem in vague] == []
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path != SOURCE / "cli" / "output.py"], ids=_name)
-def test_only_the_output_of_the_command_line_prints(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def test_only_the_output_of_the_command_line_prints() -> None:
     calls = [
-        node.lineno
-        for node in ast.walk(tree)
+        f"{_name(path)}:{node.lineno}"
+        for path in MODULES
+        if path != SOURCE / "cli" / "output.py"
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert calls == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_an_import_inside_a_function_says_why(path: Path) -> None:
+def test_an_import_inside_a_function_says_why() -> None:
     """A comment on the line, or above the group of imports it belongs to."""
-    lines = path.read_text(encoding="utf-8").splitlines()
     silent = []
-    for node in _local_imports(ast.parse("\n".join(lines))):
-        number = node.lineno - 1
-        while re.match(r"\s*(from .*|import .*|try:|)$", lines[number]) and "#" not in lines[number]:
-            number -= 1
-        if "#" not in lines[number] and '"""' not in lines[number]:
-            silent.append(node.lineno)
+    for path in MODULES:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in _local_imports(_tree(path)):
+            number = node.lineno - 1
+            while re.match(r"\s*(from .*|import .*|try:|)$", lines[number]) and "#" not in lines[number]:
+                number -= 1
+            if "#" not in lines[number] and '"""' not in lines[number]:
+                silent.append(f"{_name(path)}:{node.lineno}")
     assert silent == []
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _local_imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -87,7 +91,7 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
 
 def _imports_at_load(path: Path, names: set[str]) -> set[str]:
     found: set[str] = set()
-    pending: list[ast.stmt] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    pending: list[ast.stmt] = list(_tree(path).body)
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Import):

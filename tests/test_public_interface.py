@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 import prowess
@@ -37,6 +38,12 @@ _EXPENSIVE = frozenset(
         *("json", "logging", "markdown_it", "mcp", "pathlib", "pydantic", "pyromark", "shutil", "socket", "sqlite3"),
         *("subprocess", "tempfile", "tomllib", "typing", "urllib", "uuid", "yaml"),
     }
+)
+
+
+# What listing skills never needs: event loops, processes, servers, databases, Markdown.
+_NOT_FOR_A_LISTING = frozenset(
+    {"anyio", "asyncio", "markdown_it", "mcp", "pydantic", "pyromark", "socket", "sqlite3", "subprocess", "yaml"}
 )
 
 
@@ -122,26 +129,38 @@ def test_public_values_are_frozen_slotted_and_built_by_keyword(name: str) -> Non
 
 
 def _modules_loaded_by(*arguments: str) -> set[str]:
-    probe = "import sys; code = 'import sys\\n' + {0!r}; exec(code); sys.stderr.write(' '.join(sys.modules))"
+    probe = (
+        "import sys, atexit; atexit.register(lambda: sys.stderr.write('\\n' + ' '.join(sys.modules)));"
+        " code = 'import sys\\n' + {0!r}; exec(code)"
+    )
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE_", "COV_", "PYTHON"))}
     code = (
         "import prowess"
         if not arguments
         else f"sys.argv = ['prowess', *{arguments!r}]; from prowess.cli.main import main; main()"
     )
-    # -S leaves out what the site's own start-up files import; the path of the package is given instead.
-    source = str(Path(prowess.__file__).parents[1])
+    # -S leaves out what the site's own start-up files import; the paths of the packages are given instead.
+    paths = [str(Path(prowess.__file__).parents[1]), str(Path(click.__file__).parents[1])]
     ran = subprocess.run(
-        [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {source!r}); " + probe.format(code)],
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {paths!r}; " + probe.format(code)],
         env=clean,
         capture_output=True,
         encoding="utf-8",
         check=True,
         timeout=30,
     )
-    return {module.partition(".")[0] for module in ran.stderr.split()}
+    return {module.partition(".")[0] for module in ran.stderr.splitlines()[-1].split()}
 
 
 @pytest.mark.parametrize("arguments", [(), ("--version",)], ids=["import prowess", "prowess --version"])
 def test_the_smallest_use_loads_almost_nothing(arguments: tuple[str, ...]) -> None:
     assert _modules_loaded_by(*arguments) & _EXPENSIVE == set()
+
+
+def test_a_listing_loads_no_more_than_it_needs(tmp_path: Path) -> None:
+    skill = tmp_path / "pdf"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text("---\nname: pdf\ndescription: Reads PDF files.\n---\nBody\n", encoding="utf-8")
+    loaded = _modules_loaded_by("list", "--root", str(tmp_path))
+    assert "click" in loaded
+    assert loaded & _NOT_FOR_A_LISTING == set()
