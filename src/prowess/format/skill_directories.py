@@ -41,7 +41,7 @@ def _walk(root: str, notes: list[str]) -> Iterator[str]:
                 continue
             entered.add((identity.st_dev, identity.st_ino))
             with os.scandir(directory) as entries:
-                found = sorted(((entry.name, entry.is_dir()) for entry in entries), reverse=True)
+                found = sorted(((entry.name, _is_directory(entry)) for entry in entries), reverse=True)
         except OSError as fault:
             notes.append(f"{directory} cannot be read: {fault.strerror}")
             continue
@@ -55,3 +55,10 @@ def _walk(root: str, notes: list[str]) -> Iterator[str]:
             notes.append(f"more than {MAX_DIRECTORIES} directories; {directory} was not looked at")
         else:
             waiting += [(os.path.join(directory, name), depth + 1) for name in below]
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads back to itself must not hide what stands beside it
+        return False
