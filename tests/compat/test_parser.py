@@ -73,6 +73,8 @@ def test_front_matter_that_cannot_be_read_has_the_reference_message(text: str, m
         "x:\n\t- y",
         "x: @at",
         'x: "open',
+        "m:\n  k: v\nn:\n    k: v",
+        "m:\n  a:\n    k: v\n  b:\n      k: v",
     ],
 )
 def test_what_the_reference_calls_invalid_yaml_is_invalid_yaml_here(line: str) -> None:

@@ -143,13 +143,12 @@ def _unreadable(document: SkillDocument) -> Diagnostic | None:
     if document.front_matter is not None and not document.fields:
         location = Location(path=document.path)
         return finding("frontmatter.notMapping", NOT_A_MAPPING, location)
-    for field in document.fields:
-        for node in (field.key_node, field.value):
-            if (fault := _outside_dialect(node, document)) is not None:
-                at, what = fault
-                location = document.origin.location(at)
-                detail = f"line {location.line}, column {location.column}: {what}"
-                return finding("frontmatter.syntax", invalid_yaml(detail), location, detail="dialect")
+    root = Mapping(tuple((field.key_node, field.value) for field in document.fields), flow=False, start=0, end=0)
+    if (fault := _mapping_outside_dialect(root, document)) is not None:
+        at, what = fault
+        location = document.origin.location(at)
+        detail = f"line {location.line}, column {location.column}: {what}"
+        return finding("frontmatter.syntax", invalid_yaml(detail), location, detail="dialect")
     return None
 
 
