@@ -85,15 +85,15 @@ def read_whole(file: OpenedFile) -> bytes:
 
 
 def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three paths that may have been meant: the same file name first, then similar spellings."""
+    """Return up to three paths that may have been meant: the same file name elsewhere, else similar spellings."""
     # Imported here, not at the top: only a wrong path pays for it.
     from difflib import get_close_matches
 
     known = list(paths)
     name = asked.rsplit("/", 1)[-1].casefold()
     same_name = [path for path in known if path.rsplit("/", 1)[-1].casefold() == name]
-    similar = get_close_matches(asked[:200], known[:2000], n=_MAX_SUGGESTIONS, cutoff=0.6)
-    return tuple(dict.fromkeys([*same_name, *similar]))[:_MAX_SUGGESTIONS]
+    similar = same_name or get_close_matches(asked[:200], known[:2000], n=_MAX_SUGGESTIONS, cutoff=0.6)
+    return tuple(similar[:_MAX_SUGGESTIONS])
 
 
 def _bytes_below(root: ContainedRoot, skill: str, path: str) -> bytes:

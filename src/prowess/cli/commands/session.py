@@ -65,6 +65,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
     )
     try:
         serve_json_lines(session, sys.stdin.buffer.readline, output.raw_bytes)
+    except BrokenPipeError:
+        output.drop_standard_output()  # the host is gone, and with it everybody who could be told
     finally:
         # A session with a name is continued later; the request `close` ends it.
         if session_id is None:
