@@ -7,7 +7,7 @@ for what it needs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # as typing's, which would cost an import
 
 if TYPE_CHECKING:
     from prowess.format.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
