@@ -223,6 +223,17 @@ def test_a_line_that_is_no_record_is_found_and_the_rest_still_checked(log: Log, 
     assert read_tail(log.path, COUNT)[1] is None
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b'"kind":', b'"kind": '), (b'"call_id"', b'"at":"","call_id"'), (b"}\n", b"}\r\n"), (b"skills", b"\\u0073kills")],
+)
+def test_another_spelling_of_the_same_record_is_found(log: Log, old: bytes, new: bytes) -> None:
+    lines = log.lines
+    lines[1] = lines[1].replace(old, new)
+    log.lines = lines
+    assert log.faults() == [("damaged", 2)]
+
+
 def test_a_line_without_end_is_found_and_does_not_fill_the_memory(log: Log) -> None:
     log.lines = [*log.lines[:5], b"x" * 9_000_000, b"\n"]
     assert ("damaged", 6) in log.faults()

@@ -1,0 +1,62 @@
+"""One canonical name, and a table of spellings."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from prowess.tools import ToolSpec, wire_name
+from prowess.tools.names import spelling_table
+
+NAMES = ("skills.load", "skills.unload", "skills.read", "skills.run_script")
+
+
+@pytest.mark.proves("runtime.tools.names.export")
+def test_exported_names_fit_the_strictest_rule() -> None:
+    assert [wire_name(name) for name in NAMES] == ["skills_load", "skills_unload", "skills_read", "skills_run_script"]
+    for name in NAMES:
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", wire_name(name))
+
+
+@pytest.mark.proves("runtime.tools.names.dispatch")
+def test_dotted_underscored_and_hyphenated_spellings_lead_to_the_tool_and_no_other_does() -> None:
+    table = spelling_table(NAMES)
+    for name in ("skills.run_script", "skills_run_script", "skills-run_script", "skills-run-script"):
+        assert table[name] == "skills.run_script"
+    for name in (
+        "skills.run.script",
+        "skills.run-script",
+        "skills_run-script",
+        "Skills.load",
+        "skills..load",
+        "load",
+        "",
+    ):
+        assert name not in table
+
+
+def test_names_without_dots_have_hyphens_too() -> None:
+    assert spelling_table(["Read", "my_tool", "_"]) == {
+        "Read": "Read",
+        "my_tool": "my_tool",
+        "my-tool": "my_tool",
+        "_": "_",
+    }
+
+
+@pytest.mark.parametrize("pair", [("a.b", "a_b"), ("a", "a"), ("a.b_c", "a_b.c")])
+def test_two_tools_cannot_share_a_spelling(pair: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match="would both answer to"):
+        spelling_table(pair)
+
+
+@pytest.mark.parametrize("name", ["", ".a", "a.", "a..b", "a-b", "1a", "a b", "ä", "a" * 41, "a\n"])
+def test_a_name_that_hosts_would_refuse_is_refused_here(name: str) -> None:
+    with pytest.raises(ValueError, match="tool name"):
+        ToolSpec(name=name, description="", input_schema={"type": "object"})
+
+
+def test_arguments_are_an_object() -> None:
+    with pytest.raises(ValueError, match="must be of type object"):
+        ToolSpec(name="a", description="", input_schema={"type": "array"})
