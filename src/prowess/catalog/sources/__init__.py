@@ -46,4 +46,6 @@ if TYPE_CHECKING:
             """Add every skill of this source to `scan`, in an order that depends on names alone."""
             ...
 else:
-    CatalogSource = object  # only type checkers look at the protocol
+
+    class CatalogSource:
+        """Only type checkers look at the protocol; `typing` costs more to import than this module."""

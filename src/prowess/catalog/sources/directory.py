@@ -13,6 +13,7 @@ import os
 import stat
 
 from prowess.catalog.scan import HEAD_BYTES
+from prowess.format.limits import MAX_DOCUMENT_BYTES
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Walk:
         if regular and found.st_nlink > 1:
             message = "it has a second hard link, so its content may belong to another place; put a copy here"
             scan.skip(directory, _FILE, "catalog.hardLink", message)
-        elif not regular or (_IGNORES_CASE and _FILE not in os.listdir(directory)):
+        elif not regular or found.st_size > MAX_DOCUMENT_BYTES or _is_other_spelling(directory):
             scan.read_in_full(directory, path, self._source, relative, found if regular else None)
         else:
             scan.found(directory, path, self._source, relative, found, head)
@@ -260,6 +261,11 @@ class _GuardedWalk(Walk):
             self._scan.skip(directory, "", "catalog.enterprise", f"not loaded: {weakness}")
             return
         super().visit(directory, path, relative, depth)
+
+
+def _is_other_spelling(directory: str) -> bool:
+    """Whether the file that opens as SKILL.md is called otherwise."""
+    return _IGNORES_CASE and _FILE not in os.listdir(directory)
 
 
 def weakness_above(path: str, owner: int) -> str | None:

@@ -1,0 +1,260 @@
+"""The fast path agrees with the full parser or hands over; there is no third outcome."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from benchmarks.corpus import skill_text
+from prowess.format.listing import listing_from_document
+from prowess.format.parsing import parse_source
+from prowess.format.plain_front_matter import plain_properties, read_plain_skill
+
+_HEAD = 4096
+_CASES = json.loads((Path(__file__).parents[1] / "conformance" / "format-cases.json").read_text(encoding="utf-8"))
+
+
+def _agrees(data: bytes, name: str = "a") -> bool:
+    """Compare both readers; return whether the fast path answered."""
+    source = read_plain_skill(data[:_HEAD], name, complete=len(data) <= _HEAD)
+    if source is None:
+        return False
+    listing = listing_from_document(parse_source(data, path=f"/x/{name}/SKILL.md", directory=f"/x/{name}"))
+    fields = plain_properties(source)
+    assert fields is not None
+    description = str(fields["description"]).strip()
+    others = {key: value for key, value in fields.items() if key not in {"name", "description"}}
+    assert listing.loads
+    assert listing.diagnostics == ()
+    assert listing.name == name
+    assert listing.description == description
+    assert list(listing.properties.items()) == [("name", name), ("description", description), *others.items()]
+    return True
+
+
+_KEYS = st.sampled_from(
+    ["name", "description", "license", "compatibility", "allowed-tools", "metadata", "version", "x y"]
+)
+_TEXT = st.text(alphabet="aB1 :#-'\"\\|>&*!%@`[]{}(),?~=.\t\r\n\xe9\x85\xa0\u2028\U0001f600\0", max_size=24)
+_WORDS = st.text(alphabet="ab :#'\"-,.", min_size=1, max_size=24)
+_VALUES = st.one_of(
+    _TEXT,
+    _WORDS,
+    st.sampled_from(
+        ["d", "null", "~", "true", "|", ">", "|-", ">-", "|+", ">2", "", "a: b", "a #b", "a:", "- a", "<<"]
+    ),
+    _WORDS.map(lambda text: f'"{text}"'),
+    _WORDS.map(lambda text: f"'{text}'"),
+    _TEXT.map(lambda text: json.dumps(text, ensure_ascii=False)),
+    _TEXT.map(lambda text: "'{}'".format(text.replace("'", "''"))),
+)
+_INDENTED = st.tuples(st.sampled_from([" ", "  ", "   ", "    ", "\t"]), st.one_of(_WORDS, _VALUES)).map("".join)
+_NESTED = st.tuples(
+    st.sampled_from(["  ", "   "]), st.sampled_from(["k", "k2", "a.b", "1", "k k", '"q"', "#"]), _VALUES
+).map(lambda parts: f"{parts[0]}{parts[1]}: {parts[2]}")
+_LINE = st.one_of(
+    st.tuples(_KEYS, st.sampled_from([": ", ":", ":  ", " : "]), _VALUES).map("".join),
+    _INDENTED,
+    _NESTED,
+    st.sampled_from(
+        ["", " ", "# note", "  # note", "---", "...", "--- x", "metadata:", "description: >-", "description: |"]
+    ),
+)
+_FRONT = st.lists(_LINE, max_size=7).map("\n".join)
+_SOUND = st.tuples(
+    st.sampled_from(["name: a\n", "name: 'a'\n", 'name: "a"\n']),
+    st.one_of(
+        st.just("description: d\n"),
+        st.tuples(
+            st.sampled_from(["|", ">", "|-", ">-"]),
+            st.lists(st.one_of(_INDENTED, _WORDS.map("  {}".format), st.just("")), min_size=1, max_size=6),
+        ).map(lambda parts: "description: {}\n{}\n".format(parts[0], "\n".join(parts[1]))),
+        _VALUES.map("description: {}\n".format),
+        st.tuples(_WORDS, st.lists(_WORDS.map("  {}".format), max_size=3)).map(
+            lambda parts: "description: {}\n{}".format(parts[0], "".join(f"{line}\n" for line in parts[1]))
+        ),
+    ),
+    st.lists(
+        st.one_of(
+            st.sampled_from(
+                ["# note\n", "\n", "license: MIT\n", "allowed-tools: Read Bash(git add:*)\n", "compatibility: git\n"]
+            ),
+            _VALUES.map("license: {}\n".format),
+            _VALUES.map("allowed-tools: {}\n".format),
+            st.lists(_NESTED, min_size=1, max_size=3).map(lambda lines: "metadata:\n{}\n".format("\n".join(lines))),
+        ),
+        max_size=3,
+    ).map("".join),
+).map("".join)
+
+
+@given(
+    st.one_of(_FRONT, _SOUND), st.sampled_from(["\n---\n", "---\n", "\n---", "\n--- \n", "\n---x\n---\n", "\n"]), _TEXT
+)
+@example("name: a\ndescription: d", "\n---\n", "")
+def test_any_front_matter_is_read_alike_or_handed_over(front: str, closing: str, body: str) -> None:
+    _agrees(f"---\n{front}{closing}{body}".encode())
+
+
+@given(_SOUND)
+def test_front_matter_that_is_nearly_sound_is_read_alike_or_handed_over(front: str) -> None:
+    _agrees(f"---\n{front}---\nB\n".encode())
+
+
+def test_a_realistic_corpus_is_answered_whole_by_the_fast_path() -> None:
+    for number in range(300):
+        text = skill_text(random.Random(number), f"skill-{number}")
+        assert _agrees(text.encode(), f"skill-{number}")
+
+
+def test_small_damage_to_realistic_files_never_makes_the_two_differ() -> None:
+    pieces = [
+        b"",
+        b" ",
+        b":",
+        b"#",
+        b" #",
+        b": ",
+        b"'",
+        b'"',
+        b"\n",
+        b"\n\n",
+        b"  ",
+        b"-",
+        b"\\",
+        b"\xff",
+        b"\0",
+        b"\r",
+        b"\t",
+        b"|",
+        b"&a ",
+        b"\xe2\x80\xa8",
+    ]
+    answered = 0
+    for number in range(1200):
+        chance = random.Random(number)
+        data = bytearray(skill_text(chance, "a")[: chance.randint(300, 5000)].encode())
+        for _ in range(chance.randint(1, 2)):
+            at = chance.randrange(min(len(data), 700))
+            data[at : at + chance.randint(0, 2)] = chance.choice(pieces)
+        answered += _agrees(bytes(data))
+    assert answered > 200  # the damage often falls into the body
+
+
+@pytest.mark.parametrize("case", _CASES["cases"], ids=lambda case: case["id"])
+def test_every_format_case_is_read_alike_or_handed_over(case: dict[str, object]) -> None:
+    files = case["files"]
+    assert isinstance(files, dict)
+    for content in files.values():
+        data = base64.b64decode(content["base64"]) if isinstance(content, dict) else content.encode()
+        _agrees(data, str(case["dir"]))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("one line", "one line"),
+        ("one\n  two\n   three", "one two three"),
+        ('"a: b \\"c\\""', 'a: b "c"'),
+        ("'it''s: #1'", "it's: #1"),
+        ("|\n  a\n   b\n\n  c", "a\n b\n\nc\n"),
+        (">-\n  a\n  b\n\n  c", "a b\nc"),
+        ("a---b", "a---b"),
+        ("null", "null"),
+        ("数据 ü 😀", "数据 ü 😀"),
+    ],
+)
+def test_the_common_forms_of_a_text_are_plain(value: str, text: str) -> None:
+    data = f"---\nname: a\ndescription: {value}\n---\nB\n".encode()
+    assert _agrees(data)
+    fields = plain_properties(read_plain_skill(data, "a", complete=True) or b"")
+    assert fields is not None
+    assert fields["description"] == text
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "name: b\ndescription: d",  # another directory
+        "name: A\ndescription: d",
+        "name: a",
+        "name: a\ndescription: d\nversion: 1",
+        "name: a\ndescription: d\nname: a",
+        "name: a\ndescription: [d]",
+        "name: a\ndescription: &x d",
+        "name: a\ndescription: 'd' e",
+        "name: a\ndescription: 'd",
+        'name: a\ndescription: "d\\n"',
+        "name: a\ndescription: d: e",
+        "name: a\ndescription: d\n  e: f",
+        "name: a\ndescription: d\n\n  e",
+        "name: a\ndescription:\n  d",
+        "name: a\ndescription: >\n  d\n    e",
+        "name: a\ndescription: |\n\n  d",
+        "name: a\ndescription: |\n  d\n e",
+        "name: a\ndescription: |",
+        "name: a\ndescription: d\nlicense:",
+        "name: a\ndescription: d\nmetadata:",
+        "name: a\ndescription: d\nmetadata: x",
+        "name: a\ndescription: d\nmetadata:\n  k:",
+        "name: a\ndescription: d\nmetadata:\n  k: [v]",
+        "name: a\ndescription: d\nmetadata:\n  k: v\n    l: w",
+        "name: a\ndescription: d\nmetadata:\n  k: v\n  k: w",
+        "name: a\ndescription: d\nmetadata:\n  : v",
+        "name: a\ndescription: d\nallowed-tools: Read, Bash",
+        "name: a\ndescription: d\nallowed-tools: Bash (x)",
+        "name: a\ndescription: d\nallowed-tools: Bash(x",
+        "name: a\ndescription: d\nallowed-tools: Bash()",
+        "name: a\ndescription: d\nallowed-tools: Bash(x)y",
+        'name: a\ndescription: d\nallowed-tools: ""',
+        "name: a\ndescription: x\x85y",
+        "name: a\ndescription: x\u2028y",
+        "name: a\ndescription: x\ty",
+        "name: a\ndescription: d\ncompatibility: " + "x" * 501,
+        "name: a\ndescription: " + "x" * 1025,
+    ],
+)
+def test_what_needs_a_closer_look_is_handed_over(front: str) -> None:
+    assert read_plain_skill(f"---\n{front}\n---\nB\n".encode(), "a", complete=True) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"# Title\n",
+        b"\xef\xbb\xbf---\nname: a\ndescription: d\n---\n",
+        b"---\r\nname: a\r\ndescription: d\r\n---\r\n",
+        b"---\nname: a\ndescription: d\n",
+        b"---\nname: a\ndescription: d\n---x\n---\n",
+        b"---\nname: a\ndescription: caf\xe9\n---\n",
+        b"---\nname: a\ndescription: d\n---\nB\0\n",
+        b"---\nname: a\ndescription: d\n---\nB\xff\n",
+    ],
+)
+def test_other_bytes_and_fences_are_handed_over(data: bytes) -> None:
+    assert read_plain_skill(data, "a", complete=True) is None
+
+
+def test_a_character_cut_by_the_end_of_the_head_is_no_fault() -> None:
+    head = b"---\nname: a\ndescription: d\n---\n" + "é".encode() * 10
+    assert read_plain_skill(head[:-1], "a", complete=False) is not None
+    assert read_plain_skill(head[:-1], "a", complete=True) is None
+    assert read_plain_skill(head[:-1] + b"x", "a", complete=False) is None
+
+
+def test_a_closing_fence_at_the_very_end_of_the_head_waits_for_the_rest() -> None:
+    head = b"---\nname: a\ndescription: d\n---"
+    assert read_plain_skill(head, "a", complete=True) is not None
+    assert read_plain_skill(head, "a", complete=False) is None
+
+
+@pytest.mark.parametrize("source", [b"name: caf\xe9", b"name: a\x07", "name: x\u2028".encode()])
+def test_a_source_with_what_cannot_be_shown_is_handed_over(source: bytes) -> None:
+    assert plain_properties(source) is None
