@@ -1,0 +1,56 @@
+"""The demo is what a newcomer sees first: it must succeed, look right, and fail loudly where a part is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from prowess.execution import default_sandbox
+
+PROJECT = Path(__file__).resolve().parents[2]
+DEMO = [sys.executable, str(PROJECT / "demo" / "run.py")]
+
+
+@pytest.fixture(autouse=True)
+def sandbox() -> None:
+    """Skip where no script can be run."""
+    if not default_sandbox().probe().available:
+        pytest.skip("no sandbox can be started on this machine")
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_demo_proves_what_it_shows(own_home: Path) -> None:
+    done = _run(DEMO)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert "\x1b" not in done.stdout
+    assert len([line for line in lines if line.startswith("   ✓ ")]) == 10
+    assert lines[-1].startswith("Proven: 10 of 10.")
+    for said in ("unsafe_path", "skill_not_active", "reached the listener", "ECONNREFUSED", "chain unbroken"):
+        assert said in done.stdout
+    assert "| West   |   29 | 28,229.10 | 41.4% |" in done.stdout
+    chart = ET.parse(PROJECT / "demo" / "out" / "revenue-by-region.svg")  # noqa: S314 -- written by the demo
+    assert chart.getroot().tag.endswith("svg")
+    assert not (own_home / ".prowess").exists(), "the demo has a home of its own"
+
+
+def test_without_bubblewrap_the_demo_stops_and_says_what_to_install() -> None:
+    program = next(path for path in ("/usr/bin/bwrap", "/usr/local/bin/bwrap") if os.path.exists(path))
+    hidden = [program, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", os.path.realpath(program), "--"]
+    done = _run([*hidden, *DEMO])
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    assert "✗ Scripts cannot be run on this machine: sandbox 'bubblewrap' is not available, nothing was run" in said
+    assert "apt-get install bubblewrap" in said
+    assert done.stdout.splitlines()[-1] == "Not as expected at step 2. Proven: 1 of 10."
+    assert "Traceback" not in done.stdout + done.stderr
