@@ -102,7 +102,8 @@ def _row(record: AuditRecord | None) -> str:
 def _gist(record: AuditRecord) -> str:
     """Return the facts a reader looks for first; all of them are in `--json`."""
     data = record.data
-    words = [data.get(name) for name in ("tool", "skill", "outcome", "code", "rule")]
+    outcome = data.get("code", data.get("outcome"))  # a code says that it failed, and how
+    words = [data.get("tool"), data.get("skill"), outcome, data.get("rule")]
     if record.kind == "tool.finished":
         words.append(f"{data.get('duration_ms')} ms")
     if not any(words):
