@@ -1,0 +1,61 @@
+"""`prowess load`: the instructions, exactly."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.cli import exit_codes
+from prowess.cli.dispatch import run
+from tests.catalog.making import write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BODY = "\n# Do it\n\n\x1b[31mred\x1b[0m ü\n  end without a line break"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    skill = write_skill(tmp_path / "a", body=_BODY, extra="license: MIT\n")
+    (skill / "scripts").mkdir()
+    (skill / "scripts" / "run.sh").write_text("echo\n")
+    return tmp_path
+
+
+def test_a_pipe_gets_the_exact_text_after_the_front_matter(
+    root: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run(["load", "a", "--root", str(root)]) == exit_codes.OK
+    assert capfdbinary.readouterr() == (_BODY.encode(), b"")
+
+
+def test_a_terminal_gets_no_control_characters(
+    root: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    run(["load", "a", "--root", str(root)])
+    out = capfd.readouterr().out
+    assert "\x1b" not in out
+    assert "\\x1b[31mred" in out
+
+
+def test_json_has_the_body_with_what_belongs_to_it(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["load", "a", "--root", str(root), "--json"]) == exit_codes.OK
+    document = json.loads(capfd.readouterr().out)
+    assert document["body"] == _BODY
+    assert document["properties"] == {"name": "a", "description": "Does it.", "license": "MIT"}
+    assert document["resources"] == [{"path": "scripts/run.sh", "kind": "script", "size": 5, "executable": False}]
+    assert document["digest"].startswith("sha256:")
+    assert document["location"] == str(root / "a" / "SKILL.md")
+
+
+def test_an_unknown_name_fails_with_what_may_have_been_meant(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_skill(root / "csv-report")
+    assert run(["load", "csv-repotr", "--root", str(root)]) == exit_codes.FAILED
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert "did you mean 'csv-report'?" in printed.err

@@ -1,0 +1,78 @@
+"""`prowess why`: the copy in use, the others, and the reasons."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.cli import exit_codes
+from prowess.cli.dispatch import run
+from tests.catalog.making import write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def project(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    write_skill(own_home / ".prowess" / "skills" / "deploy")
+    write_skill(root / ".prowess" / "skills" / "deploy")
+    write_skill(tmp_path / "acme-tools" / "deploy")
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    return ["why", "deploy", "--trust-project", "--plugin", str(tmp_path / "acme-tools")]
+
+
+def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
+    project: Path, own_home: Path, words: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".claude" / "skills").mkdir(parents=True)
+    (project / ".claude" / "skills" / "again").symlink_to(own_home / ".prowess" / "skills" / "deploy")
+    assert run(words) == exit_codes.OK
+    mine = str(own_home / ".prowess" / "skills" / "deploy")
+    width = len(mine)
+    assert capfd.readouterr().out.splitlines() == [
+        f"deploy  personal  {mine}  active",
+        "                  also reached as .claude/skills/again",
+        (f"        project   {'.prowess/skills/deploy':<{width}}  "
+        "shadowed by personal (a higher layer replaces the whole skill)"),
+        f"        plugin    {'acme-tools: deploy@acme-tools':<{width}}  shadowed; still reachable as deploy@acme-tools",
+    ]
+
+
+@pytest.mark.usefixtures("project")
+def test_json_lists_the_copies_in_the_order_of_precedence(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert run([*words, "--json"]) == exit_codes.OK
+    document = json.loads(capfd.readouterr().out)
+    assert document["name"] == "deploy"
+    assert [(copy["layer"], copy["state"]) for copy in document["copies"]] == [
+        ("personal", "active"),
+        ("project", "shadowed"),
+        ("plugin", "shadowed"),
+    ]
+    assert document["copies"][0]["reason"] is None
+
+
+def test_a_skill_that_was_left_out_is_explained(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "SKILL.md").write_text("# no front matter\n")
+    assert run(["why", "bad", "--root", str(tmp_path)]) == exit_codes.FAILED
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert f"{tmp_path}/bad/SKILL.md" in printed.err
+    assert "frontmatter.missing" in printed.err
+
+
+@pytest.mark.usefixtures("project")
+def test_a_skill_that_is_held_back_is_explained(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    write_skill(tmp_path / "project" / ".prowess" / "skills" / "theirs")
+    assert run(["why", "theirs", "--quiet"]) == exit_codes.FAILED
+    assert "is not trusted; to trust it: prowess trust" in capfd.readouterr().err
