@@ -228,19 +228,19 @@ _LIMIT_PROBES = (
         bound="file_size",
         action="file",
         limits=ExecLimits(file_bytes=4 * MEBIBYTE),
-        holds=lambda result: _number(result) <= 4 * MEBIBYTE,
+        holds=lambda result: 0 < _number(result) <= 4 * MEBIBYTE,
     ),
     _LimitProbe(
         bound="tmp_size",
         action="tmp",
         limits=ExecLimits(tmp_bytes=4 * MEBIBYTE),
-        holds=lambda result: _number(result) <= 4 * MEBIBYTE,
+        holds=lambda result: 0 < _number(result) <= 4 * MEBIBYTE,
     ),
     _LimitProbe(
         bound="out_size",
         action="out",
         limits=ExecLimits(out_bytes=4 * MEBIBYTE),
-        holds=lambda result: _number(result) <= 4 * MEBIBYTE,
+        holds=lambda result: 0 < _number(result) <= 4 * MEBIBYTE,
     ),
     _LimitProbe(
         bound="process_tree",
@@ -252,13 +252,13 @@ _LIMIT_PROBES = (
         bound="open_files",
         action="open-files",
         limits=ExecLimits(open_files=64),
-        holds=lambda result: _number(result) < 64,  # noqa: PLR2004 -- the limit in the line above
+        holds=lambda result: 0 < _number(result) < 64,  # noqa: PLR2004 -- the limit in the line above
     ),
     _LimitProbe(
         bound="processes",
         action="forks",
         limits=ExecLimits(processes=32),
-        holds=lambda result: _number(result) < 32,  # noqa: PLR2004 -- the limit in the line above
+        holds=lambda result: 0 < _number(result) < 32,  # noqa: PLR2004 -- the limit in the line above
     ),
     _LimitProbe(
         bound="memory",

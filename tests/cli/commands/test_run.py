@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from typing import TYPE_CHECKING
 
 import pytest
@@ -176,15 +177,17 @@ def test_a_home_that_cannot_be_written_costs_only_the_record(
 
 
 def test_an_interrupt_ends_the_script_and_the_command(root: Path) -> None:
-    command = [sys.executable, "-m", "prowess", "run", "demo", "scripts/sleep.sh", "--root", str(root)]
+    token = uuid.uuid4().hex
+    command = [sys.executable, "-m", "prowess", "run", "demo", "scripts/sleep.sh", "--root", str(root), "--", token]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         deadline = time.monotonic() + 15
-        while not _runs("/skill/scripts/sleep.sh") and time.monotonic() < deadline and child.poll() is None:
+        while not _runs(f"/skill/scripts/sleep.sh {token}") and time.monotonic() < deadline and child.poll() is None:
             time.sleep(0.02)
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=15)
     assert child.returncode == exit_codes.INTERRUPTED
     assert b"Traceback" not in err
+    assert not _runs(f"/skill/scripts/sleep.sh {token}")
 
 
 def _runs(words: str) -> bool:

@@ -3,7 +3,7 @@
 Run inside the sandbox; the one argument is a JSON object of facts about the host: `secret`, `outside`, `link`, `socket`
 (paths), `abstract` (a name), `tcp`, `udp` (ports), `victim` (a process id), `token` (in the victim's command line) and
 `names` (the variables that may be set). A value of the answer is null where the attempt was stopped, else how it went.
-An attempt that succeeds changes nothing of worth: it opens, connects or writes a file of its own.
+An attempt that succeeds changes nothing of worth: it opens, connects, or makes something of its own and takes it away.
 """
 
 from __future__ import annotations
@@ -49,12 +49,15 @@ def _read(path: str) -> str:
         return f"{path} gives {len(file.read(64))} bytes"
 
 
-def _write(path: str) -> str:
-    with open(path, "w", encoding="ascii") as file:
-        file.write("probe")
-    with contextlib.suppress(OSError):
-        os.unlink(path)
-    return f"{path} was written"
+def _make(path: str) -> str:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return f"{path} was made"
+
+
+def _make_for_a_moment(path: str) -> str:
+    outcome = _make(path)
+    os.unlink(path)
+    return outcome
 
 
 def _open_for_writing(path: str) -> str:
@@ -88,20 +91,24 @@ def _read_homes() -> str | None:
 
 
 def _write_outside() -> str | None:
-    return _write(f"{FACTS['outside']}/escaped")
+    return _make(f"{FACTS['outside']}/escaped")  # it stays, for the host to see
 
 
 def _write_system() -> str | None:
-    places = ("/usr/prowess-probe", "/usr/bin/prowess-probe", "/etc/passwd", "/prowess-probe", "/dev/prowess-probe")
-    return _first(*(lambda path=path: _write(path) for path in places))
+    places = ("/usr", "/usr/bin", "/etc", "/", "/dev", "/proc")
+    return _first(
+        lambda: _open_for_writing("/etc/passwd"),
+        lambda: _open_for_writing("/usr/bin/env"),
+        *(lambda place=place: _make_for_a_moment(f"{place}/prowess-probe") for place in places),
+    )
 
 
 def _write_skill() -> str | None:
-    return _first(lambda: _write("/skill/prowess-probe"), lambda: _open_for_writing("/skill/escape.py"))
+    return _first(lambda: _make_for_a_moment("/skill/prowess-probe"), lambda: _open_for_writing("/skill/escape.py"))
 
 
 def _write_workspace() -> str | None:
-    return _write("/workspace/prowess-probe")
+    return _make_for_a_moment("/workspace/prowess-probe")
 
 
 def _environment() -> str | None:
@@ -165,6 +172,7 @@ def _user_namespace() -> str | None:
 def _mount() -> str | None:
     def at_home() -> str:
         _called(_LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None))
+        _LIBC.umount2(b"/tmp", 2)
         return "a file system was mounted"
 
     def in_a_namespace() -> str:
@@ -175,7 +183,8 @@ def _mount() -> str | None:
 
 
 def _device_node() -> str | None:
-    os.mknod("/tmp/node", stat.S_IFBLK | 0o600, os.makedev(8, 0))
+    os.mknod("/tmp/prowess-probe", stat.S_IFBLK | 0o600, os.makedev(8, 0))
+    os.unlink("/tmp/prowess-probe")
     return "a device node was made"
 
 
