@@ -40,7 +40,7 @@ def test_show_is_readable_in_80_columns_and_cannot_move_the_cursor(log: JsonlAud
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "session 0193a5b2-7c1e-7def-8123-456789abcdef"
     assert [line.split()[0] for line in lines[1:]] == ["1", "2", "3", "4"]
-    assert lines[2].endswith("Z  tool.finished  skills.run_script  timeout  30010 ms")
+    assert lines[2].endswith("Z  tool.finished  skills.run_script  timeout  30.0 s")
     assert "evil\\x1b[31m" in lines[3]
     assert lines[4].endswith("skill.loaded   digest=sha256:1")
     assert max(len(line) for line in lines) <= 80

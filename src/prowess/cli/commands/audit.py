@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prowess.policy.audit_verification import AuditFinding, Verification
 
 _WIDTH = 80
+_SECONDS_FROM = 10_000  # milliseconds; below, they are the better unit
 _HASH = re.compile(r"(sha256:)?[0-9a-fA-F]{64}")
 
 _log_option = click.option(
@@ -105,10 +106,16 @@ def _gist(record: AuditRecord) -> str:
     outcome = data.get("code", data.get("outcome"))  # a code says that it failed, and how
     words = [data.get("tool"), data.get("skill"), outcome, data.get("rule")]
     if record.kind == "tool.finished":
-        words.append(f"{data.get('duration_ms')} ms")
+        words.append(_duration(data.get("duration_ms")))
     if not any(words):
         words = [f"{name}={value}" for name, value in data.items()]
     return printable_line("  ".join(str(word) for word in words if word is not None))
+
+
+def _duration(milliseconds: object) -> str:
+    if isinstance(milliseconds, int) and milliseconds >= _SECONDS_FROM:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds} ms"
 
 
 def _report(verdict: Verification) -> Iterable[str]:
