@@ -12,13 +12,15 @@ and restored in what it returns. Each stands for one character, so positions sta
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from yaml.error import MarkedYAMLError
-    from yaml.events import Event
+
+    # The stubs of PyYAML leave out what every event of libyaml has.
+    Event = Any
 
 MAX_DEPTH = 20  # nested collections, the outermost counts
 MAX_NODES = 10_000
@@ -134,7 +136,7 @@ class _Reader:
         from yaml.error import MarkedYAMLError, YAMLError
 
         try:
-            from yaml.cyaml import CParser
+            from yaml._yaml import CParser
         except ImportError as missing:
             raise LibyamlMissingError from missing
         parser = CParser(self._text)
@@ -148,15 +150,17 @@ class _Reader:
             self._faults.append(YamlFault("syntax", self._base, self._base, str(refusal)))
         return YamlReading(self._root if complete else None, tuple(self._faults), self._nodes)
 
-    def _consume(self, next_event: Callable[[], Event | None]) -> bool:
+    def _consume(self, next_event: Callable[[], Event | None]) -> bool:  # noqa: C901, PLR0912 -- calls would double its time
         """Build the tree; False where reading stopped early. One loop without calls: ten thousand nodes in a few ms."""
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
         base, restore, opened = self._base, self._restore, self._open
+        make = tuple.__new__  # what the constructor of a NamedTuple does, without a call in between
+        nodes = 0
         node: Node
         children: list[Node] | None = None  # of the innermost open collection
         while (event := next_event()) is not None:
-            self._last = event
+            self._last, self._nodes = event, nodes
             kind = event.__class__
             if kind is ScalarEvent:
                 text = event.value
@@ -164,14 +168,13 @@ class _Reader:
                     self._properties(event)
                 elif text == "<<" and not event.style and children is not None:
                     self._merge_key(event, len(children))
-                node = Scalar(
-                    text if restore is None else restore(text),
-                    event.style or "",
-                    event.start_mark.index + base,
-                    event.end_mark.index + base,
-                )
+                if restore is not None:
+                    text = restore(text)
+                start = event.start_mark.index + base
+                node = make(Scalar, (text, event.style or "", start, event.end_mark.index + base))
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                self._properties(event)
+                if event.anchor is not None or event.tag is not None:
+                    self._properties(event)
                 if len(opened) == MAX_DEPTH:
                     return self._stop("depth", event)
                 children = []
@@ -179,7 +182,13 @@ class _Reader:
                 opened.append((children, start, kind is MappingStartEvent, bool(event.flow_style)))
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                node = self._close(event)
+                items, start, is_mapping, flow = opened.pop()
+                # A block collection ends where its last child does; libyaml says: where the next thing begins.
+                end = items[-1].end if items and not flow else event.end_mark.index + base
+                if is_mapping:
+                    node = make(Mapping, (tuple(zip(items[::2], items[1::2], strict=True)), flow, start, end))
+                else:
+                    node = make(Sequence, (tuple(items), flow, start, end))
                 children = opened[-1][0] if opened else None
             else:
                 alias = self._other(event)
@@ -188,8 +197,9 @@ class _Reader:
                 if not alias:
                     continue
                 node = Scalar("", "", event.start_mark.index + base, event.end_mark.index + base)
-            self._nodes += 1
-            if self._nodes > MAX_NODES:
+            nodes += 1
+            if nodes > MAX_NODES:
+                self._nodes = nodes
                 return self._stop("nodes", event)
             if children is None:
                 self._root = node
@@ -212,14 +222,6 @@ class _Reader:
             if event.tags:
                 self._fault("tag", event)
         return False
-
-    def _close(self, event: Event) -> Node:
-        children, start, is_mapping, flow = self._open.pop()
-        # A block collection ends where its last child does; libyaml says: where the next thing begins.
-        end = children[-1].end if children and not flow else event.end_mark.index + self._base
-        if not is_mapping:
-            return Sequence(tuple(children), flow, start, end)
-        return Mapping(tuple(zip(children[::2], children[1::2], strict=True)), flow, start, end)
 
     def _merge_key(self, event: Event, position: int) -> None:
         if self._open[-1][2] and position % 2 == 0:

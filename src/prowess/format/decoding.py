@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.format.limits import MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 
 _BOM = "\ufeff"
 
@@ -41,7 +41,7 @@ def decode(source: bytes) -> Decoded:
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError as fault:
-        text = source.decode("utf-8", "replace")
+        text = _replaced(source, fault.start)
         before = source[: fault.start].decode("utf-8")
         message = f"byte 0x{source[fault.start]:02x} at offset {fault.start} is not UTF-8; save the file as UTF-8"
         faults.append(TextFault("encoding.invalid", message, _length(before), f"byte {fault.start}"))
@@ -57,6 +57,12 @@ def decode(source: bytes) -> Decoded:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Decoded(text, bom, cut, tuple(faults))
+
+
+def _replaced(source: bytes, first_bad: int) -> str:
+    """Decode what can be read. Replacing is slow, so that far behind the first bad byte each byte is a character."""
+    near = first_bad + MAX_FRONT_MATTER_BYTES
+    return source[:near].decode("utf-8", "replace") + source[near:].decode("latin-1")
 
 
 def _length(text: str) -> int:

@@ -7,9 +7,11 @@ that positions after it stay right. What is valid YAML but not allowed (an alias
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from prowess._internal.yaml_reader import MAX_NODES, Mapping, Scalar, Sequence, read_yaml
+from prowess._internal.yaml_reader import Mapping, Scalar, Sequence, read_yaml
 from prowess.diagnostics import Fix, FixSafety
 from prowess.format.quoting import double_quoted
 
@@ -17,14 +19,16 @@ if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault, YamlReading
     from prowess.format.document import SourceText
 
-_MAX_REPAIRS = 32
-_MAX_READ_AGAIN = 256 * 1024  # characters over all attempts, so that a large broken text stays cheap
+# Bounds over all attempts, so that a large broken text stays cheap; real ones need one or two repairs.
+_MAX_REPAIRS = 64
+_MAX_CHARACTERS = 256 * 1024
+_MAX_NODES = 4000
 
 _TEXT_FIELDS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
 _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
 _ITEM = re.compile(r"(?:-[ \t]+)+")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
-_COMMENT = re.compile(r"[ \t]+#.*$")
+_COMMENT = re.compile(r"[ \t]#")
 
 
 class Repair(NamedTuple):
@@ -69,11 +73,10 @@ class _Value(NamedTuple):
 def mend(text: str, base: int, reading: YamlReading) -> Mended:
     """Repair `text`, whose `reading` failed, until it is read or cannot be mended; offsets count from `base`."""
     work = _Work(text, base)
-    allowance, nodes = _MAX_READ_AGAIN, reading.nodes
+    characters, nodes = 0, reading.nodes
     while (fault := _syntax(reading)) is not None:
-        allowance -= len(text)
-        exhausted = len(work.repairs) >= _MAX_REPAIRS or allowance < 0 or nodes > MAX_NODES
-        if exhausted or not work.mend(fault):
+        characters += len(text)
+        if characters > _MAX_CHARACTERS or nodes > _MAX_NODES or not work.mend(fault):
             return Mended(reading._replace(faults=()), tuple(work.repairs), work.broken(fault))
         reading = read_yaml(work.text(), base=base)
         nodes += reading.nodes
@@ -91,14 +94,21 @@ class _Work:
         self._base = base
         self._original = text.split("\n")
         self._lines = list(self._original)
+        self._starts = _starts(self._original)
+        self._starts_now = self._starts
         self._touched: set[int] = set()
         self._wider: dict[int, int] = {}  # line -> how much longer its indent became
+        self._quoted_ends: dict[int, int] = {}  # start -> end of a quoted value, in the original text
         self.repairs: list[Repair] = []
 
     def text(self) -> str:
+        self._starts_now = _starts(self._lines)
         return "\n".join(self._lines)
 
     def mend(self, fault: YamlFault) -> bool:
+        """Repair the value at fault; False where that is not possible."""
+        if len(self.repairs) >= _MAX_REPAIRS:
+            return False
         line, column = self._position(fault.offset)
         if self._lines[line][:column].strip(" \t") == "" and "\t" in _indent(self._lines[line]):
             return self._untabify(fault, line)
@@ -125,8 +135,7 @@ class _Work:
         start, end = (self._mapped(*self._position(offset)) for offset in (node.start, node.end))
         match node:
             case Scalar():
-                quoted = next((repair for repair in self.repairs if repair.start == start), None)
-                return node._replace(start=start, end=end if quoted is None else quoted.end)
+                return node._replace(start=start, end=self._quoted_ends.get(start, end))
             case Sequence(items=items):
                 return node._replace(items=tuple(self._moved(item) for item in items), start=start, end=end)
             case Mapping(entries=entries):
@@ -139,7 +148,7 @@ class _Work:
             last += 1
         for line in range(first, last):
             indent = _indent(self._lines[line])
-            if "\t" in indent:
+            if "\t" in indent and len(self.repairs) < _MAX_REPAIRS:
                 start = self._offset(line, 0)
                 blanks = indent.replace("\t", "  ")
                 self._wider[line] = len(blanks) - len(indent)
@@ -154,7 +163,7 @@ class _Work:
         if _BLOCK_HEADER.match(lines[0]):
             return False
         if lines[0][:1] not in "\"'":
-            lines = [_COMMENT.sub("", line) for line in lines]
+            lines = [line[: found.start()] if (found := _COMMENT.search(line)) else line for line in lines]
         quoted = double_quoted(_unescaped(_folded(lines), fault))
         original = self._in_original(fault)
         start = self._mapped(value.first, value.column)
@@ -168,6 +177,7 @@ class _Work:
         self._lines[value.first] = head + quoted + kept
         for line in range(value.first + 1, value.last + 1):
             self._lines[line] = ""
+        self._quoted_ends[start] = end
         self._touched.update(range(value.first, value.last + 1))
         self.repairs.append(Repair(original, start, end, quoted, "put it in double quotes"))
         return True
@@ -217,20 +227,20 @@ class _Work:
         return fault._replace(offset=offset, context=context)
 
     def _position(self, offset: int) -> tuple[int, int]:
-        offset -= self._base
-        for line, text in enumerate(self._lines):
-            if offset <= len(text):
-                return line, offset
-            offset -= len(text) + 1
-        return len(self._lines) - 1, len(self._lines[-1])
+        line = bisect_right(self._starts_now, offset - self._base) - 1
+        return line, offset - self._base - self._starts_now[line]
 
     def _mapped(self, line: int, column: int) -> int:
         """Return the original offset of a place in the text under repair."""
         return self._offset(line, max(column - self._wider.get(line, 0), 0))
 
     def _offset(self, line: int, column: int) -> int:
-        before = sum(len(text) + 1 for text in self._original[:line])
-        return self._base + before + min(column, len(self._original[line]))
+        return self._base + self._starts[line] + min(column, len(self._original[line]))
+
+
+def _starts(lines: list[str]) -> list[int]:
+    """The offset of each line."""
+    return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
 
 
 def _indent(line: str) -> str:
