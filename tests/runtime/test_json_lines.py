@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,10 +13,10 @@ from hypothesis import strategies as st
 from prowess.catalog import Catalog
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import MAX_LINE_BYTES, answer, serve_json_lines
+from tests.test_errors import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _KEYS = ["id", "success", "result", "error", "duration_ms"]
 _KEYS += ["tokens_used", "cost_usd", "cached", "retry_count", "error_detail"]
@@ -220,3 +222,10 @@ def _closing() -> Iterator[None]:
     yield
     for session in _SHARED:
         session.close()
+
+
+def test_the_page_lists_exactly_the_closed_codes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "json-lines.md").read_text(encoding="utf-8")
+    listed = page.partition("closed list:")[2].partition("[What each means]")[0]
+
+    assert set(re.findall(r"`(\w+)`", listed)) == set(CODES)
