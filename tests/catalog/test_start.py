@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import time
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -28,20 +27,21 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def _alone(program: str, *arguments: str) -> str:
+    """Run a program in a process of its own and return what it printed."""
+    # -S: what the environment of a developer, or the measuring of coverage, adds to a start is not ours.
+    source = f"import sys; sys.path[:0] = {sys.path!r}\n{program}"
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", source, *arguments], capture_output=True, text=True, check=True, timeout=30
+    )
+    return run.stdout
+
+
 def test_listing_plain_skills_imports_nothing_costly(corpus: Path) -> None:
     program = (
-        "import sys; from prowess import Catalog; assert len(Catalog(sys.argv[1]).entries()) == 1000; "
-        "print(*sorted(sys.modules))"
+        "from prowess import Catalog\nassert len(Catalog(sys.argv[1]).entries()) == 1000\nprint(*sorted(sys.modules))"
     )
-    # -S: the site of a developer's environment may import anything.
-    run = subprocess.run(
-        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {program}", str(corpus)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=30,
-    )
-    assert [module for module in run.stdout.split() if module in _COSTLY] == []
+    assert [module for module in _alone(program, str(corpus)).split() if module in _COSTLY] == []
 
 
 @pytest.mark.proves("runtime.perf.memory")
@@ -64,12 +64,18 @@ def test_a_thousand_entries_with_their_properties_take_less_than_a_megabyte(corp
 
 @pytest.mark.proves("runtime.perf.discovery")
 def test_a_thousand_skills_are_found_in_less_than_a_tenth_of_a_second(corpus: Path) -> None:
-    best = 1.0
-    for _ in range(5):  # the machine is shared: the best of five, in time of the processor, says what the code costs
-        started = time.process_time()
-        Catalog(corpus)
-        best = min(best, time.process_time() - started)
-    assert best < 0.1
+    # Best of five, in time of the processor: other work on this machine is not what the code costs.
+    program = """
+import time
+from prowess import Catalog
+best = 1.0
+for _ in range(5):
+    started = time.process_time()
+    Catalog(sys.argv[1])
+    best = min(best, time.process_time() - started)
+print(best)
+"""
+    assert float(_alone(program, str(corpus))) < 0.1
 
 
 def test_the_public_names_of_the_room_resolve() -> None:

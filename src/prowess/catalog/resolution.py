@@ -31,9 +31,7 @@ class Resolution:
 
 
 def resolve(name: str, copies: Sequence[SkillEntry]) -> Resolution:
-    """Explain `copies`, which stand in the order of precedence."""
-    if not copies:
-        return Resolution(name=name, winner=None)
+    """Explain `copies`, at least one, which stand in the order of precedence."""
     winner = copies[0]
     shadowed = tuple(Shadowed(entry=entry, reason=_reason(entry, winner)) for entry in copies[1:])
     return Resolution(name=name, winner=winner, shadowed=shadowed)

@@ -11,6 +11,9 @@ texts on one line, plain texts continued on indented lines, literal and folded b
 
 from __future__ import annotations
 
+from prowess.format.limits import FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH
+
+_KNOWN = frozenset(FIELDS)
 _HEAD = b"---\n"
 _CLOSE = b"\n---"
 # What may stand in an ASCII front matter: a line break and what can be seen. Tabs and control characters hand over.
@@ -18,9 +21,6 @@ _PRINTABLE = b"\n" + bytes(range(0x20, 0x7F))
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`~")
 _BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
 
-_MAX_NAME = 64  # specification, field `name`
-_MAX_DESCRIPTION = 1024  # specification, field `description`
-_MAX_COMPATIBILITY = 500  # specification, field `compatibility`
 _CUT_CHARACTER = 3  # a head that was cut can end inside a UTF-8 sequence: at most three bytes of it
 
 
@@ -90,7 +90,7 @@ def _fields(lines: list[str]) -> dict[str, str | dict[str, str]]:
         if not line or line[0] == "#":
             continue
         key, colon, rest = line.partition(":")
-        if key in found or key not in _READERS or not colon or (rest and rest[0] != " "):
+        if key in found or key not in _KNOWN or not colon or (rest and rest[0] != " "):
             raise _HandOver
         value = rest.strip(" ")
         if key == "metadata":
@@ -192,14 +192,8 @@ def _map(lines: list[str], at: int) -> tuple[dict[str, str], int]:
         indent = line[: len(line) - len(bare)]
         if not indent:
             break
-        key, colon, rest = bare.partition(":")
-        if (
-            (prefix and indent != prefix)
-            or key in found
-            or not colon
-            or rest[:1] != " "
-            or not (key and _is_plain_key(key))
-        ):
+        key, _, rest = bare.partition(":")
+        if (prefix and indent != prefix) or key in found or rest[:1] != " " or not _is_plain_key(key):
             raise _HandOver
         prefix = indent
         found[key] = _scalar(rest.strip(" "))
@@ -210,46 +204,46 @@ def _map(lines: list[str], at: int) -> tuple[dict[str, str], int]:
 
 
 def _is_plain_key(key: str) -> bool:
-    return key[0] not in _INDICATORS and key.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    if key.isalnum():
+        return True
+    return key[:1] not in _INDICATORS and key.replace("-", "").replace("_", "").replace(".", "").isalnum()
 
 
 def _is_faultless(fields: dict[str, str | dict[str, str]], directory_name: str) -> bool:
-    """Whether the full parser would have nothing to remark about these fields."""
-    if fields.get("name") != directory_name or "description" not in fields:
+    """Whether the full parser would have nothing to remark about these fields; `metadata` is plain already."""
+    if fields.get("name") != directory_name or not _is_name(directory_name):
         return False
-    return all(_READERS[key](value) for key, value in fields.items())
+    description = fields.get("description")
+    if not isinstance(description, str) or not 0 < len(description.strip()) <= MAX_DESCRIPTION_LENGTH:
+        return False
+    if fields.get("license") == "":
+        return False
+    compatibility = fields.get("compatibility")
+    if isinstance(compatibility, str) and not (
+        compatibility.strip() and len(compatibility) <= MAX_COMPATIBILITY_LENGTH
+    ):
+        return False
+    tools = fields.get("allowed-tools")
+    return not isinstance(tools, str) or _is_tool_list(tools)
 
 
-def _is_name(value: object) -> bool:
+def _is_name(text: str) -> bool:
     return (
-        isinstance(value, str)
-        and len(value) <= _MAX_NAME
-        and value.isascii()
-        and value.replace("-", "").isalnum()
-        and value == value.lower()
-        and value[0] != "-"
-        and value[-1] != "-"
-        and "--" not in value
+        len(text) <= MAX_NAME_LENGTH
+        and text.isascii()
+        and text.replace("-", "").isalnum()
+        and text == text.lower()
+        and text[0] != "-"
+        and text[-1] != "-"
+        and "--" not in text
     )
 
 
-def _is_description(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value.strip()) <= _MAX_DESCRIPTION
-
-
-def _is_license(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _is_compatibility(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= _MAX_COMPATIBILITY and value.strip() != ""
-
-
-def _is_tool_list(value: object) -> bool:
+def _is_tool_list(text: str) -> bool:
     """Whether this is `Name Name(pattern) ...` with single blanks between."""
-    if not isinstance(value, str) or not value:
+    if not text:
         return False
-    left = value
+    left = text
     while left:
         names, bracket, left = left.partition("(")
         for name in names.split(" "):
@@ -261,17 +255,3 @@ def _is_tool_list(value: object) -> bool:
                 return False
             left = left[1:]
     return True
-
-
-def _is_map(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-_READERS = {
-    "name": _is_name,
-    "description": _is_description,
-    "license": _is_license,
-    "compatibility": _is_compatibility,
-    "allowed-tools": _is_tool_list,
-    "metadata": _is_map,
-}
