@@ -50,6 +50,7 @@ def call(name: str = "test.echo", arguments: Mapping[str, object] | None = None,
     return ToolCall(id=call_id, name=name, arguments={"text": "hi"} if arguments is None else arguments)
 
 
+@pytest.mark.proves("runtime.toolargs.defaults")
 async def test_a_tool_gets_its_canonical_name_and_its_defaults() -> None:
     result = await ToolExecutor([Echo()]).call(call("test-echo"))
     assert result.unwrap() == {"arguments": {"text": "hi", "times": 1}, "name": "test.echo"}
@@ -74,7 +75,7 @@ async def test_an_unknown_tool_is_a_result_with_suggestions() -> None:
         executor.resolve("nothing like it")
 
 
-@pytest.mark.proves("runtime.tools.arguments")
+@pytest.mark.proves("runtime.tools.arguments", "runtime.toolargs.missing")
 async def test_arguments_that_do_not_fit_are_named_and_the_tool_is_not_run() -> None:
     tool = Echo()
     result = await ToolExecutor([tool]).call(call(arguments={"times": "two", "loud": True}))
@@ -129,6 +130,7 @@ async def test_an_error_of_a_tool_keeps_its_code_and_suggestions() -> None:
     }
 
 
+@pytest.mark.proves("runtime.toolresult.success")
 async def test_a_defect_of_a_tool_is_internal_and_tells_a_model_nothing_of_it() -> None:
     async def fail() -> object:
         raise KeyError("password=hunter2")
@@ -150,6 +152,7 @@ async def test_a_tool_that_returns_no_mapping_is_defective() -> None:
     assert "TypeError" in str(result.error)
 
 
+@pytest.mark.proves("runtime.toolresult.duration")
 async def test_the_duration_is_measured_in_whole_milliseconds() -> None:
     times = iter([1_000_000_000, 1_012_900_000])
     result = await ToolExecutor([Echo()], clock=lambda: next(times)).call(call())

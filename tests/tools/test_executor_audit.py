@@ -274,8 +274,23 @@ async def test_a_refusal_that_cannot_be_recorded_stays_one_and_says_so() -> None
     assert "could not be recorded: audit log /var/audit.jsonl: disk full" in str(result.error)
 
 
+async def test_without_a_log_nothing_is_recorded_and_nothing_refused() -> None:
+    async def wait() -> dict[str, object]:
+        await anyio.sleep(30)
+        return {}
+
+    tool = Act()
+    executor = ToolExecutor([tool])
+    assert (await executor.call(call(env={"A": "b"}))).success
+    assert not (await executor.call(call(path=1))).success
+    with anyio.move_on_after(0.01) as scope:
+        await ToolExecutor([Act(wait)]).call(call())
+    assert scope.cancelled_caught
+    assert tool.runs == 1
+
+
 async def test_a_log_that_is_open_to_others_shuts_the_door(log: JsonlAuditLog) -> None:
-    executor, tool = None, Act()
+    tool = Act()
     executor = ToolExecutor([tool], audit=log)
     assert (await executor.call(call())).success
     os.chmod(log.path, 0o644)
@@ -312,7 +327,8 @@ async def test_an_audited_call_costs_little(log: JsonlAuditLog) -> None:
     executor = ToolExecutor([Act()], audit=log)
     times: list[float] = []
     for number in range(100):
-        begun = time.perf_counter()
+        begun = time.process_time()
         await executor.call(call(str(number), path="scripts/report.py", env={"LANG": "C"}))
-        times.append(time.perf_counter() - begun)
-    assert sorted(times)[50] < 0.0075  # a fifth of that on a quiet machine
+        times.append(time.process_time() - begun)
+    # Of processor time, because a busy machine has less of the other; a measured run of the tests doubles it.
+    assert sorted(times)[50] < 0.003

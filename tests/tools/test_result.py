@@ -14,12 +14,14 @@ from prowess.tools import ToolResult
 KEYS = ["success", "result", "error", "duration_ms", "tokens_used", "cost_usd", "cached", "retry_count", "error_detail"]
 
 
+@pytest.mark.proves("runtime.toolresult.result", "runtime.toolresult.error")
 def test_a_success_has_the_eight_keys_in_order_and_no_error() -> None:
     shape = ToolResult.ok({"a": 1}, duration_ms=5).as_dict()
     assert list(shape) == KEYS
     assert list(shape.values()) == [True, {"a": 1}, None, 5, 0, 0.0, False, 0, None]
 
 
+@pytest.mark.proves("runtime.toolresult.result", "runtime.toolresult.error")
 def test_a_failure_has_code_sentence_and_suggestions() -> None:
     result = ToolResult.failed(SkillNotFoundError("pfd", ("pdf",)), duration_ms=2)
     shape = result.as_dict()
@@ -46,6 +48,7 @@ def test_unwrap_gives_the_result_or_raises_the_typed_error() -> None:
     assert caught.value is cause
 
 
+@pytest.mark.proves("runtime.toolresult.json")
 @given(
     success=st.booleans(),
     error=st.none() | st.text(),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MAX_TEXT = 80  # characters kept of a name that a caller made up
 _MAX_NAMES = 64  # argument names, and names of one environment, that are listed
-_ENVIRONMENT = "env"  # of this argument the names are recorded too, as design: who gave which variable matters
+_ENVIRONMENT = "env"  # the names inside this argument are recorded too: which variables a script got matters later
 
 
 class Trail:
