@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError
-from prowess.execution.backends import bubblewrap
+from prowess.execution.backends import bubblewrap, bubblewrap_start
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox
 from prowess.execution.backends.bubblewrap_start import hint_from
 from prowess.execution.request import ExecRequest
@@ -121,3 +121,58 @@ def test_the_default_sandbox_is_one_for_the_process() -> None:
 def test_an_old_bubblewrap_is_recognised() -> None:
     assert "0.8 or later" in hint_from(b"bwrap: Unknown option --disable-userns")
     assert hint_from(b"") == "it ended without a message"
+
+
+_VERSION = '[ "$1" = --version ] && echo bubblewrap 1 && exit 0\n'
+
+
+async def test_a_bubblewrap_that_is_gone_is_named(tmp_path: Path) -> None:
+    program = _fake(tmp_path, _VERSION)
+    sandbox = BubblewrapSandbox(program=program)
+    with pytest.raises(SandboxUnavailableError):
+        await sandbox.run(_skill(tmp_path))
+    os.unlink(program)  # after it has told its version
+    with pytest.raises(SandboxUnavailableError, match="cannot be started"):
+        await sandbox.run(_skill(tmp_path))
+
+
+async def test_a_set_up_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap_start, "_SETUP_SECONDS", 0.2)
+    silent = _fake(tmp_path, f"{_VERSION}exec sleep 20")
+    assert "not ready within 0.2 s" in await _refused(silent, tmp_path)
+
+
+# A stand-in reads the options as bubblewrap does and reports a process, here itself, on the status descriptor.
+_REPORTS = """fd=$(tr '\\0' '\\n' < /proc/self/fd/$2 | grep -A1 -x -e --json-status-fd | tail -1)
+echo "{ \\"child-pid\\": $$ }" > /proc/self/fd/$fd
+"""
+
+
+async def test_a_sandbox_that_never_gets_its_own_root_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap_start, "_SETUP_SECONDS", 0.3)
+    stuck = _fake(tmp_path, f"{_VERSION}{_REPORTS}exec sleep 20")
+    assert "not ready within 0.3 s" in await _refused(stuck, tmp_path)
+
+
+async def test_a_sandbox_that_ends_during_its_set_up_is_named(tmp_path: Path) -> None:
+    brief = _fake(tmp_path, f"{_VERSION}{_REPORTS}sleep 0.1; exit 5")
+    hint = await _refused(brief, tmp_path)
+    assert "ended with status 5 during its set-up" in hint
+
+
+async def test_a_probe_that_hangs_is_no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox = BubblewrapSandbox()
+    if not sandbox.probe().available:
+        pytest.skip(sandbox.probe().hint)
+    monkeypatch.setattr(bubblewrap, "_PROBE_COMMAND", ("/usr/bin/sleep", "20"))
+    monkeypatch.setattr(bubblewrap, "_PROBE_SECONDS", 0.2)
+    report = BubblewrapSandbox().probe()
+    assert not report.available
+    assert "did not end" in report.hint
+
+
+async def test_a_probe_that_cannot_start_a_program_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not BubblewrapSandbox().probe().available:
+        pytest.skip("no bubblewrap here")
+    monkeypatch.setattr(bubblewrap, "_PROBE_COMMAND", ("/usr/bin/no-such-program",))
+    assert "execvp" in BubblewrapSandbox().probe().hint

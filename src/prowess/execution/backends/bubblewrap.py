@@ -45,6 +45,8 @@ PROGRAMS = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 
 _SHEBANG_BYTES = 512
 _KILLED = 137
+_PROBE_COMMAND = ("/usr/bin/true",)
+_PROBE_SECONDS = 10.0
 _PRIVATE_DIRECTORY = "/tmp/work"
 
 
@@ -140,16 +142,20 @@ class BubblewrapSandbox:
         try:
             program, version = self._program()
             layout = Layout(skill="/usr/lib", cwd=_PRIVATE_DIRECTORY)
-            started = start(program, layout, ("/usr/bin/true",), stdin=False)
+            started = start(program, layout, _PROBE_COMMAND, stdin=False)
             try:
                 started.release()
-                _, message = started.process.communicate(timeout=10)
+                _, message = started.process.communicate(timeout=_PROBE_SECONDS)
                 if started.script_status() is None:
                     raise SandboxUnavailableError(BACKEND, hint_from(message))
             finally:
                 started.close()
         except (SandboxUnavailableError, subprocess.TimeoutExpired) as fault:
-            hint = fault.hint if isinstance(fault, SandboxUnavailableError) else "it did not end within 10 s"
+            hint = (
+                fault.hint
+                if isinstance(fault, SandboxUnavailableError)
+                else f"it did not end within {_PROBE_SECONDS:g} s"
+            )
             found = self._found or (None, None)
             return SandboxReport(
                 available=False, backend=BACKEND, tier=0, version=found[1], program=found[0], hint=hint

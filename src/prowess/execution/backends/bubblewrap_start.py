@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SETUP_SECONDS = 10.0
+_DEATH_SECONDS = 2.0
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.0002, 0.005, 1.03
 _MESSAGE_BYTES = 4096
 _STATUS_BYTES = 65_536
@@ -59,7 +60,11 @@ class Started:
         return None
 
     def close(self) -> None:
-        """Close every descriptor and the pipes of the process."""
+        """End the sandbox if it is still there; close every descriptor and the pipes of the process."""
+        if self.process.poll() is None:
+            self.process.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel holds it; nothing more can be done
+                self.process.wait(_DEATH_SECONDS)
         for fd in (self.init_pidfd, self.out_fd, self._status, self._block):
             if fd >= 0:
                 os.close(fd)
