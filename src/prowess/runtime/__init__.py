@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from prowess.runtime.disclosure import Disclosure
+from prowess.runtime.options import ReadOptions, RunOptions, SessionOptions
 from prowess.runtime.session import Session
 from prowess.runtime.state import ActiveSkill, SessionState
 from prowess.runtime.sync import SyncSession
 
-__all__ = ["ActiveSkill", "Disclosure", "Session", "SessionState", "SyncSession"]
+__all__ = [
+    "ActiveSkill",
+    "Disclosure",
+    "ReadOptions",
+    "RunOptions",
+    "Session",
+    "SessionOptions",
+    "SessionState",
+    "SyncSession",
+]

@@ -1,4 +1,4 @@
-"""The options of a session and of its calls, named once for `Session` and `SyncSession`."""
+"""The options of a session and of its calls, named once for `Session`, `SyncSession` and hosts that pass them on."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class Session:
             SkillError: one of them cannot be loaded; then there is no session.
         """
         session = cls(catalog, **options)
-        await session.refresh()
+        await session._context.keeper.current()
         if initial:
             try:
                 await session.load(initial)

@@ -50,7 +50,7 @@ class SyncSession:
         """Return a session in which the skills of `initial` are loaded, as `Session.create`."""
         created = cls(catalog, **options)
         try:
-            created._wait(created._session.refresh)
+            created.refresh()
             if initial:
                 created.load(initial)
         except BaseException:
