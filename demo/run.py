@@ -43,7 +43,6 @@ STEPS = 10
 CHART = Path(os.path.relpath(OUT / "revenue-by-region.svg"))
 NOT_REACHED = 3  # exit code of the probe
 SCRIPT_RUNS = 2
-INSTALL = "On Debian and Ubuntu: apt-get install bubblewrap. More: prowess sandbox check."
 
 
 class UnexpectedError(Exception):
@@ -93,7 +92,7 @@ async def look(play: Play) -> None:
     if "skills_run_script" not in tools:
         await play.call("skills_load", {"names": ["csv-report"]})
         result = await play.client.call_tool("skills_run_script", {"path": "scripts/report.py"})
-        raise UnexpectedError(f"Scripts cannot be run on this machine: {_text(result)}. {INSTALL}")
+        raise UnexpectedError(f"Scripts cannot be run on this machine: {_text(result)}. More: prowess sandbox check")
     play.skills = (await play.call("skills_list", {}))["skills"]
     names = [skill["name"] for skill in play.skills]
     expect("csv-report" in names and "network-probe" in names, f"csv-report or network-probe is not listed: {names}")

@@ -131,3 +131,12 @@ async def test_results_are_those_of_the_same_calls_over_json_lines(
 
 def _steady(result: dict[str, object] | None) -> dict[str, object] | None:
     return None if result is None else {**result, "duration_ms": 0}
+
+
+async def test_artifacts_can_be_read_where_places_are_hidden(in_process: Callable[..., Any], sandbox: None) -> None:
+    async with in_process(expose_location=False) as client:
+        await client.call_tool("skills_load", {"names": ["alpha"]})
+        ran = await client.call_tool("skills_run_script", {"path": "scripts/leave.sh"})
+        assert {artifact["path"] for artifact in ran.structured_content["artifacts"]} == {None}
+        (content,) = (await client.read_resource("prowess://artifacts/note.txt")).contents
+        assert content.text == "h\u00e9llo\n"

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
+GREETING: dict[str, object] = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
 
 def _code(result: Any) -> str:  # noqa: ANN401 -- the client's model
     assert result.is_error
@@ -29,7 +35,7 @@ def _code(result: Any) -> str:  # noqa: ANN401 -- the client's model
 
 
 async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
-    serving: Callable[..., Any], sandbox: None, skills: Path
+    serving: Callable[..., Any], sandbox: None, skills: Path, own_home: Path
 ) -> None:
     async with serving() as client:
         schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
@@ -62,28 +68,19 @@ async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
         assert json.loads(read.content[0].text) == read.structured_content
         ran = await call("skills_run_script", path="scripts/fail.sh")
         assert (ran.structured_content["exit_code"], ran.structured_content["stderr"]) == (7, "broken\n")
-        unloaded = await call("skills_unload", all=True)
-        assert unloaded.content[0].text == "Loaded skills: none"
-
-
-async def test_refusals_cross_the_wire_and_stand_in_the_audit_log(serving: Callable[..., Any], own_home: Path) -> None:
-    async with serving() as client:
-        assert _code(await client.call_tool("skills_read", {"path": "a.md"})) == "skill_not_active"
-        await client.call_tool("skills_load", {"names": ["alpha"]})
         assert _code(await client.call_tool("skills_read", {"path": "../beta/secret.md"})) == "unsafe_path"
         assert _code(await client.call_tool("skills_load", {"names": ["beta"], "x": 1})) == "invalid_arguments"
+        unloaded = await call("skills_unload", all=True)
+        assert unloaded.content[0].text == "Loaded skills: none"
     log = own_home / ".prowess" / "audit" / "audit.jsonl"
     assert verify_log(str(log)).ok
     kinds = [json.loads(line)["kind"] for line in log.read_text().splitlines()]
-    assert kinds == [
-        "tool.started",
-        "tool.finished",
-        "tool.started",
+    assert (kinds.count("tool.started"), kinds.count("tool.finished"), kinds.count("tool.refused")) == (8, 8, 1)
+    assert [kind for kind in kinds if not kind.startswith("tool.")] == [
         "skill.loaded",
-        "tool.finished",
-        "tool.started",
-        "tool.finished",
-        "tool.refused",
+        "script.started",
+        "script.finished",
+        "skill.unloaded",
     ]
 
 
@@ -120,8 +117,8 @@ async def _until(condition: Callable[[], bool]) -> None:
             await anyio.sleep(0.02)
 
 
-async def _start_nap(client: Any, marker: str) -> None:  # noqa: ANN401 -- the client's model
-    await client.call_tool("skills_run_script", {"path": "scripts/nap.sh", "args": [marker], "env": {"NAP": marker}})
+def _nap(marker: str) -> dict[str, object]:
+    return {"path": "scripts/nap.sh", "args": [marker], "env": {"NAP": marker}}
 
 
 async def test_a_cancelled_call_ends_its_script_and_the_server_goes_on(
@@ -131,64 +128,42 @@ async def test_a_cancelled_call_ends_its_script_and_the_server_goes_on(
     async with serving() as client:
         await client.call_tool("skills_load", {"names": ["alpha"]})
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_start_nap, client, marker)
+            tasks.start_soon(client.call_tool, "skills_run_script", _nap(marker))
             await _until(lambda: bool(_naps(marker)))
             tasks.cancel_scope.cancel()
         await _until(lambda: not _naps(marker))
         assert not (await client.call_tool("skills_list", {})).is_error
-    log = (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
-    assert '"cancelled"' in log
+    assert '"cancelled"' in (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
 
 
-async def test_a_client_that_leaves_takes_the_running_script_with_it(
-    serving: Callable[..., Any], sandbox: None
+@pytest.mark.parametrize("ending", ["the pipe is closed", "SIGTERM"])
+def test_a_server_that_is_ended_takes_the_running_script_with_it(
+    skills: Path, workspace: Path, own_home: Path, sandbox: None, ending: str
 ) -> None:
-    marker = f"nap-{os.getpid()}-left"
-    async with serving() as client:
-        await client.call_tool("skills_load", {"names": ["alpha"]})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_start_nap, client, marker)
-            await _until(lambda: bool(_naps(marker)))
-            # The process ends while its script runs: its end of the pipe is closed by the client's exit.
-            tasks.cancel_scope.cancel()
-    await _until(lambda: not _naps(marker))
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_cancels_closes_and_says_so_in_the_exit_code(
-    skills: Path, workspace: Path, own_home: Path, sandbox: None, number: signal.Signals
-) -> None:
-    marker = f"nap-{os.getpid()}-{number.name}"
-    script = {"path": "scripts/nap.sh", "args": [marker], "env": {"NAP": marker}}
+    marker = f"nap-{os.getpid()}-{ending[:3]}"
     with _raw(skills, workspace) as server:
-        _say(
-            server,
-            1,
-            "initialize",
-            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-        )
-        _hear(server, 1)
+        assert server.stdin is not None
+        _say(server, 1, "initialize", GREETING)
         _say(server, None, "notifications/initialized", {})
         _say(server, 2, "tools/call", {"name": "skills_load", "arguments": {"names": ["alpha"]}})
-        _hear(server, 2)
-        _say(server, 3, "tools/call", {"name": "skills_run_script", "arguments": script})
+        _hear(server, 1, 2)
+        _say(server, 3, "tools/call", {"name": "skills_run_script", "arguments": _nap(marker)})
         _wait(lambda: bool(_naps(marker)))
-        server.send_signal(number)
-        assert server.wait(10) == 128 + number
+        if ending == "SIGTERM":
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(10) == 128 + signal.SIGTERM
+        else:
+            server.stdin.close()
+            assert server.wait(10) == 0
         _wait(lambda: not _naps(marker))
-    assert list((own_home / ".prowess" / "artifacts").iterdir()) == []
+    assert list((own_home / ".prowess" / "artifacts").iterdir()) == [], "closed in order"
     assert '"cancelled"' in (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
 
 
 def test_standard_output_holds_the_protocol_and_nothing_else(skills: Path, workspace: Path) -> None:
     with _raw(skills, workspace) as server:
         assert server.stdin is not None
-        _say(
-            server,
-            1,
-            "initialize",
-            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-        )
+        _say(server, 1, "initialize", GREETING)
         _say(server, None, "notifications/initialized", {})
         server.stdin.write(b"this is not json\n\xff\xfe\n[]\n")
         _say(server, 2, "tools/list", {})

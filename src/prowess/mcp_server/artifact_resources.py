@@ -1,8 +1,8 @@
 """Files that scripts left behind, as MCP resources.
 
 A resource's URI is `prowess://artifacts/<run>/<name>`, percent-encoded, so that every name survives the way there and
-back; the run sorts by time and keeps two files of one name apart. Reading goes through `skills.read`, by the same
-door as every other call.
+back; the run sorts by time and keeps two files of one name apart. Where the host hides places, the run is left out.
+Reading goes through `skills.read`, by the same door as every other call.
 """
 
 from __future__ import annotations
@@ -87,12 +87,14 @@ def as_text(artifact: ArtifactResource, data: bytes) -> str | None:
 
 
 def _resource(entry: Mapping[str, object]) -> ArtifactResource:
-    name = cast("str", entry["name"])
-    # The directory above the artifact's own name is its run.
-    parts = cast("str", entry["path"]).split("/")
-    run = parts[len(parts) - len(name.split("/")) - 1]
+    name, path = cast("str", entry["name"]), cast("str | None", entry["path"])
+    reference = name  # where places are hidden: the newest of this name
+    if path is not None:
+        parts = path.split("/")
+        run = parts[len(parts) - len(name.split("/")) - 1]  # the directory above the artifact's own name
+        reference = f"{run}/{name}"
     return ArtifactResource(
-        reference=f"{run}/{name}",
+        reference=reference,
         name=name,
         media_type=cast("str", entry["media_type"]),
         size=cast("int", entry["size"]),

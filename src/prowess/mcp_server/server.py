@@ -59,10 +59,10 @@ def build_server(session: Session) -> Server[dict[str, Any]]:
     )
 
 
-def instructions(session: Session) -> str:
-    """Return what a host shows its model once: the base rules and the skills there are."""
+def instructions(session: Session) -> str | None:
+    """Return what a host shows its model once: the base rules and the skills there are; None without skills."""
     text = session.instructions(INSTRUCTIONS_BUDGET)
-    return text + _AGAIN if text else ""
+    return text + _AGAIN if text else None
 
 
 class _Handlers:

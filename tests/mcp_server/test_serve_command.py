@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from prowess.cli.commands import serve
+from prowess.cli.dispatch import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_without_the_mcp_package_one_sentence_says_what_to_install(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "find_spec", lambda name: None if name == "mcp" else importlib.util.find_spec(name))
+    assert run(["serve"]) == 2
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert printed.err == "error: the MCP server needs the mcp package: pip install 'prowess[mcp]'\n"
+
+
+def test_help_and_snippets_do_not_import_the_sdk(tmp_path: Path) -> None:
+    program = (
+        "import sys; from prowess.cli.dispatch import run\n"
+        "assert run(['serve', '--help']) == 0 and run(['serve', '--print-config', 'zed']) == 0\n"
+        "assert not {'mcp', 'anyio', 'pydantic'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True, timeout=30)
+
+
+def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path, own_home: Path) -> None:
+    skill = tmp_path / ".prowess" / "skills" / "mine"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: mine\ndescription: Mine. Use when mine.\n---\nMine.\n")
+    (tmp_path / ".git").mkdir()
+    (own_home / "blocked").write_text("a file where a directory should be")
+    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "skills_list", "arguments": {}}},
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "prowess", "serve", "--trust-project", "--workspace", "/"],
+        cwd=tmp_path,
+        env={**os.environ, "PROWESS_HOME": str(own_home / "blocked")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        server.stdin.flush()
+        answers = {answer["id"]: answer for answer in (json.loads(server.stdout.readline()) for _ in range(2))}
+        server.stdin.close()
+        said = server.stderr.read()
+        assert server.wait(20) == 0
+    assert "leaves no audit record" in said
+    assert "/ is not used as the workspace" in said
+    assert "<name>mine</name>" in answers[1]["result"]["instructions"]
+    (listed,) = answers[2]["result"]["structuredContent"]["skills"]
+    assert (listed["name"], listed["active"]) == ("mine", False)
