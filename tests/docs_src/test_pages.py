@@ -85,3 +85,9 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
     prose = _COMMENT_OR_CODE.sub("", page.read_text(encoding="utf-8"))
     targets = {match["target"] for match in _LINK.finditer(prose)}
     assert [target for target in sorted(targets) if not (page.parent / target).exists()] == []
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert sorted(name for name in pages if f"({name})" not in index) == []
