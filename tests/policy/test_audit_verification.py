@@ -247,7 +247,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Log, bytes, bytes]
 
 
 @given(data=st.data())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_no_byte_can_change_unseen(shared: tuple[Log, bytes, bytes], data: st.DataObject) -> None:
     log, good, good_head = shared
     log.path.write_bytes(good)

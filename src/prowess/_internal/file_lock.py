@@ -19,7 +19,7 @@ WAIT_SECONDS = 10.0
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.016  # longer is unfair, and much shorter slows the holder down: on two cores by a third
 
-if sys.platform == "win32":
+if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
     import msvcrt
 
     def _try_lock(descriptor: int, *, shared: bool) -> bool:

@@ -57,58 +57,55 @@ class Trail:
     async def started(self) -> None:
         """Record that the tool is about to run; AuditError where it must not."""
         if self._log is not None:
-            await to_thread.run_sync(self._start)
+            await to_thread.run_sync(self._start, self._log)
 
     async def finished(self, duration_ms: int, code: str | None) -> None:
         """Record how the run ended; `code` is None for a success. AuditError where it is not recorded."""
         outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
-        await self._shielded(lambda: self._append("tool.finished", {**outcome, "duration_ms": duration_ms}))
+        await self._shielded(lambda log: self._append(log, "tool.finished", {**outcome, "duration_ms": duration_ms}))
 
     async def refused(self, code: str) -> None:
         """Record that the call was refused. AuditError where it is not recorded."""
         rule = {} if self.rule is None else {"rule": _short(self.rule)}
-        await self._shielded(lambda: self._append("tool.refused", {**self._arguments, "code": code, **rule}))
+        await self._shielded(lambda log: self._append(log, "tool.refused", {**self._arguments, "code": code, **rule}))
 
     async def cancelled(self, duration_ms: int) -> None:
         """Record that the caller gave up. A log that fails here can tell nobody: the caller is gone."""
-        await self._shielded(lambda: self._cancel(duration_ms))
+        await self._shielded(lambda log: self._cancel(log, duration_ms))
 
-    async def _shielded(self, write: Callable[[], None]) -> None:
+    async def _shielded(self, write: Callable[[AuditLog], None]) -> None:
         if self._log is not None:
             with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(write)
+                await to_thread.run_sync(write, self._log)
 
-    def _start(self) -> None:
+    def _start(self, log: AuditLog) -> None:
         with self._lock:
             if not self._abandoned:
-                self._append("tool.started", self._arguments)
+                self._append(log, "tool.started", self._arguments)
                 self._begun = True
 
-    def _cancel(self, duration_ms: int) -> None:
+    def _cancel(self, log: AuditLog, duration_ms: int) -> None:
         with self._lock:
             self._abandoned = True
             try:
                 if self._begun:
-                    self._append(
-                        "tool.finished", {"outcome": "cancelled", "code": "cancelled", "duration_ms": duration_ms}
-                    )
+                    end = {"outcome": "cancelled", "code": "cancelled", "duration_ms": duration_ms}
+                    self._append(log, "tool.finished", end)
                 else:
-                    self._append("tool.refused", {**self._arguments, "code": "cancelled"})
+                    self._append(log, "tool.refused", {**self._arguments, "code": "cancelled"})
             except AuditError:
                 return
 
-    def _append(self, kind: str, data: Mapping[str, object]) -> None:
-        if self._log is None:
-            return
+    def _append(self, log: AuditLog, kind: str, data: Mapping[str, object]) -> None:
         event = AuditEvent(
             kind=kind, session_id=self._session_id, call_id=self._call_id, data={"tool": self.tool, **data}
         )
         try:
-            self._log.append(event)
+            log.append(event)
         except AuditError:
             raise
         except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
-            raise AuditError(type(self._log).__name__, f"failed with {type(fault).__name__}") from fault
+            raise AuditError(type(log).__name__, f"failed with {type(fault).__name__}") from fault
 
 
 def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:
