@@ -155,10 +155,6 @@ def _folder(path: Path) -> None:
     path.mkdir()
 
 
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
 def _loop(path: Path) -> None:
     path.symlink_to(path.name)
 
@@ -167,34 +163,48 @@ def _huge(path: Path) -> None:
     path.write_bytes(b"---\nname: a\ndescription: d\n---\n" + b"x" * (3 << 20))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes and links are made as POSIX makes them")
-@pytest.mark.parametrize("make", [_nul, _latin, _deep, _folder, _pipe, _loop, _huge])
+@pytest.mark.skipif(sys.platform == "win32", reason="links are made as POSIX makes them")
+@pytest.mark.parametrize("make", [_nul, _latin, _deep, _folder, _loop, _huge])
 def test_hostile_skills_never_give_a_traceback_and_never_stop_the_rest(
-    skills: Path, make: Callable[[Path], None]
+    skills: Path, make: Callable[[Path], None], capsys: Capture
 ) -> None:
     (skills / "bad" / "SKILL.md").unlink()
     make(skills / "bad" / "SKILL.md")
+    assert run(["validate", str(skills)]) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith(f"Validation failed for {skills / 'bad'}:\n  - ")
+    assert out.endswith("3 skills: 2 valid, 1 failed\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are made as POSIX makes them")
+def test_a_pipe_for_a_file_is_answered_at_once(skills: Path) -> None:
+    (skills / "bad" / "SKILL.md").unlink()
+    os.mkfifo(skills / "bad" / "SKILL.md")
+    # In a process of its own, so that waiting for the pipe would end.
     command = [sys.executable, "-m", "prowess", "validate", str(skills)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert done.stderr.startswith(f"Validation failed for {skills / 'bad'}:\n  - ")
     assert done.stdout.endswith("3 skills: 2 valid, 1 failed\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there is a file name any bytes")
-def test_a_directory_whose_name_is_no_text_or_several_lines_is_answered(tmp_path: Path) -> None:
+def test_a_directory_whose_name_is_no_text_or_several_lines_is_answered(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     for name in (b"\xff\xfe", b"a\n\x1b[2Jb"):
         folder = os.path.join(os.fsencode(tmp_path), name)
         os.mkdir(folder)
         with open(os.path.join(folder, b"SKILL.md"), "wb") as file:
             file.write(b"---\nname: a\ndescription: d\n---\n")
-    for arguments in (["validate"], ["validate", "--json"], ["read-properties", "--json-full"], ["to-prompt"]):
-        for folder in sorted(os.listdir(os.fsencode(tmp_path))):
-            path = os.fsdecode(os.path.join(os.fsencode(tmp_path), folder))
-            done = subprocess.run(
-                [sys.executable, "-m", "prowess", *arguments, path], capture_output=True, check=False, timeout=20
-            )
-            assert done.returncode in {0, 1}
-            assert b"Traceback" not in done.stderr
-            assert b"\x1b" not in done.stderr
+    for folder in sorted(os.listdir(os.fsencode(tmp_path))):
+        path = os.fsdecode(os.path.join(os.fsencode(tmp_path), folder))
+        for arguments in (["validate"], ["validate", "--json"], ["read-properties", "--json-full"], ["to-prompt"]):
+            assert run([*arguments, path]) in {0, 1}
+            assert b"\x1b" not in capsysbinary.readouterr().err
+
+
+def test_what_was_not_looked_at_is_said(skills: Path, capsys: Capture) -> None:
+    (skills / "/".join(["deep"] * 70)).mkdir(parents=True)
+    assert run(["validate", str(skills)]) == 1
+    assert "levels deep" in capsys.readouterr().err

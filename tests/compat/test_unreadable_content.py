@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner, Result
 
 from prowess.compat.skills_ref import ParseError, SkillError, read_properties, to_prompt, validate
+from prowess.compat.skills_ref.cli import main
 from prowess.compat.skills_ref.parser import find_skill_md, parse_frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+COMMANDS = ("validate", "read-properties", "to-prompt")
 HOSTILE: dict[str, bytes] = {
     "empty": b"",
     "nul": b"---\nname: a\ndescription: \x00\n---\n",
@@ -40,12 +42,8 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
-def _commands(directory: Path) -> list[subprocess.CompletedProcess[bytes]]:
-    program = [sys.executable, "-m", "prowess.compat.skills_ref"]
-    return [
-        subprocess.run([*program, command, str(directory)], capture_output=True, check=False, timeout=20)
-        for command in ("validate", "read-properties", "to-prompt")
-    ]
+def _commands(directory: Path) -> list[Result]:
+    return [CliRunner().invoke(main, [command, str(directory)]) for command in COMMANDS]
 
 
 def _no_leak(directory: Path) -> list[str]:
@@ -114,9 +112,8 @@ def test_a_skill_file_that_is_no_file_gives_a_message(tmp_path: Path, make: Call
     make(tmp_path / "SKILL.md")
     assert _no_leak(tmp_path)
     for done in _commands(tmp_path):
-        assert done.returncode == 1
-        assert done.stdout == b""
-        assert b"Traceback" not in done.stderr
+        assert isinstance(done.exception, SystemExit)  # and no other, which would be a traceback
+        assert (done.exit_code, done.stdout) == (1, "")
 
 
 @pytest.mark.proves("tooling.skills-ref.errors")
@@ -124,13 +121,13 @@ def test_a_skill_file_that_is_no_file_gives_a_message(tmp_path: Path, make: Call
 def test_the_commands_answer_hostile_content_without_a_traceback(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "SKILL.md").write_bytes(content)
     validated, *others = _commands(tmp_path)
-    assert validated.returncode == 1
-    assert validated.stderr.startswith(b"Validation failed for ")
+    assert validated.exit_code == 1
+    assert validated.stderr.startswith("Validation failed for ")
     for done in (validated, *others):
-        assert b"Traceback" not in done.stderr
-        assert b"\x1b" not in done.stderr
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        assert "\x1b" not in done.stderr
     for done in others:
-        assert done.returncode == 0 or done.stderr.startswith(b"Error: ")
+        assert done.exit_code == 0 or done.stderr.startswith("Error: ")
 
 
 @pytest.mark.parametrize("path", ["a\x00b", "x" * 5000, "\udcff"])
