@@ -75,10 +75,11 @@ class BubblewrapSandbox:
         wake, cancelled = os.pipe()
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(_close_when_cancelled, cancelled)
+                finished = anyio.Event()
+                group.start_soon(_close_at_end, cancelled, finished)
                 # Never abandoned: a cancelled run returns once its processes are dead.
                 outcome = await anyio.to_thread.run_sync(self._attempt, request, wake)
-                group.cancel_scope.cancel()
+                finished.set()
         finally:
             os.close(wake)
         await anyio.lowlevel.checkpoint_if_cancelled()
@@ -163,9 +164,10 @@ class BubblewrapSandbox:
         return SandboxReport(available=True, backend=BACKEND, tier=1, version=version, program=program, hint="")
 
 
-async def _close_when_cancelled(fd: int) -> None:
+async def _close_at_end(fd: int, finished: anyio.Event) -> None:
+    """Close `fd` when the run has finished or has been cancelled, which wakes the thread."""
     try:
-        await anyio.sleep_forever()
+        await finished.wait()
     finally:
         os.close(fd)
 
