@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -39,9 +40,19 @@ def test_the_demo_proves_what_it_shows(own_home: Path) -> None:
     for said in ("unsafe_path", "skill_not_active", "reached the listener", "ECONNREFUSED", "chain unbroken"):
         assert said in done.stdout
     assert "| West   |   29 | 28,229.10 | 41.4% |" in done.stdout
+    _require_shown_as_it_is(done.stdout)
     chart = ET.parse(PROJECT / "demo" / "out" / "revenue-by-region.svg")  # noqa: S314 -- written by the demo
     assert chart.getroot().tag.endswith("svg")
     assert not (own_home / ".prowess").exists(), "the demo has a home of its own"
+
+
+def _require_shown_as_it_is(printed: str) -> None:
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"## What it looks like\n.*?```text\n(.*?)```", readme, re.DOTALL)
+    assert shown is not None
+    lines = [line.partition(" …")[0].rstrip() for line in shown[1].splitlines()]
+    assert [line for line in lines if line not in printed] == [], "the README shows what the demo no longer prints"
+    assert len(lines) > 20
 
 
 def test_without_bubblewrap_the_demo_stops_and_says_what_to_install() -> None:

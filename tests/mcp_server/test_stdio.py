@@ -34,6 +34,7 @@ def _code(result: Any) -> str:  # noqa: ANN401 -- the client's model
     return str(result.meta["prowess/error"]["code"])
 
 
+@pytest.mark.proves("runtime.edge.mcp-tools-only")
 async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
     serving: Callable[..., Any], sandbox: None, skills: Path, own_home: Path
 ) -> None:
