@@ -3,8 +3,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from prowess.cli.commands import serve
@@ -70,3 +72,35 @@ def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path
     assert "<name>mine</name>" in answers[1]["result"]["instructions"]
     (listed,) = answers[2]["result"]["structuredContent"]["skills"]
     assert (listed["name"], listed["active"]) == ("mine", False)
+
+
+def test_a_person_at_a_terminal_is_told_what_this_waits_for(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "prowess", "serve", "--root", str(tmp_path), "--workspace", str(tmp_path)],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as server:
+            assert server.stderr is not None
+            assert server.stderr.readline().startswith("Waiting for an MCP client on standard input; Ctrl-C ends this.")
+            _until_it_minds_signals(server.pid)
+            server.send_signal(signal.SIGINT)
+            assert server.wait(20) == 128 + signal.SIGINT
+            assert (server.stderr.read(), server.stdout.read() if server.stdout else None) == ("", "")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def _until_it_minds_signals(pid: int) -> None:
+    """Wait until the server has a handler of its own: asyncio catches SIGTERM only then."""
+    end = time.monotonic() + 20
+    caught = 0
+    while not caught & (1 << (signal.SIGTERM - 1)):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+        with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+            caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))

@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 
 SECTIONS = {
@@ -32,12 +33,14 @@ BY_WORD = {word: name for name, (_, words) in SECTIONS.items() for word in words
 CONVENTIONAL = re.compile(r"(?P<type>[a-zA-Z]+)(?:\((?P<scope>[^)]+)\))?(?P<breaking>!)?:\s+(?P<subject>.+)")
 REVERT = re.compile(r"This reverts commit ([0-9a-f]{7,40})")
 MAX_COMMITS = 5000
-# A folder that is mounted from elsewhere belongs to another user, and a repository's own settings may name programs to
-# run: both are settled here, for this call only.
+# A repository's own settings may name programs to run; none of them is wanted here.
 GIT = [
-    "git", "--no-pager", "--no-optional-locks", "-c", "safe.directory=*", "-c", "core.fsmonitor=false",
-    "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false", "-c", "color.ui=false",
+    "git", "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+    "-c", "log.showSignature=false", "-c", "color.ui=false",
 ]  # fmt: skip
+# A folder that is mounted from elsewhere belongs to another user, and git refuses it unless told otherwise. Not by
+# `-c`: git before 2.38 takes this setting from files alone.
+SETTINGS = "[safe]\n\tdirectory = *\n"
 
 
 class ChangelogError(Exception):
@@ -63,7 +66,11 @@ def main() -> int:
     """Run the command line; return the exit code."""
     options = _arguments().parse_args()
     try:
-        report = _report(options)
+        with tempfile.NamedTemporaryFile("w", suffix=".gitconfig") as settings:
+            settings.write(SETTINGS)
+            settings.flush()
+            os.environ.update(GIT_CONFIG_GLOBAL=settings.name, GIT_CONFIG_NOSYSTEM="1", LC_ALL="C.UTF-8")
+            report = _report(options)
     except ChangelogError as fault:
         sys.stderr.write(f"changelog.py: {fault}\n")
         return fault.code
@@ -114,9 +121,8 @@ def _report(options: argparse.Namespace) -> dict:
 
 
 def _git(repo: str, *arguments: str, may_fail: bool = False) -> str:
-    environment = {**os.environ, "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1"}
     try:
-        done = subprocess.run([*GIT, "-C", repo, *arguments], capture_output=True, check=False, env=environment)
+        done = subprocess.run([*GIT, "-C", repo, *arguments], capture_output=True, check=False)
     except FileNotFoundError as fault:
         message = "git is not installed here"
         raise ChangelogError(message, 4) from fault

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
     chosen, refused = usable_workspace(workspace or os.getcwd())
     if refused is not None:
         output.note(refused.message)
+    if sys.stdin.isatty():
+        output.note(
+            "Waiting for an MCP client on standard input; Ctrl-C ends this. --print-config HOST sets up a host."
+        )
     anyio.run(serve_stdio, open_session(catalog, audit=_audit(), workspace=chosen, write=write))
     return exit_codes.OK
 
