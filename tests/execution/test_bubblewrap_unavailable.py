@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -176,3 +177,18 @@ async def test_a_probe_that_cannot_start_a_program_is_no_sandbox(monkeypatch: py
         pytest.skip("no bubblewrap here")
     monkeypatch.setattr(bubblewrap, "_PROBE_COMMAND", ("/usr/bin/no-such-program",))
     assert "execvp" in BubblewrapSandbox().probe().hint
+
+
+_ELSEWHERE = """
+import subprocess
+import sys
+sys.modules["resource"] = sys.modules["fcntl"] = None
+from prowess.execution import default_sandbox, stage, usable_workspace
+sys.platform = "win32"
+report = default_sandbox().probe()
+assert not report.available and "Linux" in report.hint, report
+"""
+
+
+def test_the_room_can_be_imported_where_there_are_no_resource_limits() -> None:
+    subprocess.run([sys.executable, "-c", _ELSEWHERE], check=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ _COUNTED_PER_NAMESPACE = (5, 14)  # before this kernel, the limit on processes c
 
 def set_bounds(pid: int, limits: ExecLimits) -> tuple[str, ...]:
     """Set the resource limits of the waiting process `pid`; return the names of the bounds that hold from now on."""
+    # Imported here, not at the top: there is no such module on Windows, where everything but scripts works.
+    import resource
+
     bounds = {
         "cpu_time": (resource.RLIMIT_CPU, limits.cpu_seconds),
         "file_size": (resource.RLIMIT_FSIZE, limits.file_bytes),

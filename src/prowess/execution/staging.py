@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prowess._internal.tree_digest import FileRecord, TreeManifest
 
 _CHUNK = 1 << 20
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 _ATTEMPTS = 3  # each one is lost only to another process that finished the same stage
 
 
@@ -81,7 +82,7 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
         raise DigestChangedError(skill, record.path) from None
     whole = hashlib.sha256()
     size = 0
-    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    out = os.open(target, _NEW_FILE, 0o600)
     try:
         with source:
             # One byte more than the record says is enough to know; a file that keeps growing must not fill the disk.
@@ -91,9 +92,9 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
                 _write_all(out, chunk)
         if size != record.size or whole.hexdigest() != record.sha256:
             raise DigestChangedError(skill, record.path)
-        os.fchmod(out, 0o555 if record.executable else 0o444)
     finally:
         os.close(out)
+    os.chmod(target, 0o555 if record.executable else 0o444)
 
 
 def _write_all(fd: int, data: bytes) -> None:

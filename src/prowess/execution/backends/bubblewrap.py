@@ -47,6 +47,9 @@ _SHEBANG_BYTES = 512
 _KILLED = 137
 _PROBE_COMMAND = ("/usr/bin/true",)
 _PROBE_SECONDS = 10.0
+_RUNS_AT_ONCE = 64
+# Threads of their own: scripts that take minutes must not keep those that read files and stores waiting.
+_limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_script_threads")
 _PRIVATE_DIRECTORY = "/tmp/work"
 
 
@@ -78,7 +81,7 @@ class BubblewrapSandbox:
                 finished = anyio.Event()
                 group.start_soon(_close_at_end, cancelled, finished)
                 # Never abandoned: a cancelled run returns once its processes are dead.
-                outcome = await anyio.to_thread.run_sync(self._attempt, request, wake)
+                outcome = await anyio.to_thread.run_sync(self._attempt, request, wake, limiter=_threads())
                 finished.set()
         finally:
             os.close(wake)
@@ -162,6 +165,15 @@ class BubblewrapSandbox:
                 available=False, backend=BACKEND, tier=0, version=found[1], program=found[0], hint=hint
             )
         return SandboxReport(available=True, backend=BACKEND, tier=1, version=version, program=program, hint="")
+
+
+def _threads() -> anyio.CapacityLimiter:
+    try:
+        return _limiter.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(_RUNS_AT_ONCE)
+        _limiter.set(limiter)
+        return limiter
 
 
 async def _close_at_end(fd: int, finished: anyio.Event) -> None:
