@@ -1,0 +1,93 @@
+"""Run every benchmark, write their figures down, and fail where a promise does not hold.
+
+python -m benchmarks [--rounds N] [--only NAME]... [--no-write]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from benchmarks import discovery, sandbox_overhead, start
+from benchmarks.figures import ROUNDS, Figure
+from prowess.errors import SandboxUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PAGE_HEAD = """# Benchmarks
+
+Written by `make bench`. Times on a shared machine drift; ratios of processes that run in turns do not, so the promises
+are ratios, differences and exponents. What is measured and how: `benchmarks/`.
+"""
+
+
+def _sandbox(rounds: int) -> list[Figure]:
+    unit = "ms more than a plain process"
+    try:
+        overheads = sandbox_overhead.run(rounds)
+    except (SandboxUnavailableError, AssertionError) as fault:
+        return [Figure(name="Sandbox", value=None, unit=unit, note=str(fault))]
+    return [Figure(name=over.name, value=over.milliseconds, unit=unit, at_most=over.bound) for over in overheads]
+
+
+BENCHMARKS: dict[str, Callable[[int], list[Figure]]] = {
+    "start": start.run,
+    "discovery": discovery.run,
+    "sandbox": _sandbox,
+}
+
+
+def main() -> int:
+    """Run the benchmarks that were asked for; return 1 where a promise does not hold."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure, and compare with what is promised."
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns of each process ({ROUNDS})")
+    parser.add_argument("--only", action="append", choices=sorted(BENCHMARKS), help="run this one; repeatable")
+    parser.add_argument("--no-write", action="store_true", help="print only")
+    options = parser.parse_args()
+    figures: list[Figure] = []
+    for name in options.only or BENCHMARKS:
+        for figure in BENCHMARKS[name](options.rounds):
+            print(_sentence(figure), flush=True)
+            figures.append(figure)
+    if not (options.no_write or options.only):
+        _write(figures, options.rounds)
+    return 1 if any(figure.holds is False for figure in figures) else 0
+
+
+def _sentence(figure: Figure) -> str:
+    if figure.value is None:
+        return f"skipped  {figure.name}: {figure.note}"
+    state = "holds" if figure.holds else "FAILS"
+    return f"{state:<8} {figure.name}: {figure.value:.2f} {figure.unit} ({figure.bound}) {figure.note}".rstrip()
+
+
+def _write(figures: list[Figure], rounds: int) -> None:
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    rows = [{**asdict(figure), "holds": figure.holds} for figure in figures]
+    with open(os.path.join(_ROOT, "benchmarks", "results.json"), "w", encoding="utf-8") as file:
+        json.dump({"machine": machine, "rounds": rounds, "figures": rows}, file, ensure_ascii=False, indent=1)
+        file.write("\n")
+    lines = [
+        _PAGE_HEAD,
+        f"Medians of {rounds} turns on {machine}.\n",
+        "| figure | measured | promised | |",
+        "|---|---|---|---|",
+    ]
+    for figure in figures:
+        measured = "not measured" if figure.value is None else f"{figure.value:.2f} {figure.unit}"
+        lines.append(f"| {figure.name} | {measured} | {figure.bound} | {figure.note} |")
+    with open(os.path.join(_ROOT, "docs", "benchmarks.md"), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
