@@ -171,15 +171,16 @@ class _Reader:
                 if restore is not None:
                     text = restore(text)
                 start = event.start_mark.index + base
-                node = make(Scalar, (text, event.style or "", start, event.end_mark.index + base))
+                end = event.end_mark.index + base
+                style = event.style or ""
+                if style == "|" or style == ">":  # noqa: PLR1714 -- the loop is hot
+                    # libyaml lets a block scalar reach to the next entry; the author sees it end with its text.
+                    end = start + len(self._text[start - base : end - base].rstrip(" \n"))
+                node = make(Scalar, (text, style, start, end))
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                if event.anchor is not None or event.tag is not None:
-                    self._properties(event)
-                if len(opened) == MAX_DEPTH:
-                    return self._stop("depth", event)
-                children = []
-                start = event.start_mark.index + base
-                opened.append((children, start, kind is MappingStartEvent, bool(event.flow_style)))
+                children = self._enter(event, is_mapping=kind is MappingStartEvent)
+                if children is None:
+                    return False
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 items, start, is_mapping, flow = opened.pop()
@@ -200,12 +201,24 @@ class _Reader:
             nodes += 1
             if nodes > MAX_NODES:
                 self._nodes = nodes
-                return self._stop("nodes", event)
+                self._fault("nodes", event)
+                return False
             if children is None:
                 self._root = node
             else:
                 children.append(node)
         return True
+
+    def _enter(self, event: Event, *, is_mapping: bool) -> list[Node] | None:
+        """Open a collection; None where it lies too deep."""
+        if event.anchor is not None or event.tag is not None:
+            self._properties(event)
+        if len(self._open) == MAX_DEPTH:
+            self._fault("depth", event)
+            return None
+        children: list[Node] = []
+        self._open.append((children, event.start_mark.index + self._base, is_mapping, bool(event.flow_style)))
+        return children
 
     def _other(self, event: Event) -> bool | None:
         """Take an event that is neither scalar nor collection: True for an alias, None where reading must stop."""
@@ -238,10 +251,6 @@ class _Reader:
             return
         offset = event.start_mark.index + self._base
         self._faults.append(YamlFault(construct, offset, offset))
-
-    def _stop(self, construct: str, event: Event) -> bool:
-        self._fault(construct, event)
-        return False
 
     def _syntax_fault(self, refusal: MarkedYAMLError) -> YamlFault:
         mark = refusal.problem_mark

@@ -154,6 +154,7 @@ class _Parsing:
                 self._syntax(repair.fault, repair.start, repair.end, repair.fix(self._origin))
             if broken is not None:
                 self._syntax(broken.fault, broken.start, broken.end)
+                return None
             mended = frozenset(repair.start for repair in repairs)
         for fault in reading.faults:
             if fault.construct != "syntax":

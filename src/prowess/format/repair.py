@@ -77,7 +77,7 @@ def mend(text: str, base: int, reading: YamlReading) -> Mended:
     while (fault := _syntax(reading)) is not None:
         characters += len(text)
         if characters > _MAX_CHARACTERS or nodes > _MAX_NODES or not work.mend(fault):
-            return Mended(reading._replace(faults=()), tuple(work.repairs), work.broken(fault))
+            return Mended(reading, tuple(work.repairs), work.broken(fault))
         reading = read_yaml(work.text(), base=base)
         nodes += reading.nodes
     return Mended(work.in_original(reading), tuple(work.repairs), None)
@@ -107,7 +107,7 @@ class _Work:
 
     def mend(self, fault: YamlFault) -> bool:
         """Repair the value at fault; False where that is not possible."""
-        if len(self.repairs) >= _MAX_REPAIRS:
+        if len(self.repairs) >= _MAX_REPAIRS or "<document start>" in fault.problem:
             return False
         line, column = self._position(fault.offset)
         if self._lines[line][:column].strip(" \t") == "" and "\t" in _indent(self._lines[line]):

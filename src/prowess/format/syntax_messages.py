@@ -34,7 +34,7 @@ _SYNTAX = (
     ("found a tab character", "a tab indents this line; indent with blanks"),
     ("did not find expected alphabetic or numeric character", "a value that starts with * or & must be quoted"),
     ("did not find expected key", "text follows the end of this value; quote the whole value"),
-    ("did not find expected <document start>", "text follows the end of this value; quote the whole value"),
+    ("did not find expected <document start>", "this belongs to no entry; the frontmatter is one mapping"),
 )
 
 

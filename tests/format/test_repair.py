@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prowess.format import parse_document
+
+
+def test_a_repair_changes_only_the_failing_value_and_says_so() -> None:
+    document = parse_document("---\nname: a\ndescription: Use: b\nlicense: 'MIT'\n---\n")
+    fault = document.diagnostics[0]
+    assert fault.fix is not None
+    assert [edit.text for edit in fault.fix.edits] == ['"Use: b"']
+    assert [field.repaired for field in document.fields] == [False, True, False]
+    description = document.field("description")
+    assert description is not None
+    assert description.source == "Use: b"
+    assert (description.location.line, description.location.column, description.location.end_column) == (3, 14, 20)
+
+
+def test_positions_after_a_repair_are_those_of_the_file() -> None:
+    document = parse_document("---\ndescription: a: b\n  c: d\nmetadata:\n\tk: [v]\n\tl: {m: n}\n---\n")
+    metadata = document.field("metadata")
+    assert metadata is not None
+    assert metadata.source == "k: [v]\n\tl: {m: n}"
+    assert metadata.location.line == 5
+    assert metadata.location.column == 2
+    assert document.mapping() == {"description": "a: b c: d", "metadata": {"k": ["v"], "l": {"m": "n"}}}
+
+
+@pytest.mark.parametrize(
+    ("front", "value"),
+    [
+        ("x:\n  k: a: b\n  l: c\n", {"k": "a: b", "l": "c"}),
+        ("x:\n  - a: b: c\n  - d\n", [{"a": "b: c"}, "d"]),
+        ("x:\n  - @a\n", ["@a"]),
+        ("x:\n  k: a: b\n    c\n\n  l: d\n", {"k": "a: b c", "l": "d"}),
+        ("x: a: b\n\n  c\n", "a: b\nc"),
+        ("x: 'a\n", "'a"),
+        ("x: a\tb: c\n", "a\tb: c"),
+    ],
+)
+def test_the_failing_value_is_found_where_it_stands(front: str, value: object) -> None:
+    document = parse_document(f"---\n{front}---\n")
+    assert document.mapping() == {"x": value}
+    assert all(found.fix is not None for found in document.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "x: a\nwords\n", "words: [\n  a\nb\n", "x:\n  words\n  k: v\n", "'q': a: b\n", "x: |\n  a\n b\n",
+        "name:\n# c\n: x\n",
+        "  - a\n b: c: d\n", "x: >-\n   a\n  b\n",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_mended_is_one_fault_without_fields(front: str) -> None:
+    document = parse_document(f"---\n{front}---\n")
+    if document.complete:
+        assert all(found.fix is not None for found in document.diagnostics)
+    else:
+        assert document.fields == ()
+        assert [found.rule for found in document.diagnostics if found.fix is None] == ["frontmatter.syntax"]
+
+
+def test_a_hazard_behind_a_repair_is_still_found() -> None:
+    document = parse_document("---\ndescription: a: b\nlicense: &x MIT\n---\n")
+    assert [(found.detail, found.location.line) for found in document.diagnostics] == [("syntax", 2), ("anchor", 3)]
+
+
+def test_a_large_broken_text_is_reported_and_not_mended() -> None:
+    many = "---\n" + "".join(f"k{number}: a: b\n" for number in range(200)) + "---\n"
+    document = parse_document(many)
+    assert not document.complete
+    assert 1 < len(document.diagnostics) < 100
+    tabs = "---\nx:\n" + "".join(f"\tk{number}: a\n" for number in range(200)) + "---\n"
+    assert not parse_document(tabs).complete
+    nodes = "---\n" + "".join(f"k{number}: v\n" for number in range(2500)) + "x: a: b\n---\n"
+    assert [found.fix for found in parse_document(nodes).diagnostics] == [None]
+
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff\ufffe\uffff"), max_size=30)
+
+
+@given(_TEXT, _TEXT)
+@pytest.mark.proves("format.repair.strict-first")
+def test_a_mended_description_is_what_stood_there_and_nothing_else_changes(before: str, after: str) -> None:
+    value = f"{before}: {after}".strip()
+    document = parse_document(f"---\nname: a\ndescription: {value}\nlicense: MIT\n---\n")
+    mended = [found for found in document.diagnostics if found.fix is not None]
+    if not document.complete or not mended or value[0] in "\"'":
+        return
+    assert document.text_of("name") == "a"
+    assert document.text_of("license") == "MIT"
+    text = document.text_of("description")
+    assert text is not None
+    assert value.startswith(text.rstrip())
