@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from prowess.format.limits import FIELDS
+from prowess.format.limits import FIELDS, MAX_FRONT_MATTER_BYTES
 
-_FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_MOST_CANDIDATES = 20_000  # lines that begin like a fence; more do not fit into 64 KiB
+_FENCE = re.compile(r"---[ \t]*(?=\n|\Z)")
+_BLANKS = re.compile(r"[ \t\n]*")
 _FIELD = re.compile(rf"^(?:{'|'.join(FIELDS)})[ \t]*:", re.MULTILINE)
 
 
@@ -43,37 +45,38 @@ def find_fences(text: str) -> Fences:
 
 def _closed(text: str, opening: int, fence_end: int) -> Fences:
     start = min(fence_end + 1, len(text))
-    closing = _FENCE.search(text, start) if start > fence_end else None
+    closing = _closing_fence(text, fence_end) if start > fence_end else None
     if closing is None:
         return Fences(opening, start, None, len(text))
-    return Fences(opening, start, closing.start(), min(closing.end() + 1, len(text)))
+    begin, end = closing
+    return Fences(opening, start, begin, min(end + 1, len(text)))
+
+
+def _closing_fence(text: str, line_end: int) -> tuple[int, int] | None:
+    """Return start and end of the first fence after the line that ends at `line_end`."""
+    at = line_end
+    for _ in range(_MOST_CANDIDATES):
+        at = text.find("\n---", at)
+        if at < 0:
+            return None
+        if (fence := _FENCE.match(text, at + 1)) is not None:
+            return fence.span()
+        at += 1
+    return None
 
 
 def _skip_prelude(text: str) -> tuple[int, bool]:
     """Return the offset of the first line that is neither blank nor an HTML comment, and whether all were blank."""
-    at, blank = 0, True
-    while at < len(text):
-        line_end = text.find("\n", at)
-        line_end = len(text) if line_end < 0 else line_end
-        line = text[at:line_end].strip(" \t")
-        if not line:
-            at = line_end + 1
-        elif line.startswith("<!--"):
-            blank = False
-            close = text.find("-->", text.index("<!--", at) + 4)
-            if close < 0:
-                break
-            at = close + 3
-            rest = text[at : _line_end(text, at)].strip(" \t")
-            if not rest:
-                at = _line_end(text, at) + 1
-            elif not rest.startswith("<!--"):
-                break
-        else:
-            break
-    return min(at, len(text)), blank
+    at, blank = _past_blanks(text, 0), True
+    while text.startswith("<!--", at) and at < MAX_FRONT_MATTER_BYTES:
+        blank = False
+        close = text.find("-->", at + len("<!--"))
+        if close < 0:
+            return 0, False
+        at = _past_blanks(text, close + len("-->"))
+    return (at if at and text[at - 1] == "\n" else 0), blank
 
 
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
+def _past_blanks(text: str, at: int) -> int:
+    blanks = _BLANKS.match(text, at)
+    return at if blanks is None else blanks.end()
