@@ -121,7 +121,10 @@ def _wanted(limits: ExecLimits) -> Iterator[_Controller]:
 def _make(root: str, controller: _Controller, name: str) -> _Member | None:
     hierarchy = os.path.join(root, controller.name)
     if os.path.isfile(os.path.join(hierarchy, "tasks")):
-        back, file = os.path.join(hierarchy, _own_group(controller.name), "tasks"), controller.file_v1
+        own = os.path.join(hierarchy, _own_group(controller.name))
+        # Below our own group, so that its bounds hold as well; a container may show a path that is not there.
+        hierarchy = own if os.path.isdir(own) else hierarchy
+        back, file = os.path.join(hierarchy, "tasks"), controller.file_v1
     elif controller.name in _enabled(root):
         hierarchy, back, file = root, None, controller.file_v2
     else:
