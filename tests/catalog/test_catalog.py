@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog, DirectorySource, Layer, scan
+from prowess.catalog import catalog as catalog_module
 from prowess.errors import SkillNotFoundError, UnavailableError
 from prowess.format import reading
 from tests.catalog.making import finding, names, rules, write_skill
@@ -229,6 +230,7 @@ def test_each_copy_of_a_plugins_skill_stays_reachable_and_the_conflict_is_said(t
     message = finding(catalog, "catalog.shadowed").message
     assert "deploy@globex" in message
     assert str(tmp_path / "acme" / "deploy") in message
+    assert "(plugin, acme)" in message
 
 
 @pytest.mark.proves("client.discovery.precedence", "client.discovery.shadowing")
@@ -469,3 +471,15 @@ def test_a_read_only_skill_serves_several_catalogs_unchanged(tmp_path: Path) -> 
     skill.chmod(0o755)
     assert one.digest == two.digest
     assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+def test_only_so_many_skills_that_were_read_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog_module, "_KEPT_SKILLS", 2)
+    for name in ("a", "b", "c"):
+        write_skill(tmp_path / name)
+    catalog = Catalog(tmp_path)
+    first, second = catalog.skill("a"), catalog.skill("b")
+    assert catalog.skill("b") is second
+    catalog.skill("c")
+    assert catalog.skill("b") is second
+    assert catalog.skill("a") is not first

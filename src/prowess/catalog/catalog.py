@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from prowess.format.skill import Skill
 
 _READ_ATTEMPTS = 3
+_KEPT_SKILLS = 256  # read in full; the one that was read first makes place
 _SHOWN_NAMES = 5
 
 
@@ -212,10 +213,15 @@ class Catalog:
             skill = read_skill(directory, profile="lenient")
             # Equal before and after, and the text that was parsed is the file that was hashed: nothing moved between.
             if skill.manifest == before == read_tree(directory) and _is_consistent(skill):
-                self._read[directory] = skill
+                self._keep(directory, skill)
                 return skill
             before = read_tree(directory)
         raise UnavailableError(f"skill {entry.name!r} is being written to; a stable copy of it", 1)
+
+    def _keep(self, directory: str, skill: Skill) -> None:
+        if len(self._read) >= _KEPT_SKILLS:
+            self._read.pop(next(iter(self._read)), None)
+        self._read[directory] = skill
 
     # ── looking again ──────────────────────────────────────────────────────────────────────────────────
 

@@ -20,6 +20,7 @@ CATALOG_RULES = {
     "catalog.count": (_W, "The directories that are no skills stay within the number that is searched."),
     "catalog.loose": (_W, "SKILL.md lies in a directory of its own below a root of skills."),
     "catalog.spelling": (_E, "The file of a skill is called SKILL.md."),
+    "catalog.encoding": (_E, "The name of a directory is UTF-8."),
     "catalog.hardLink": (_E, "SKILL.md has no second hard link."),
     "catalog.enterprise": (_E, "Only administrators can change an enterprise skill."),
     "catalog.shadowed": (_W, "A name has one copy."),

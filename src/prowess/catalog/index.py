@@ -27,6 +27,7 @@ class CatalogIndex:
     """
 
     __slots__ = (
+        "_clashes",
         "_winners",
         "copies",
         "diagnostics",
@@ -61,6 +62,7 @@ class CatalogIndex:
                 copies.sort(key=lambda entry: (entry.layer.rank, order[entry.source_id], entry.root_dir))
                 winners[key] = copies[0]
         self._winners = winners
+        self._clashes = clashes
         self.entries = tuple(sorted(winners.values(), key=_by_name))
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
         self.diagnostics = (*diagnostics, *_shadow_warnings(clashes)) if clashes else tuple(diagnostics)
@@ -76,9 +78,8 @@ class CatalogIndex:
 
     def copies_of(self, key: str) -> list[SkillEntry]:
         """Return every copy of a name in the order of precedence."""
-        if key not in self._winners:
-            return []
-        return [entry for entry in self.copies if entry.key == key]
+        winner = self._winners.get(key)
+        return self._clashes.get(key, [winner]) if winner is not None else []
 
     def differs_from(self, other: CatalogIndex) -> bool:
         """Whether a reader could tell the two apart. Unchanged entries are the same objects."""
@@ -103,13 +104,12 @@ def _shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagno
     from prowess.catalog.faults import fault
     from prowess.catalog.resolution import resolve
 
-    return [
-        fault(
-            "catalog.shadowed",
-            shadowed.entry.location,
-            f"{shadowed.entry.name!r} is not used: {shadowed.reason}; the copy in use is {copies[0].location}",
-            skill=shadowed.entry.name,
-        )
-        for _, copies in sorted(clashes.items())
-        for shadowed in resolve(copies[0].name, copies).shadowed
-    ]
+    found = []
+    for _, copies in sorted(clashes.items()):
+        winner = copies[0]
+        in_use = f"in use is {winner.location} ({winner.layer}, {winner.source})"
+        for shadowed in resolve(winner.name, copies).shadowed:
+            name = shadowed.entry.name
+            message = f"{name!r} is not used: {shadowed.reason}; {in_use}"
+            found.append(fault("catalog.shadowed", shadowed.entry.location, message, skill=name))
+    return found

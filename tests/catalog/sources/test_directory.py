@@ -345,3 +345,20 @@ def test_where_case_is_ignored_the_name_of_the_real_entry_counts(
     (entry,) = catalog.entries()
     assert entry.location == str(skill / "skill.md")
     assert rules(catalog) == ["file.name"]
+
+
+def test_a_name_that_is_not_utf8_is_left_out_and_shown_escaped(tmp_path: Path) -> None:
+    write_skill(tmp_path / "ü")
+    os.mkdir(os.fsencode(tmp_path) + b"/\xff")
+    os.symlink(b"\xc3\xbc", os.fsencode(tmp_path) + b"/\xfe")
+    catalog = Catalog(tmp_path)
+    assert names(catalog.entries()) == ["ü"]
+    assert [found.location.path for found in catalog.diagnostics if found.rule == "catalog.encoding"] == [
+        f"{tmp_path}/\\xff",
+        f"{tmp_path}/\\xfe",
+    ]
+
+
+def test_without_owners_nothing_counts_as_enterprise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "getuid")
+    assert "no owners" in str(weakness_above(str(tmp_path), 0))

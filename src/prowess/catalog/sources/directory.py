@@ -172,9 +172,24 @@ class Walk:
             return
         below = f"{relative}/" if relative else ""
         for name in directories:
+            if not (name.isascii() or self._is_text(name, path)):
+                continue
             self.visit(f"{directory}/{name}", f"{path}/{name}", below + name, depth + 1)
         for name in links:
+            if not (name.isascii() or self._is_text(name, path)):
+                continue
             self._follow(directory, f"{path}/{name}", name, depth + 1)
+
+    def _is_text(self, name: str, parent: str) -> bool:
+        """Whether a name can be written in UTF-8; otherwise no record or JSON could carry it."""
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+            message = "left out: this name is not UTF-8; rename it"
+            self._scan.report("catalog.encoding", f"{parent}/{shown}", message)
+            return False
+        return True
 
     def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
         """Deal with one directory below the root."""
@@ -270,6 +285,8 @@ def _is_other_spelling(directory: str) -> bool:
 
 def weakness_above(path: str, owner: int) -> str | None:
     """Say who else could change what `path` leads to: itself, every directory above, every link on the way."""
+    if not hasattr(os, "getuid"):
+        return "this system has no owners and modes that could be checked"
     pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
     here = "/"
     hops = 0
