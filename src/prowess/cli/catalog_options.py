@@ -32,11 +32,13 @@ def catalog_options(command: _Command) -> _Command:
 
 def open_catalog(roots: Sequence[str], plugins: Sequence[str], *, trust_project: bool, quiet: bool) -> Catalog:
     """Open the catalog that the options describe, and say what its notices say."""
-    if roots:
+    if roots and plugins:
         # Imported here: most command lines name no plugin beside a root.
         from prowess.catalog.project import plugin_sources
 
         catalog = Catalog(*roots, *plugin_sources(plugins))
+    elif roots:
+        catalog = Catalog(*roots)
     else:
         catalog = Catalog.discover(plugins=plugins, trust_project=trust_project)
     if not quiet:
