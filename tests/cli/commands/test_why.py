@@ -42,8 +42,10 @@ def test_every_copy_stands_on_a_line_with_its_layer_place_and_state(
     assert capfd.readouterr().out.splitlines() == [
         f"deploy  personal  {mine}  active",
         "                  also reached as .claude/skills/again",
-        (f"        project   {'.prowess/skills/deploy':<{width}}  "
-        "shadowed by personal (a higher layer replaces the whole skill)"),
+        (
+            f"        project   {'.prowess/skills/deploy':<{width}}  "
+            "shadowed by personal (a higher layer replaces the whole skill)"
+        ),
         f"        plugin    {'acme-tools: deploy@acme-tools':<{width}}  shadowed; still reachable as deploy@acme-tools",
     ]
 
