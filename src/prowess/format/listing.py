@@ -5,8 +5,7 @@ This module and what it imports at the top stay cheap; `prowess list` reads thou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument

@@ -158,10 +158,17 @@ class _Parsing:
             mended = frozenset(repair.start for repair in repairs)
         for fault in reading.faults:
             if fault.construct != "syntax":
-                self._syntax(fault, fault.offset, fault.offset)
+                self._syntax(fault, fault.offset, self._end_of(fault))
         if reading.root is not None:
             return self._top_level(reading.root, mended)
         return None if reading.faults else ()
+
+    def _end_of(self, fault: YamlFault) -> int:
+        """A character is its own place; any other construct is shown up to the end of its line."""
+        if fault.construct == "control character":
+            return fault.offset + 1
+        line_end = self._origin.text.find("\n", fault.offset)
+        return len(self._origin.text) if line_end < 0 else line_end
 
     def _syntax(self, fault: YamlFault, start: int, end: int, fix: Fix | None = None) -> None:
         # Imported here, not at the top: most documents have no such fault.

@@ -84,6 +84,6 @@ def _unknown(selector: str, rules: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
     prefixes = {rule.partition(".")[0] for rule in rules}
-    near = get_close_matches(selector, [*rules, *prefixes, *FAMILIES], n=2)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"families are {', '.join(FAMILIES)}"
+    near = get_close_matches(selector, [*rules, *prefixes, *FAMILIES], n=1, cutoff=0.7)
+    hint = f"did you mean {near[0]}?" if near else f"families are {', '.join(FAMILIES)}"
     return f"no rule or family is called {selector!r}; {hint}"

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.diagnostics import Severity
+from prowess.format import RULES, parse_document
+from prowess.lint import LINT_RULES, lint_skill
+from prowess.lint.skill_files import SkillFiles
+from prowess.rule_engine import Selection
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prowess.diagnostics import Diagnostic
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    root = tmp_path / "a"
+    for name in ("references/FORMATS.md", "references/Größe.md", "scripts/deep/er/run.py", "notes.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x", encoding="utf-8")
+    return root
+
+
+def advice(skill: Path, body: str, **options: object) -> list[Diagnostic]:
+    (skill / "SKILL.md").write_text(f"---\nname: a\ndescription: d\n---\n{body}\n", encoding="utf-8")
+    return lint_skill(skill, **options)  # type: ignore[arg-type]  # options are those of lint_skill, named in each test
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("references/VAT.md", "references/VAT.md does not exist; did you mean references/FORMATS.md?"),
+        ("references/FORMAT.md", "references/FORMAT.md does not exist; did you mean references/FORMATS.md?"),
+        ("docs/notes.md", "docs/notes.md does not exist; did you mean notes.md?"),
+        ("zzzzzz", "zzzzzz does not exist"),
+        ("notes.md/x", "notes.md/x does not exist"),
+    ],
+)
+@pytest.mark.proves("format.reference.missing", "format.reference.root")
+def test_a_missing_file_is_named_with_the_one_that_may_be_meant(skill: Path, target: str, says: str) -> None:
+    (found,) = advice(skill, f"See [x]({target}).")
+    assert (found.rule, found.family, found.severity, found.skill) == ("reference.missing", "lint", "warning", "a")
+    assert found.message.startswith(says)
+    assert (found.location.line, found.location.column) == (5, 9)
+
+
+@pytest.mark.proves("format.reference.case")
+def test_a_file_in_another_case_is_found_with_the_right_spelling(skill: Path) -> None:
+    (found,) = advice(skill, "See [x](References/formats.md#top).")
+    assert found.rule == "reference.case"
+    assert found.message == "References/formats.md is called references/FORMATS.md on disk"
+    assert found.fix is not None
+    assert found.fix.edits[0].text == "references/FORMATS.md#top"
+    (encoded,) = advice(skill, "See [x](references/gr%C3%B6%C3%9Fe.md).")
+    assert encoded.fix is not None
+    assert encoded.fix.edits[0].text == "references/Gr%C3%B6%C3%9Fe.md"
+    (elsewhere,) = advice(skill, "See [x][y].\n\n[y]: references/formats.md")
+    assert elsewhere.fix is None
+
+
+def test_what_is_there_draws_no_advice(skill: Path) -> None:
+    (skill / "link").symlink_to(skill.parent)
+    assert (
+        advice(skill, "[a](notes.md) [b](./references/) [c](scripts/../notes.md) [d](link/out/of/it) [e](link)") == []
+    )
+
+
+def test_a_link_out_of_the_skill_is_not_looked_at(skill: Path) -> None:
+    assert advice(skill, "[a](../../etc/hosts) [b](/etc/hosts)") == []
+
+
+def test_a_document_without_a_directory_gets_no_advice_on_files() -> None:
+    assert lint_skill(parse_document("---\nname: a\n---\n[x](y.md)")) == []
+
+
+def test_advice_follows_profile_and_selection(skill: Path) -> None:
+    assert advice(skill, "[x](y.md)", profile="skills-ref") == []
+    selection = Selection(select=("reference",))
+    assert [found.severity for found in advice(skill, "[x](y.md)", profile="skills-ref", selection=selection)] == [
+        Severity.WARNING
+    ]
+    assert advice(skill, "[x](y.md)", selection=Selection(ignore=("lint",))) == []
+
+
+def test_advice_is_sorted_and_suggestions_are_bounded(skill: Path) -> None:
+    found = advice(skill, "[x](references/FORMAT.md) [y](Notes.md) " + "[z](references/FORMAT.md) " * 30)
+    assert [one.location.column for one in found] == sorted(one.location.column for one in found)
+    assert sum("did you mean" in one.message for one in found) == 20
+
+
+def test_a_directory_that_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
+    files = SkillFiles(str(tmp_path / "gone"))
+    assert files.look_for("x").kind == "missing"
+    assert files.suggest("x") is None
+    assert files.look_for("../x").kind == "missing"
+
+
+def test_a_huge_directory_is_listed_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / f"f{number}").write_text("x")
+    monkeypatch.setattr("prowess.lint.skill_files._MAX_LISTED", 3)
+    assert SkillFiles(str(tmp_path)).suggest("f4.") != "f4"
+
+
+def test_every_rule_is_in_the_table_and_has_a_page() -> None:
+    for rule in LINT_RULES:
+        row = RULES[rule.meta.id]
+        assert (row.family, row.spec) == (rule.meta.family, rule.meta.severity)
+        page = type(rule).__doc__ or ""
+        for section in ("What it does:", "Why it matters:", "Example:", "Instead:"):
+            assert section in page

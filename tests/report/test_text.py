@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from prowess.diagnostics import Severity
+from prowess.format import parse_document, validate_skill
+from prowess.report import CheckedSkill, Tally
+from prowess.report.json_report import check_document, diagnostic_object
+from prowess.report.text import check_lines, summary_line
+
+
+def checked(text: str, path: str = "a/SKILL.md") -> CheckedSkill:
+    document = parse_document(text, path=path)
+    return CheckedSkill(path="a", name="a", document=document, diagnostics=tuple(validate_skill(document)))
+
+
+def test_a_finding_is_a_line_with_the_place_marked_below_it() -> None:
+    skill = checked("---\nname: a\ndescription: Checks invoices. Triggers: VAT\nallowed-tools: A,B\n---\n")
+    commas = "commas between tools are not understood everywhere; separate the tokens by blanks"
+    assert list(check_lines([skill])) == [
+        'a/SKILL.md:3:14 error frontmatter.syntax       a value with ": " must be quoted',
+        "  3 | description: Checks invoices. Triggers: VAT",
+        "    |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes  [fix]",
+        "a/SKILL.md:4:16 warn  allowed-tools.separator  commas between tools are not understood everywhere; "
+         "separate the tokens by blanks",
+        "  4 | allowed-tools: A,B",
+        "    |                ^^^ write the tokens with blanks between them  [fix]",
+    ]
+    assert summary_line([skill]) == "1 error, 1 warning in 1 skill; 2 fixable"
+
+
+def test_a_warning_without_a_fix_is_one_line() -> None:
+    skill = checked("---\nname: é\ndescription: d\n---\n")
+    assert len(list(check_lines([skill]))) == 1
+    assert summary_line([skill, skill]) == "2 infos in 2 skills"
+
+
+def test_no_faults_are_said_to_be_none() -> None:
+    assert list(check_lines([])) == []
+    assert summary_line([checked("---\nname: a\ndescription: d\n---\n")]) == "no faults in 1 skill"
+
+
+def test_nothing_in_a_file_can_act_on_the_terminal() -> None:
+    skill = checked("---\nname: \x1b[31m\u202ea\ndescription: d\n---\n", path="\x1b]0;x\x07/SKILL.md")
+    text = "\n".join(check_lines([skill]))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\x1b[31m\\u202ea" in text
+
+
+def test_the_mark_stands_under_the_place_after_wide_and_combining_characters() -> None:
+    lines = list(check_lines([checked("---\nname: 数数_x\ndescription: d\n---\ne\u0301 [l](/y)\n")]))
+    assert lines[1:3] == ["  2 | name: 数数_x", "    | " + " " * len("name: ") + "    ^"]
+    assert lines[4:6] == ["  5 | e\u0301 [l](/y)", "    | " + " " * len("e [l](") + "^^"]
+
+
+def test_a_long_line_is_cut_around_the_place() -> None:
+    lines = list(check_lines([checked(f"---\nname: a\ndescription: d\n---\n{'x' * 300} [l](/y) {'z' * 300}")]))
+    assert lines[1].startswith("  5 | ...xxx")
+    assert lines[1].endswith("zzz...")
+    assert len(lines[1]) < 120
+    mark = lines[2].index("^")
+    assert lines[1][mark : mark + 2] == "/y"
+    early = list(check_lines([checked("---\nname: A" + "b" * 300 + "\ndescription: d\n---\n")]))
+    assert early[1].startswith("  2 | name: Ab")
+
+
+def test_the_mark_in_a_first_line_passes_over_a_byte_order_mark() -> None:
+    skill = checked("\ufeff---\nname: a\n")
+    lines = list(check_lines([skill]))
+    assert lines[-2:] == ["  1 | ---", "    | ^^^"]
+
+
+def test_colour_goes_around_the_severity_alone() -> None:
+    lines = list(check_lines([checked("")], style=lambda text, colour: f"<{colour}>{text}</>"))
+    assert lines[0].startswith("a/SKILL.md:1:1 <red>error</> frontmatter.missing")
+
+
+def test_the_json_has_every_key_and_a_point_ends_where_it_starts() -> None:
+    skill = checked("---\nname: a\nversion: 1\n---\n\0")
+    document = check_document([skill])
+    assert document["summary"] == {"skills": 1, "errors": 3, "warnings": 0, "infos": 0}
+    assert document["skills"] == [{"path": "a", "name": "a", "valid": False}]
+    missing, unknown, nul = (diagnostic_object(found) for found in skill.diagnostics)
+    assert (missing["rule"], missing["fix"]) == ("description.required", None)
+    assert unknown["fix"] == {
+        "safety": "safe",
+        "title": "move it under metadata",
+        "edits": [{"line": 3, "column": 1, "end_line": 3, "end_column": 11, "text": "metadata:\n  version: 1"}],
+    }
+    assert (nul["line"], nul["column"], nul["end_line"], nul["end_column"]) == (5, 1, 5, 1)
+    assert list(nul) == [
+        "rule", "family", "severity", "message", "path", "line", "column", "end_line", "end_column", "skill", "detail",
+        "fix",
+    ]  # fmt: skip
+
+
+def test_a_path_that_is_no_unicode_becomes_unicode() -> None:
+    skill = checked("", path="\udcff/SKILL.md")
+    assert diagnostic_object(skill.diagnostics[0])["path"] == "\ufffd/SKILL.md"
+
+
+def test_the_tally_counts_by_severity() -> None:
+    skill = checked("---\nname: é\nallowed-tools: A,B\n---\n")
+    assert Tally.of([skill]) == Tally(skills=1, errors=1, warnings=1, infos=1, fixable=1)
+    assert {found.severity for found in skill.diagnostics} == set(Severity)
