@@ -24,6 +24,7 @@ SERVE = [sys.executable, "-m", "prowess", "serve"]
 SCRIPTS = {
     "leave.sh": (
         'printf "\\000\\377" >"$OUT/b\u00fc n%.bin"; echo "h\u00e9llo" >"$OUT/note.txt"\n'
+        'printf "\\377" >"$OUT/latin.txt"\n'
         "head -c 2200000 /dev/zero | tr '\\000' a >\"$OUT/long.txt\"\necho done\n"
     ),
     "nap.sh": "exec sleep 30\n",

@@ -37,11 +37,15 @@ def test_help_and_snippets_do_not_import_the_sdk(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True, timeout=30)
 
 
-def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path, own_home: Path) -> None:
-    skill = tmp_path / ".prowess" / "skills" / "mine"
+def _project(place: Path) -> None:
+    skill = place / ".prowess" / "skills" / "mine"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: mine\ndescription: Mine. Use when mine.\n---\nMine.\n")
-    (tmp_path / ".git").mkdir()
+    (place / ".git").mkdir()
+
+
+def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path, own_home: Path) -> None:
+    _project(tmp_path)
     (own_home / "blocked").write_text("a file where a directory should be")
     greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     messages = [
@@ -74,17 +78,20 @@ def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path
     assert (listed["name"], listed["active"]) == ("mine", False)
 
 
-def test_a_person_at_a_terminal_is_told_what_this_waits_for(tmp_path: Path) -> None:
+def test_a_person_at_a_terminal_is_told_what_is_held_back_and_what_this_waits_for(tmp_path: Path) -> None:
+    _project(tmp_path)
     ours, theirs = os.openpty()
     try:
         with subprocess.Popen(
-            [sys.executable, "-m", "prowess", "serve", "--root", str(tmp_path), "--workspace", str(tmp_path)],
+            [sys.executable, "-m", "prowess", "serve"],
+            cwd=tmp_path,
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         ) as server:
             assert server.stderr is not None
+            assert "prowess trust" in server.stderr.readline()
             assert server.stderr.readline().startswith("Waiting for an MCP client on standard input; Ctrl-C ends this.")
             _until_it_minds_signals(server.pid)
             server.send_signal(signal.SIGINT)

@@ -80,16 +80,17 @@ async def test_artifacts_are_resources_whatever_their_names(
         for _ in range(2):
             ran = await client.call_tool("skills_run_script", {"path": "scripts/leave.sh"})
         links = [block for block in ran.content if block.type == "resource_link"]
-        assert sorted(link.name for link in links) == ["b\u00fc n%.bin", "long.txt", "note.txt"]
+        assert sorted(link.name for link in links) == ["b\u00fc n%.bin", "latin.txt", "long.txt", "note.txt"]
         resources = (await client.list_resources()).resources
-        assert len(resources) == 6
-        assert {one.uri for one in resources[:3]} == {link.uri for link in links}, "the newest run comes first"
+        assert len(resources) == 8
+        assert {one.uri for one in resources[:4]} == {link.uri for link in links}, "the newest run comes first"
         contents = {}
-        for one in resources[:3]:
+        for one in resources[:4]:
             assert one.uri.isascii()
             (contents[one.name],) = (await client.read_resource(one.uri)).contents
         assert base64.b64decode(contents["b\u00fc n%.bin"].blob) == b"\0\xff"
         assert (contents["note.txt"].text, contents["note.txt"].mime_type) == ("h\u00e9llo\n", "text/plain")
+        assert base64.b64decode(contents["latin.txt"].blob) == b"\xff", "of a text type, but no text"
         assert contents["long.txt"].text == "a" * 2_200_000
         for wrong in ("prowess://artifacts/x/note.txt", "file:///etc/passwd", resources[0].uri + "/../x"):
             with pytest.raises(Exception, match="artifacts of this session"):
