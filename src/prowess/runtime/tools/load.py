@@ -67,7 +67,7 @@ class LoadTool:
         """
         context = self._context
         names = list(dict.fromkeys(cast("list[str]", arguments["names"])))
-        mode = cast("Mode", arguments.get("mode", "replace"))
+        mode = cast("Mode", arguments["mode"])
         location = cast("str | None", arguments.get("location"))
         if location is not None and len(names) > 1:
             raise InvalidArgumentsError(("location picks one copy of one skill; give exactly one name with it",))

@@ -158,7 +158,7 @@ def _require_consistent(arguments: dict[str, object]) -> None:
         problems.extend(
             f"section cannot be combined with {other}" for other in ("artifact", "offset") if other in arguments
         )
-        if arguments.get("encoding") == "binary":
+        if arguments["encoding"] == "binary":
             problems.append("section needs encoding 'text'")
     if problems:
         raise InvalidArgumentsError(tuple(problems))
@@ -169,7 +169,7 @@ def _content(file: VerifiedFile, arguments: dict[str, object], skill: str | None
     offset = cast("int", arguments.get("offset", 0))
     kind = media_type(file.path)
     head: dict[str, object] = {"path": file.path, "encoding": "text", "media_type": kind}
-    if arguments.get("encoding") == "binary":
+    if arguments["encoding"] == "binary":
         part = slice_bytes(file.data, offset, limit)
         head["encoding"] = "binary"
         body: dict[str, object] = {"data_base64": base64.b64encode(part.data).decode("ascii")}

@@ -139,7 +139,7 @@ class RunScriptTool:
         """
         context, path = self._context, cast("str", arguments["path"])
         parts = check_relative(path)
-        workdir = "/".join(check_relative(cast("str", arguments.get("workdir", ".")))) or "."
+        workdir = "/".join(check_relative(cast("str", arguments["workdir"]))) or "."
         skill = await context.choose(cast("str | None", arguments.get("skill")))
         if context.sandbox is None:
             raise ScriptUnsupportedError(path, "scripts are switched off in this session")

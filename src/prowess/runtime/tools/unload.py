@@ -53,7 +53,7 @@ class UnloadTool:
         """
         context = self._context
         names = list(dict.fromkeys(cast("list[str]", arguments.get("names", []))))
-        everything = arguments.get("all") is True
+        everything = arguments["all"] is True
         if not names and not everything:
             raise InvalidArgumentsError(("give names with at least one skill, or all: true",))
         state = await context.keeper.current()
