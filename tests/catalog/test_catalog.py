@@ -253,6 +253,29 @@ def test_within_a_layer_the_first_source_wins_and_in_a_source_the_first_path(tmp
     assert len(catalog.all_entries()) == 3
 
 
+def test_paths_are_compared_part_by_part_and_linked_directories_come_last(tmp_path: Path) -> None:
+    write_skill(tmp_path / "aside" / "same", description="linked")
+    root = tmp_path / "root"
+    write_skill(root / "x" / "same", description="x")
+    write_skill(root / "x-y" / "same", description="x-y")
+    (root / "a").symlink_to("../aside")
+    copies = [entry.description for entry in Catalog(root).all_entries()]
+    assert copies == ["x", "x-y", "linked"]
+
+
+def test_sources_count_by_layer_in_whatever_order_they_are_given(tmp_path: Path) -> None:
+    shared = write_skill(tmp_path / "plugin" / "shared")
+    for layer in Layer:
+        write_skill(tmp_path / layer / "same", description=layer)
+    (tmp_path / "personal" / "shared").symlink_to(shared)
+    sources = [DirectorySource(str(tmp_path / layer), layer=layer) for layer in reversed(Layer)]
+    catalog = Catalog(*sources)
+    assert [source.layer for source in catalog.sources] == list(Layer)
+    copies = [entry.description for entry in catalog.all_entries() if entry.name == "same"]
+    assert copies == ["enterprise", "personal", "project", "plugin"]
+    assert catalog.get("shared").layer is Layer.PERSONAL
+
+
 def test_a_location_chooses_among_the_listed_copies_and_nothing_else(tmp_path: Path) -> None:
     write_skill(tmp_path / "1" / "same")
     other = write_skill(tmp_path / "2" / "same", description="other")

@@ -47,7 +47,9 @@ class Catalog:
     def __init__(
         self, *roots: str | os.PathLike[str] | CatalogSource, live: bool = False, trust_project: bool = False
     ) -> None:
-        self._sources: tuple[CatalogSource, ...] = tuple(_as_source(root, live=live) for root in roots)
+        # The scan goes by layer, so that a directory in two layers belongs to the higher; the sort keeps what is equal.
+        sources = [_as_source(root, live=live) for root in roots]
+        self._sources: tuple[CatalogSource, ...] = tuple(sorted(sources, key=lambda source: source.layer.rank))
         self._trust_project = trust_project
         self._lock = allocate_lock()
         self._read: dict[str, Skill] = {}
@@ -252,7 +254,6 @@ class Catalog:
         held_back = self._held_back(held, scan, notices) if held else {}
         return CatalogIndex(
             scan.finished(),
-            self._sources,
             diagnostics=scan.diagnostics,
             faults=scan.faults,
             skipped=scan.skipped,

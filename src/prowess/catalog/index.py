@@ -1,7 +1,8 @@
 """One moment of a catalog: immutable, so that a reader keeps a consistent view while another thread refreshes.
 
 Copies of one name stand in the order of precedence: by layer, then by the order of the sources (nearest or first),
-then by path. The first is used. Nothing else counts, so the same files give the same winners on every run.
+then by path. That is the order in which a scan reaches them, and the first is used. Nothing else counts, so the same
+files give the same winners on every run.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
 
     from prowess.catalog.notice import Notice
     from prowess.catalog.scan import Skipped
-    from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
 
 
 class CatalogIndex:
-    """What one scan of all sources gave.
+    """What one scan of all sources gave; made from its entries in the order of precedence.
 
     `entries` are the winners and `copies` all entries, both sorted by name, copies of one name by precedence.
     `skipped` and `held_back` say why a name is not among them. `faults` are the findings about a skill that was read
@@ -42,7 +42,6 @@ class CatalogIndex:
     def __init__(
         self,
         entries: Sequence[SkillEntry],
-        sources: Sequence[CatalogSource],
         *,
         diagnostics: Sequence[Diagnostic] = (),
         faults: Mapping[str, tuple[Diagnostic, ...]] | None = None,
@@ -56,11 +55,6 @@ class CatalogIndex:
         for entry in entries:
             if (first := winners.setdefault(key_of(entry.name), entry)) is not entry:
                 clashes.setdefault(first.key, [first]).append(entry)
-        if clashes:
-            order = {id(source): at for at, source in enumerate(sources)}
-            for key, copies in clashes.items():
-                copies.sort(key=lambda entry: (entry.layer.rank, order[entry.source_id], entry.root_dir))
-                winners[key] = copies[0]
         self._winners = winners
         self._clashes = clashes
         self.entries = tuple(sorted(winners.values(), key=_by_name))

@@ -78,7 +78,8 @@ def test_a_skill_file_that_is_no_regular_file_is_not_loaded_and_blocks_nothing(
     odd = tmp_path / "odd" / "SKILL.md"
     odd.parent.mkdir()
     if kind == "link":
-        odd.symlink_to("../good/SKILL.md")
+        write_skill(tmp_path / "outside" / "node_modules", name="odd")  # what it leads to would be a sound skill
+        odd.symlink_to("../outside/node_modules/SKILL.md")
     elif kind == "fifo":
         os.mkfifo(odd)
     elif kind == "directory":
