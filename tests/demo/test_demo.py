@@ -36,7 +36,7 @@ def test_the_demo_proves_what_it_shows(own_home: Path) -> None:
     assert max(len(line) for line in lines) <= 80
     assert "\x1b" not in done.stdout
     assert len([line for line in lines if line.startswith("   ✓ ")]) == 10
-    assert lines[-1].startswith("Proven: 10 of 10.")
+    assert "\nProven: 10 of 10." in done.stdout
     for said in ("unsafe_path", "skill_not_active", "reached the listener", "ECONNREFUSED", "chain unbroken"):
         assert said in done.stdout
     assert "| West   |   29 | 28,229.10 | 41.4% |" in done.stdout

@@ -331,4 +331,4 @@ async def test_an_audited_call_costs_little(log: JsonlAuditLog) -> None:
         await executor.call(call(str(number), path="scripts/report.py", env={"LANG": "C"}))
         times.append(time.process_time() - begun)
     # Of processor time, because a busy machine has less of the other; a measured run of the tests doubles it.
-    assert sorted(times)[50] < 0.003
+    assert sorted(times)[50] < 0.006
