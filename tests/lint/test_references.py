@@ -90,6 +90,7 @@ def test_advice_is_sorted_and_suggestions_are_bounded(skill: Path) -> None:
     found = advice(skill, "[x](references/FORMAT.md) [y](Notes.md) " + "[z](references/FORMAT.md) " * 30)
     assert [one.location.column for one in found] == sorted(one.location.column for one in found)
     assert sum("did you mean" in one.message for one in found) == 20
+    assert len(advice(skill, "[x](no.md) [y](Notes.md) " * 300)) == 200
 
 
 def test_a_directory_that_cannot_be_read_holds_nothing(tmp_path: Path) -> None:

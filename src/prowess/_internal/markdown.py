@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+MAX_LINKS = 10_000
+_MAX_RANGE = 4096  # bytes of a link that are looked at; nested images would otherwise cost their depth squared
+
+
 class MarkdownLink(NamedTuple):
     """A link or image: its target as Markdown defines it, and the range of the whole construct in code points."""
 
@@ -21,7 +25,7 @@ class MarkdownLink(NamedTuple):
 
 
 def links(text: str) -> list[MarkdownLink]:
-    """Return the links and images of `text` in order, addresses between angle brackets left out."""
+    """Return the first links and images of `text` in order, addresses between angle brackets left out."""
     try:
         import pyromark  # imported here, not at the top: only a check of bodies needs a Markdown parser
     except ImportError:
@@ -36,10 +40,13 @@ def links(text: str) -> list[MarkdownLink]:
         link = begin.get("Link") or begin.get("Image")
         if link is None or link["link_type"] in {"Autolink", "Email"}:
             continue
-        start, end = span["start"], span["end"]
+        start = span["start"]
+        end = min(span["end"], start + _MAX_RANGE)
         point += len(source[at:start].decode())
         at = start
-        found.append(MarkdownLink(link["dest_url"], point, point + len(source[start:end].decode())))
+        found.append(MarkdownLink(link["dest_url"], point, point + len(source[start:end].decode("utf-8", "ignore"))))
+        if len(found) == MAX_LINKS:
+            break
     return found
 
 

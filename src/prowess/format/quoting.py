@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _PLAIN = re.compile(r"[\w./(][^\n\t\"'\\\[\]{},&*!|>%@`#]*")
-_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]')
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _SHORT = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\x85": "\x85", "\u2028": "\u2028", "\u2029": "\u2029"}
 
 
@@ -17,7 +17,7 @@ def double_quoted(text: str) -> str:
 def scalar(text: str) -> str:
     """Return `text` plain where no reader can mistake it, else in double quotes."""
     plain = _PLAIN.fullmatch(text.replace("*", "").replace(",", "")) and text[:1] not in "*,"
-    if plain and ": " not in text and not text.endswith((":", " ")):
+    if plain and not _ESCAPED.search(text) and ": " not in text and not text.endswith((":", " ")):
         return text
     return double_quoted(text)
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from prowess.format.references import Reference
     from prowess.lint.subject import LintSubject
 
+_MAX_FOUND = 100  # a body with more of them has one cause
+
 
 class ReferenceCase:
     """A link that spells a file's name in other letters, large or small, than the disk does.
@@ -40,9 +42,11 @@ class ReferenceCase:
         """Yield each link whose file is found only when case is ignored."""
         if subject.files is None:
             return
+        found = 0
         for link in subject.links:
             sighting = subject.files.look_for(link.path)
-            if sighting.kind == "other case":
+            if sighting.kind == "other case" and found < _MAX_FOUND:
+                found += 1
                 location = subject.document.origin.location(link.start, link.end)
                 message = f"{link.path} is called {sighting.path} on disk"
                 yield self.meta.found(message, location, fix=_respelled(subject, link, sighting.path))

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.lint.subject import LintSubject
 
-_MAX_SUGGESTIONS = 20  # a search through all files each; a body with more broken links has a common cause
+# A body with more broken links has one cause, and each suggestion is a search through all files.
+_MAX_FOUND = 100
+_MAX_SUGGESTIONS = 20
 
 
 class ReferenceMissing:
@@ -41,13 +43,15 @@ class ReferenceMissing:
         """Yield each link whose file is missing."""
         if subject.files is None:
             return
-        suggestions = 0
+        found = 0
         for link in subject.links:
             sighting = subject.files.look_for(link.path)
             if sighting.kind != "missing":
                 continue
-            near = subject.files.suggest(sighting.path) if suggestions < _MAX_SUGGESTIONS else None
-            suggestions += 1
+            near = subject.files.suggest(sighting.path) if found < _MAX_SUGGESTIONS else None
+            found += 1
             hint = f"; did you mean {near}?" if near else ""
             location = subject.document.origin.location(link.start, link.end)
             yield self.meta.found(f"{sighting.path} does not exist{hint}", location)
+            if found == _MAX_FOUND:
+                return
