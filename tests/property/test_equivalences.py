@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,15 @@ def test_a_position_holds_what_it_says_whatever_stands_before_it(odd: str, front
         line = lines[place.line - 1]
         assert line[place.column - 1 :].lstrip('"').startswith(field.key)
         assert document.text.startswith(field.source, field.value.start)
+
+
+@given(_FRONT)
+@pytest.mark.proves("format.frontmatter.source-text", "format.frontmatter.block-scalars")
+def test_values_are_what_pyyaml_reads_when_it_types_nothing(front: str) -> None:
+    document = parse_document(f"---\n{front}---\n")
+    if document.diagnostics or not document.fields:
+        return
+    assert document.mapping() == yaml.load(front, Loader=yaml.CBaseLoader)  # noqa: S506 -- it builds nothing but texts
 
 
 @given(_FRONT, _FRONT)

@@ -71,4 +71,4 @@ def profile_named(name: str) -> Profile:
 
     near = get_close_matches(name, PROFILES, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InvalidArgumentsError((f"no profile is called {name!r}{hint or ';'} there are: {', '.join(PROFILES)}",))
+    raise InvalidArgumentsError((f"no profile is called {name!r}; there are {', '.join(PROFILES)}{hint}",))
