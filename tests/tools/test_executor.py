@@ -75,13 +75,13 @@ async def test_an_unknown_tool_is_a_result_with_suggestions() -> None:
         executor.resolve("nothing like it")
 
 
-@pytest.mark.proves("runtime.tools.arguments", "runtime.toolargs.missing")
+@pytest.mark.proves("runtime.tools.arguments", "runtime.toolargs.missing", "runtime.toolargs.type")
 async def test_arguments_that_do_not_fit_are_named_and_the_tool_is_not_run() -> None:
     tool = Echo()
     result = await ToolExecutor([tool]).call(call(arguments={"times": "two", "loud": True}))
     assert result.error == (
         "Missing required parameter: text; "
-        "Invalid parameter type: times: expected integer, got string; "
+        "Invalid parameter type: expected integer, got string (times); "
         "Unknown parameter: loud"
     )
     assert result.error_detail is not None
@@ -92,7 +92,7 @@ async def test_arguments_that_do_not_fit_are_named_and_the_tool_is_not_run() -> 
 async def test_arguments_that_are_no_object_are_refused() -> None:
     arguments: object = ["text"]
     result = await ToolExecutor([Echo()]).call(call(arguments=arguments))  # type: ignore[arg-type]  # as JSON may bring it
-    assert result.error == "Invalid parameter type: arguments: expected object, got array"
+    assert result.error == "Invalid parameter type: expected object, got array (arguments)"
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, "\ud800", b"bytes"])

@@ -62,12 +62,12 @@ def test_a_default_is_not_shared_between_calls() -> None:
     assert require_fitting({}, schema) == {"items": []}
 
 
-@pytest.mark.proves("runtime.tools.arguments")
+@pytest.mark.proves("runtime.tools.arguments", "runtime.toolargs.type")
 def test_missing_wrong_and_unknown_arguments_are_all_named_at_once() -> None:
     assert problems({"mode": 3, "limit": "5", "colour": "red"}) == [
         "Missing required parameter: names",
-        "Invalid parameter type: mode: expected string, got integer",
-        "Invalid parameter type: limit: expected integer, got string",
+        "Invalid parameter type: expected string, got integer (mode)",
+        "Invalid parameter type: expected integer, got string (limit)",
         "Unknown parameter: colour",
     ]
 
@@ -75,26 +75,26 @@ def test_missing_wrong_and_unknown_arguments_are_all_named_at_once() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ([], "Invalid parameter type: arguments: expected object, got array"),
-        (None, "Invalid parameter type: arguments: expected object, got null"),
-        ("{}", "Invalid parameter type: arguments: expected object, got string"),
-        ({"names": "a"}, "Invalid parameter type: names: expected array, got string"),
-        ({"names": ["a", 1]}, "Invalid parameter type: names[1]: expected string, got integer"),
+        ([], "Invalid parameter type: expected object, got array (arguments)"),
+        (None, "Invalid parameter type: expected object, got null (arguments)"),
+        ("{}", "Invalid parameter type: expected object, got string (arguments)"),
+        ({"names": "a"}, "Invalid parameter type: expected array, got string (names)"),
+        ({"names": ["a", 1]}, "Invalid parameter type: expected string, got integer (names[1])"),
         ({"names": []}, "Invalid parameter value: names: expected at least 1 item, got 0"),
         ({"names": ["a"] * 4}, "Invalid parameter value: names: expected at most 3 items, got 4"),
         ({"names": [""]}, "Invalid parameter value: names[0]: expected at least 1 character, got 0"),
         ({"names": ["a" * 9]}, "Invalid parameter value: names[0]: expected at most 8 characters, got 9"),
-        ({"names": ["a"], "limit": True}, "Invalid parameter type: limit: expected integer, got boolean"),
-        ({"names": ["a"], "limit": 2.0}, "Invalid parameter type: limit: expected integer, got number"),
+        ({"names": ["a"], "limit": True}, "Invalid parameter type: expected integer, got boolean (limit)"),
+        ({"names": ["a"], "limit": 2.0}, "Invalid parameter type: expected integer, got number (limit)"),
         ({"names": ["a"], "limit": 0}, "Invalid parameter value: limit: expected at least 1, got 0"),
         ({"names": ["a"], "limit": 11}, "Invalid parameter value: limit: expected at most 10, got 11"),
-        ({"names": ["a"], "timeout": False}, "Invalid parameter type: timeout: expected number, got boolean"),
+        ({"names": ["a"], "timeout": False}, "Invalid parameter type: expected number, got boolean (timeout)"),
         ({"names": ["a"], "timeout": 0.25}, "Invalid parameter value: timeout: expected at least 0.5, got 0.25"),
-        ({"names": ["a"], "all": 1}, "Invalid parameter type: all: expected boolean, got integer"),
-        ({"names": ["a"], "all": "true"}, "Invalid parameter type: all: expected boolean, got string"),
+        ({"names": ["a"], "all": 1}, "Invalid parameter type: expected boolean, got integer (all)"),
+        ({"names": ["a"], "all": "true"}, "Invalid parameter type: expected boolean, got string (all)"),
         ({"names": ["a"], "mode": "ad"}, "Invalid parameter value: mode: expected one of 'replace', 'add'"),
-        ({"names": ["a"], "env": {"A": 1}}, "Invalid parameter type: env.A: expected string, got integer"),
-        ({"names": ["a"], "location": 1}, "Invalid parameter type: location: expected string or null, got integer"),
+        ({"names": ["a"], "env": {"A": 1}}, "Invalid parameter type: expected string, got integer (env.A)"),
+        ({"names": ["a"], "location": 1}, "Invalid parameter type: expected string or null, got integer (location)"),
         ({"names": ["a"], "point": {}}, "Missing required parameter: point.x"),
         ({"names": ["a"], "point": {"x": 1, "y": 2}}, "Unknown parameter: point.y"),
         ({"names": ["a"], "nmaes": 1}, "Unknown parameter: nmaes; did you mean 'names'?"),

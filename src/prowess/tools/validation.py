@@ -92,7 +92,7 @@ def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[
     names = _type_names(schema)
     if names and not any(_is(value, name) for name in names):
         yield (
-            f"Invalid parameter type: {path or 'arguments'}: expected {' or '.join(names)}, got {type_name(value)}",
+            f"Invalid parameter type: expected {' or '.join(names)}, got {type_name(value)} ({path or 'arguments'})",
             [],
         )
         return
