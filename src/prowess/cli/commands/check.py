@@ -29,7 +29,7 @@ _STANDARD_INPUT = "-"
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
 @click.option("--profile", default="spec", show_default=True, metavar="P", help=f"One of: {', '.join(PROFILES)}.")
 @click.option("--select", multiple=True, metavar="RULES", help="Only these families, id prefixes or ids.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these; the more exact selector wins.")
