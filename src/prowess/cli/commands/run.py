@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from prowess._internal.places import ensure_private_directory, prowess_home
-from prowess.catalog import Catalog
 from prowess.cli import exit_codes, output
+from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
 from prowess.errors import UnsafePathError
-from prowess.execution import usable_workspace
-from prowess.policy.audit_log import JsonlAuditLog
 from prowess.runtime import SyncSession
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_DIRECTORY = click.Path(exists=True, file_okay=False)
 _LONGEST_SECONDS = 600
 
 
@@ -29,11 +26,8 @@ _LONGEST_SECONDS = 600
 @click.argument("name")
 @click.argument("script")
 @click.argument("arguments", nargs=-1)
-@click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from DIR instead of the layers.")
-@click.option("--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Add a plugin directory.")
-@click.option("--trust-project", is_flag=True, help="Offer the skills of this project, this once.")
-@click.option("--workspace", type=_DIRECTORY, help="The directory the script works on (default: the current one).")
-@click.option("--write", is_flag=True, help="Let the script write to the workspace.")
+@catalog_options
+@workspace_options
 @click.option("--out", type=click.Path(file_okay=False), help="Keep what the script leaves in $OUT in this directory.")
 @click.option(
     "--timeout",
@@ -48,27 +42,25 @@ def command(  # noqa: PLR0917 -- click passes options by name
     roots: tuple[str, ...],
     plugins: tuple[str, ...],
     trust_project: bool,  # noqa: FBT001 -- click passes options by name
+    quiet: bool,  # noqa: FBT001 -- as trust_project
     workspace: str | None,
     write: bool,  # noqa: FBT001 -- as trust_project
     out: str | None,
     timeout: float | None,
     as_json: bool,  # noqa: FBT001 -- as trust_project
 ) -> int:
-    r"""Run SCRIPT of the skill NAME in the sandbox; put arguments for the script after `--`.
+    """Run SCRIPT of the skill NAME in the sandbox; put arguments for the script after `--`.
 
     Exits with 0 if the script does, else with 1; the script's own status then stands on standard error.
 
     \b
     Example:
       prowess run csv-report scripts/report.py --out charts -- march.csv
-    """
-    catalog = Catalog(*roots) if roots else Catalog.discover(plugins=plugins, trust_project=trust_project)
-    for notice in catalog.notices:
-        output.note(notice.message)
-    chosen, refused = usable_workspace(workspace or os.getcwd())
-    if refused is not None:
-        output.note(refused.message)
-    with SyncSession(catalog, audit=_audit(), workspace=chosen, write=write) as session:
+    """  # noqa: D301 -- \b is click's own sign, and must reach it as the character
+    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
+    chosen = open_workspace(workspace, quiet=quiet)
+    audit = audit_log(writable_home("this run leaves no audit record"))
+    with SyncSession(catalog, audit=audit, workspace=chosen, write=write) as session:
         session.load([name])
         result = dict(session.run_script(script, arguments, timeout=timeout))
         # The session takes its artifacts with it when it ends, so they are brought home before.
@@ -78,20 +70,6 @@ def command(  # noqa: PLR0917 -- click passes options by name
     else:
         _print(result, out)
     return exit_codes.OK if result["exit_code"] == 0 and not result["timed_out"] else exit_codes.FAILED
-
-
-def _audit() -> JsonlAuditLog | None:
-    home = prowess_home()
-    try:
-        ensure_private_directory(home)
-    except OSError:
-        writable = False
-    else:
-        writable = os.access(home, os.W_OK)
-    if not writable:
-        output.note(f"{home} cannot be written: this run leaves no audit record")
-        return None
-    return JsonlAuditLog(os.path.join(home, "audit", "audit.jsonl"), fsync="record")
 
 
 def _kept(artifacts: Sequence[Mapping[str, object]], out: str | None) -> list[dict[str, object]]:

@@ -1,0 +1,58 @@
+"""What the commands that run calls share: the workspace they work on, and the home where their log lies."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from prowess._internal.places import ensure_private_directory, prowess_home
+from prowess.cli import output
+from prowess.execution import usable_workspace
+from prowess.policy.audit_log import JsonlAuditLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+_DIRECTORY = click.Path(exists=True, file_okay=False)
+
+_OPTIONS = (
+    click.option("--workspace", type=_DIRECTORY, help="The directory that scripts work on (default: the current one)."),
+    click.option("--write", is_flag=True, help="Let scripts write to the workspace."),
+)
+
+
+def workspace_options(command: _Command) -> _Command:
+    """Give a command `--workspace` and `--write`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
+    """Return the directory that scripts may see: the named or the current one; None, with a note, where refused."""
+    chosen, refused = usable_workspace(named or os.getcwd())
+    if refused is not None and not quiet:
+        output.note(refused.message)
+    return chosen
+
+
+def writable_home(consequence: str) -> str | None:
+    """Return the home of this user; None, with a note that says what follows, where it cannot be written."""
+    home = prowess_home()
+    try:
+        ensure_private_directory(home)
+        writable = os.access(home, os.W_OK)
+    except OSError:
+        writable = False
+    if writable:
+        return home
+    output.note(f"{home} cannot be written: {consequence}")
+    return None
+
+
+def audit_log(home: str | None) -> JsonlAuditLog | None:
+    """Return the log below this home, one flush to disk a record; None without a home."""
+    return None if home is None else JsonlAuditLog(os.path.join(home, "audit", "audit.jsonl"), fsync="record")
