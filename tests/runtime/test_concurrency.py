@@ -143,6 +143,42 @@ async def test_a_lost_race_is_tried_again_and_then_reported(catalog: Catalog, mo
     assert [skill.name for skill in session.active_skills] == ["alpha"]
 
 
+class _Overtaken(MemorySessionStore):
+    """A store in which somebody else adds a skill after every second look at the session."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rivals: list[str] = []
+        self.rival: Session | None = None
+        self.looks = 0
+
+    async def get(self, session_id: str) -> SessionRow | None:
+        row = await super().get(session_id)
+        if not self.rivals or self.rival is None:
+            return row
+        self.looks += 1
+        if self.looks % 2:
+            name, rival = self.rivals.pop(), self.rival
+            self.rival = None  # its own looks are not overtaken
+            await rival.load([name], "add")
+            self.rival = rival
+        return row
+
+
+async def test_nothing_that_another_writer_added_in_between_is_lost(tmp_path: Path) -> None:
+    for number in range(8):
+        write_skill(tmp_path, f"s{number}")
+    catalog, store = Catalog(tmp_path), _Overtaken()
+    session = Session(catalog, store=store, session_id="x")
+    await session.load(["s0"])
+    store.rival, store.rivals = Session(catalog, store=store, session_id="x"), [f"s{n}" for n in range(2, 8)]
+
+    receipt = result(await session.call("skills.load", {"names": ["s1"], "mode": "add"}))
+
+    assert sorted(names(receipt)) == [f"s{n}" for n in range(8) if n not in [int(name[1]) for name in store.rivals]]
+    assert len(store.rivals) < 5
+
+
 async def test_two_openers_of_one_new_session_share_it(catalog: Catalog) -> None:
     class Late(MemorySessionStore):
         hidden = 1
