@@ -161,9 +161,9 @@ class RunScriptTool:
             limits=ExecLimits(wall_seconds=float(cast("float", arguments.get("timeout", DEFAULT_TIMEOUT)))),
             session_id=context.session_id,
         )
-        data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
-        await context.record("script.started", call.id, data)
         done = await context.sandbox.run(request)
+        # That it was about to run is in the record `tool.started`; this one says what ran.
+        data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
         await context.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
         return _result(request.script, done, notices, expose_path=context.expose_location)
 
