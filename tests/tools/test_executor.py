@@ -280,3 +280,26 @@ async def test_fifty_tasks_share_one_executor() -> None:
             group.start_soon(work, number)
     assert results == {number: {"text": str(number), "times": 1} for number in range(50)}
     assert len(inside) == 50
+
+
+async def test_tools_come_and_go_between_calls() -> None:
+    executor = ToolExecutor([Echo("a")])
+    executor.add(Echo("b"))
+    assert [spec.name for spec in executor.specs()] == ["a", "b"]
+    assert (await executor.call(call("b"))).success
+    with pytest.raises(ValueError, match="would both answer to"):
+        executor.add(Echo("c"), Echo("a"))
+    assert [spec.name for spec in executor.specs()] == ["a", "b"]
+    executor.remove("a")
+    assert (await executor.call(call("a"))).success is False
+    with pytest.raises(ToolNotFoundError):
+        executor.remove("a")
+
+
+async def test_arguments_that_nobody_could_read_are_refused() -> None:
+    tool = Echo()
+    unreadable = ToolCall(id="1", name="test.echo", arguments={}, unreadable="Arguments are no JSON")
+    result = await ToolExecutor([tool]).call(unreadable)
+    assert result.error_detail is not None
+    assert (result.error, result.error_detail["code"]) == ("Arguments are no JSON", "invalid_arguments")
+    assert tool.runs == []

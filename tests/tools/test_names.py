@@ -60,3 +60,12 @@ def test_a_name_that_hosts_would_refuse_is_refused_here(name: str) -> None:
 def test_arguments_are_an_object() -> None:
     with pytest.raises(ValueError, match="must be of type object"):
         ToolSpec(name="a", description="", input_schema={"type": "array"})
+
+
+def test_an_alias_answers_in_every_spelling_and_belongs_to_one_tool() -> None:
+    table = spelling_table(["Read", "Bash"], {"Read": ("read_file",)})
+    assert (table["read_file"], table["read-file"], table["Read"]) == ("Read", "Read", "Read")
+    with pytest.raises(ValueError, match="would both answer to 'Read'"):
+        spelling_table(["Read", "Bash"], {"Bash": ("Read",)})
+    with pytest.raises(ValueError, match="tool name"):
+        ToolSpec(name="a", description="", input_schema={"type": "object"}, aliases=("a b",))

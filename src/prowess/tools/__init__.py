@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from prowess.tools.call import ToolCall
+from prowess.tools.door import AroundTheDoorError, require_door
 from prowess.tools.executor import ToolExecutor
 from prowess.tools.gates import Allow, Gate, Refuse
 from prowess.tools.names import wire_name
 from prowess.tools.result import ToolResult
 from prowess.tools.spec import Tool, ToolSpec
+from prowess.tools.usage import report_usage
 
-__all__ = ["Allow", "Gate", "Refuse", "Tool", "ToolCall", "ToolExecutor", "ToolResult", "ToolSpec", "wire_name"]
+__all__ = [
+    "Allow",
+    "AroundTheDoorError",
+    "Gate",
+    "Refuse",
+    "Tool",
+    "ToolCall",
+    "ToolExecutor",
+    "ToolResult",
+    "ToolSpec",
+    "report_usage",
+    "require_door",
+    "wire_name",
+]

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 class ToolCall:
     """`id` is the caller's and comes back in the audit log; `name` may be any accepted spelling.
 
-    A tool and a gate receive the call with the canonical name and with arguments that fit the schema.
+    A tool and a gate receive the call with the canonical name and with arguments that fit the schema. `unreadable` is
+    one sentence where the arguments came as a text that could not be read; such a call is refused and recorded.
     """
 
     id: str
     name: str
     arguments: Mapping[str, object]
+    unreadable: str | None = None

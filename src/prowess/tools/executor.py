@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
+from prowess.tools.door import passage
 from prowess.tools.gates import Refuse
 from prowess.tools.names import spelling_table
 from prowess.tools.repeated_failure import RepeatedFailure
 from prowess.tools.result import ToolResult
 from prowess.tools.trail import Trail
+from prowess.tools.usage import Usage
 from prowess.tools.validation import require_fitting
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
 
 
 class ToolExecutor:
-    """Runs calls of a fixed set of tools, for one session.
+    """Runs calls of its tools, for one session.
 
     `clock` gives nanoseconds that never go back. Calls may overlap; `call_all` keeps the order of a message.
 
@@ -55,11 +57,31 @@ class ToolExecutor:
         session_id: str | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        listed = tuple(tools)
-        self._spellings = spelling_table(tool.spec.name for tool in listed)
-        self._tools = {tool.spec.name: tool for tool in listed}
+        self._tools: dict[str, Tool] = {}
+        self._spellings: dict[str, str] = {}
+        self._register(tools)
         self._audit, self._gates, self._session_id, self._clock = audit, tuple(gates), session_id, clock
         self._failures = RepeatedFailure()
+
+    def add(self, *tools: Tool) -> None:
+        """Offer more tools from the next call on.
+
+        Raises:
+            ValueError: two tools would share a name or a spelling; then none is added.
+        """
+        self._register((*self._tools.values(), *tools))
+
+    def remove(self, name: str) -> None:
+        """Take a tool away, under its canonical name; ToolNotFoundError where there is none. Running calls end."""
+        if name not in self._tools:
+            raise ToolNotFoundError(name[:80])
+        self._register(tool for known, tool in self._tools.items() if known != name)
+
+    def _register(self, tools: Iterable[Tool]) -> None:
+        listed = tuple(tools)
+        names = [tool.spec.name for tool in listed]
+        self._spellings = spelling_table(names, {tool.spec.name: tool.spec.aliases for tool in listed})
+        self._tools = dict(zip(names, listed, strict=True))
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """Return what is offered, in the order of registration."""
@@ -92,7 +114,7 @@ class ToolExecutor:
             digest = trail.measure(call.arguments, _canonical(call.arguments))
             tool = self.resolve(call.name)
             trail.tool = tool.spec.name
-            arguments = require_fitting(call.arguments, tool.spec.input_schema)
+            arguments = _fitting(call, tool.spec)
             ready = replace(call, name=tool.spec.name, arguments=arguments)
             await self._pass_gates(ready, tool.spec, trail)
         except SkillError as error:
@@ -118,9 +140,10 @@ class ToolExecutor:
                 raise decision.error
 
     async def _run(self, tool: Tool, call: ToolCall, trail: Trail, begun: int) -> ToolResult:
+        usage = Usage()
         try:
             await trail.started()
-            outcome = await _attempt(tool, call)
+            outcome = await _attempt(tool, call, usage)
         except AuditError as error:  # from the trail alone: an attempt returns its errors
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN)
         except BaseException:
@@ -132,11 +155,13 @@ class ToolExecutor:
             await trail.finished(duration_ms, None if failure is None else failure.code)
         except AuditError as error:
             if failure is None:
-                return ToolResult.failed(error, duration_ms=duration_ms, remark=_RUN_BUT_NOT_RECORDED)
-            return ToolResult.failed(failure, duration_ms=duration_ms, remark=_unrecorded(error))
+                return _with_usage(
+                    ToolResult.failed(error, duration_ms=duration_ms, remark=_RUN_BUT_NOT_RECORDED), usage
+                )
+            return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=_unrecorded(error)), usage)
         if isinstance(outcome, SkillError):
-            return ToolResult.failed(outcome, duration_ms=duration_ms)
-        return ToolResult.ok(outcome, duration_ms=duration_ms)
+            return _with_usage(ToolResult.failed(outcome, duration_ms=duration_ms), usage)
+        return _with_usage(ToolResult.ok(outcome, duration_ms=duration_ms), usage)
 
     def _since(self, begun: int) -> int:
         return (self._clock() - begun) // 1_000_000
@@ -149,15 +174,32 @@ _RUN_BUT_NOT_RECORDED = (
 )
 
 
-async def _attempt(tool: Tool, call: ToolCall) -> Mapping[str, object] | SkillError:
+def _fitting(call: ToolCall, spec: ToolSpec) -> dict[str, object]:
+    if call.unreadable is not None:
+        raise InvalidArgumentsError((call.unreadable,))
+    return require_fitting(call.arguments, spec.input_schema)
+
+
+async def _attempt(tool: Tool, call: ToolCall, usage: Usage) -> Mapping[str, object] | SkillError:
     try:
-        # A copy, because a tool may change what it is given.
-        value: object = await tool.run(dict(call.arguments), call)
+        with passage(tool, call, usage):
+            # A copy, because a tool may change what it is given.
+            value: object = await tool.run(dict(call.arguments), call)
     except SkillError as error:
         return error
     except Exception as fault:  # noqa: BLE001 -- the door answers for every tool behind it
         return _defect(f"tool {call.name!r}", fault)
     return value if isinstance(value, Mapping) else _defect(f"tool {call.name!r}", TypeError("result is not a mapping"))
+
+
+def _with_usage(result: ToolResult, usage: Usage) -> ToolResult:
+    return replace(
+        result,
+        tokens_used=usage.tokens,
+        cost_usd=usage.cost_usd,
+        cached=usage.cached,
+        retry_count=usage.retry_count,
+    )
 
 
 async def _record_refusal(trail: Trail, error: SkillError) -> str | None:

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 MAX_WIRE_LENGTH = 40
 _CANONICAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
@@ -39,12 +39,18 @@ def spellings(name: str) -> tuple[str, ...]:
     )
 
 
-def spelling_table(names: Iterable[str]) -> dict[str, str]:
-    """Return spelling → canonical name; ValueError where two tools would share a spelling."""
+def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
+    """Return spelling → canonical name; `aliases` has other names of tools among `names`.
+
+    Raises:
+        ValueError: two tools would share a spelling.
+    """
     table: dict[str, str] = {}
     for name in names:
-        check_name(name)
-        for spelling in spellings(name):
+        own = (name, *(aliases or {}).get(name, ()))
+        for text in own:
+            check_name(text)
+        for spelling in dict.fromkeys(spelling for text in own for spelling in spellings(text)):
             if spelling in table:
                 message = f"tools {table[spelling]!r} and {name!r} would both answer to {spelling!r}"
                 raise ValueError(message)

@@ -22,7 +22,8 @@ class ToolSpec:
     `prowess.tools.validation` enforces; ValueError for any other, so that no schema promises what nobody checks.
     `output_schema` is for hosts and is not checked. The four flags are hints to a host, never a ground to permit a
     call: `read_only` changes nothing, `destructive` may remove or overwrite, `idempotent` may be repeated safely,
-    `open_world` reaches outside this machine.
+    `open_world` reaches outside this machine. `aliases` are other names that calls of this tool may use.
+    `needs_approval` says why a person must be asked before each run; None leaves that to the policy.
     """
 
     name: str
@@ -34,9 +35,12 @@ class ToolSpec:
     destructive: bool = False
     idempotent: bool = False
     open_world: bool = False
+    aliases: tuple[str, ...] = ()
+    needs_approval: str | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        for name in (self.name, *self.aliases):
+            check_name(name)
         check_schema(self.input_schema)
         if self.input_schema.get("type") != "object":
             message = f"the input schema of {self.name!r} must be of type object"
@@ -51,8 +55,8 @@ class ToolSpec:
 class Tool(Protocol):
     """Something that can be called. It receives arguments that fit its schema, with defaults filled in.
 
-    A `SkillError` is a failed result with that error's code; any other exception is a defect of the tool and is
-    reported as `internal`.
+    `run` begins with `prowess.tools.require_door(self, call)`, so that only an executor can run it. A `SkillError` is a
+    failed result with that error's code; any other exception is a defect of the tool and is reported as `internal`.
     """
 
     @property

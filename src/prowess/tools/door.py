@@ -1,0 +1,84 @@
+"""Whether a call came through the door: a tool runs for its executor, or not at all.
+
+The executor opens a passage for one tool and one call, and closes it when the tool has returned. Every `run` begins
+with `require_door(self, call)`, so a program that holds a tool cannot run it past validation, gates and audit, not
+even from inside another tool. The passage also carries what the call used. This guards against mistakes; code in
+this process that means harm has other ways.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import Tool
+    from prowess.tools.usage import Usage
+
+
+class AroundTheDoorError(SkillError, RuntimeError):
+    """A tool was run by something other than its executor; nothing was done."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(tool)
+        self.tool = tool
+
+    def __str__(self) -> str:
+        return f"tool {self.tool!r} was not called through ToolExecutor.call, so it did nothing"
+
+
+@dataclass(slots=True, kw_only=True)
+class Passage:
+    """The way to one tool for one call. A task that outlives the call keeps the passage, closed."""
+
+    tool: Tool
+    call: ToolCall
+    usage: Usage
+    open: bool = True
+
+
+_passage: ContextVar[Passage | None] = ContextVar("prowess_passage", default=None)
+
+
+@contextmanager
+def passage(tool: Tool, call: ToolCall, usage: Usage) -> Iterator[None]:
+    """Let this call through to this tool, and to what it wraps. For executors."""
+    opened = Passage(tool=tool, call=call, usage=usage)
+    token = _passage.set(opened)
+    try:
+        yield
+    finally:
+        opened.open = False
+        _passage.reset(token)
+
+
+def current_passage() -> Passage | None:
+    """Return the passage that is open here, in this task or in a thread that it started."""
+    found = _passage.get()
+    return found if found is not None and found.open else None
+
+
+def require_door(tool: Tool, call: ToolCall) -> None:
+    """Return only where an executor is running `tool`, or a wrapper around it, for this very `call`.
+
+    Raises:
+        AroundTheDoorError: in every other case.
+    """
+    found = current_passage()
+    if found is None or found.call is not call or not _leads_to(found.tool, tool):
+        raise AroundTheDoorError(tool.spec.name)
+
+
+def _leads_to(outer: object, tool: Tool) -> bool:
+    while outer is not None:
+        if outer is tool:
+            return True
+        outer = getattr(outer, "wrapped", None)
+    return False

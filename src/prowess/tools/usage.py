@@ -1,0 +1,45 @@
+"""What one call used: model tokens, money, repeated attempts, a cached answer. The result reports it.
+
+A tool that asks a model says so with `report_usage`, from wherever it runs. The executor gives every call a meter of
+its own, so that calls at the same time do not share one.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from prowess.tools.door import current_passage
+
+
+@dataclass(slots=True, kw_only=True)
+class Usage:
+    """The meter of one call. `cost_usd` is in US dollars; `retry_count` counts the attempts after the first."""
+
+    tokens: int = 0
+    cost_usd: float = 0.0
+    retry_count: int = 0
+    cached: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, *, tokens: int = 0, cost_usd: float = 0.0, retries: int = 0) -> None:
+        """Add to the meter; safe from several threads. ValueError for an amount below zero."""
+        if tokens < 0 or cost_usd < 0 or retries < 0:
+            raise ValueError("a call cannot give back what it used")
+        with self._lock:
+            self.tokens += tokens
+            self.cost_usd += cost_usd
+            self.retry_count += retries
+
+
+def current_usage() -> Usage | None:
+    """Return the meter of the call that is running here; None outside of a call."""
+    found = current_passage()
+    return None if found is None else found.usage
+
+
+def report_usage(*, tokens: int = 0, cost_usd: float = 0.0) -> None:
+    """Add model tokens and their cost to the call that is running here; outside of a call this does nothing."""
+    usage = current_usage()
+    if usage is not None:
+        usage.add(tokens=tokens, cost_usd=cost_usd)
