@@ -79,7 +79,6 @@ async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
     assert (kinds.count("tool.started"), kinds.count("tool.finished"), kinds.count("tool.refused")) == (8, 8, 1)
     assert [kind for kind in kinds if not kind.startswith("tool.")] == [
         "skill.loaded",
-        "script.started",
         "script.finished",
         "skill.unloaded",
     ]
