@@ -29,9 +29,10 @@ def ask(*arguments: str | Path) -> Result:
 
 @pytest.mark.proves("tooling.skills-ref.names")
 def test_the_command_runs_as_a_module_and_installs_no_name_of_the_reference(make_skill: MakeSkill) -> None:
-    command = [sys.executable, "-m", "prowess.compat.skills_ref", "validate", str(make_skill(FIELDS))]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    directory = make_skill(FIELDS)
+    command = [sys.executable, "-m", "prowess.compat.skills_ref", "validate", str(directory)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"Valid skill: {directory}\n", "")
     installed = entry_points(group="console_scripts")
     ours = {script.name for script in installed if script.value.startswith("prowess")}
     assert ours == {"prowess"}

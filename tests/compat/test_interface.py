@@ -20,6 +20,10 @@ def test_the_package_exports_the_reference_names() -> None:
     assert set(skills_ref.__all__) == names | {"read_properties", "to_prompt", "__version__"}
     assert all(hasattr(skills_ref, name) for name in skills_ref.__all__)
     assert skills_ref.__version__ == "0.1.1"
+    modules = ("errors", "models", "parser", "prompt", "validator")
+    homes = [import_module(f"prowess.compat.skills_ref.{module}") for module in modules]
+    for name in names | {"read_properties", "to_prompt"}:
+        assert getattr(skills_ref, name) in [getattr(home, name) for home in homes if hasattr(home, name)], name
 
 
 @pytest.mark.proves("tooling.api.modules")

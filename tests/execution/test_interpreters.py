@@ -20,6 +20,7 @@ def all_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreters, "INTERPRETERS", rows)
 
 
+@pytest.mark.proves("runtime.run.interpreters")
 @pytest.mark.parametrize(
     ("script", "first", "name"),
     [
@@ -75,6 +76,7 @@ def test_only_listed_flags_of_a_shebang_are_kept(first: bytes, kept: tuple[str, 
     assert select_interpreter("a", first).command[1:] == kept
 
 
+@pytest.mark.proves("runtime.run.unsupported")
 def test_a_missing_interpreter_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tuple(replace(rule, programs=("/usr/bin/no-such-program",)) for rule in INTERPRETERS)
     monkeypatch.setattr(interpreters, "INTERPRETERS", rows)

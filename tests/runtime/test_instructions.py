@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import io
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from prowess.tools import ToolSpec
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -168,16 +170,21 @@ async def test_building_instructions_twice_reads_a_body_at_most_once(
     session: Session, skills: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    real = os.open
 
-    def counted(path: Any, *arguments: Any, **options: Any) -> int:  # noqa: ANN401 -- the signature of os.open
-        opened.append(os.fspath(path))
-        return real(path, *arguments, **options)
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def open_counted(path: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 -- the signature of open
+            opened.append(os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else "")
+            return real(path, *arguments, **options)
 
-    monkeypatch.setattr(os, "open", counted)
+        return open_counted
+
+    # Every way in which Python opens a file by its path; `builtins` and `io` hold one function each.
+    for module in (os, builtins, io):
+        monkeypatch.setattr(module, "open", counted(module.open))
     session.instructions()
     assert [path for path in opened if path.endswith("SKILL.md")] == []
     await session.load(["alpha"])
+    assert [path for path in opened if path.endswith("SKILL.md")] != []
     opened.clear()
 
     first, second = session.instructions(), session.instructions()

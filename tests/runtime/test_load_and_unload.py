@@ -272,6 +272,10 @@ async def test_unload_removes_the_named_skills_and_answers_with_a_receipt(sessio
     assert receipt["active_skills"][0] == loaded["active_skills"][0]
     jsonschema.validate(receipt, dict(RECEIPT_SCHEMA))
 
+    both = result(await session.call("skills.unload", {"names": ["gamma", "alpha"]}))
+
+    assert (names(both), both["unloaded_skills"]) == ([], ["alpha", "gamma"])
+
 
 @pytest.mark.proves("runtime.unload.all")
 async def test_unload_all_empties_the_set_and_mentions_ignored_names(session: Session) -> None:

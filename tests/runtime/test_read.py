@@ -14,6 +14,7 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from prowess.runtime.tools.read import SPEC
+from prowess.store import MemorySessionStore
 from tests.runtime.making import failure, result
 
 if TYPE_CHECKING:
@@ -169,6 +170,17 @@ async def test_only_active_skills_can_be_read(session: Session) -> None:
     assert (await _refused(session, path="SKILL.md", skill="betta"))["code"] == "skill_not_found"
     await session.unload(["alpha"])
     assert (await _refused(session, path="SKILL.md", skill="alpha"))["code"] == "skill_not_active"
+
+
+@pytest.mark.proves("runtime.session.authorises")
+async def test_what_only_another_session_of_the_store_has_loaded_cannot_be_read(catalog: Catalog) -> None:
+    store = MemorySessionStore()
+    one, two = Session(catalog, store=store), Session(catalog, store=store)
+    await one.load(["alpha"])
+
+    assert (await _refused(two, path="SKILL.md", skill="alpha"))["code"] == "skill_not_active"
+    assert (await _refused(two, path="SKILL.md"))["code"] == "skill_not_active"
+    assert (await _read(one, path="SKILL.md"))["skill"] == "alpha"
 
 
 @pytest.mark.proves("runtime.read.containment")
