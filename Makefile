@@ -7,10 +7,10 @@ DOCUMENTS ?= 200000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs bench fuzz clean
+.PHONY: help setup demo test check docs receipts bench fuzz clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv, install the package and what the sandbox needs
 	@tools/setup.sh
@@ -30,6 +30,9 @@ check: setup ## Lint, format, types, import contracts, generated pages
 
 docs: setup ## Write the generated pages
 	$(PY) tools/requirements_page.py
+
+receipts: setup ## Break thirty requirements, see a test notice each, and write the page
+	@$(PY) -m tests.spec.mutation_receipts --markdown
 
 bench: setup ## Measure, and compare with what the README states
 	$(PY) -m benchmarks

@@ -1,0 +1,96 @@
+"""The receipts are about the ids that were drawn, fit the code as it is, and can tell a good test from a weak one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.spec.mutation_receipts import CAUGHT, PAGE, ROOT, SURVIVED, Receipt, Run, judged, page, receipts, run_tests
+from tests.spec.mutations import DRAWN, PACKAGE, SEED, Mutation, drawn, mutations
+from tests.spec.proofs import read_proofs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MUTATIONS = mutations()
+RUN_HERE = 3  # the others take a minute: `make receipts`
+
+
+def test_the_seed_and_nobody_else_chooses_the_requirements() -> None:
+    assert (SEED, DRAWN) == (1, 30)
+    assert [mutation.id for mutation in MUTATIONS] == drawn()
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.id)
+def test_a_mutation_fits_the_code_and_changes_what_it_does(mutation: Mutation) -> None:
+    assert mutation.file.startswith(f"{PACKAGE}/")
+    source = (ROOT / mutation.file).read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(mutation.applied(source))) != ast.dump(ast.parse(source))
+
+
+def test_each_test_declares_the_requirement_that_is_broken() -> None:
+    tests_of = read_proofs(ROOT).tests_of()
+    assert [mutation.id for mutation in MUTATIONS if mutation.test not in tests_of[mutation.id]] == []
+
+
+def test_a_text_that_is_not_there_exactly_once_is_refused() -> None:
+    mutation = MUTATIONS[0]
+    for source in ("", mutation.before * 2):
+        with pytest.raises(ValueError, match="not once"):
+            mutation.applied(source)
+
+
+def test_the_page_is_that_of_the_last_run() -> None:
+    found = [Receipt(mutation=mutation, outcome=CAUGHT) for mutation in MUTATIONS]
+    assert PAGE.read_text(encoding="utf-8") == page(found), "run `make receipts`"
+
+
+def test_the_first_mutations_are_caught_and_one_that_changes_nothing_survives() -> None:
+    nothing = replace(MUTATIONS[0], id="nothing", after=MUTATIONS[0].before)
+    found = receipts([*MUTATIONS[:RUN_HERE], nothing])
+    assert [(receipt.mutation.id, receipt.outcome) for receipt in found] == [
+        *((mutation.id, CAUGHT) for mutation in MUTATIONS[:RUN_HERE]),
+        ("nothing", SURVIVED),
+    ]
+
+
+def test_a_test_that_does_not_pass_as_it_is_gives_no_receipt() -> None:
+    (found,) = receipts([replace(MUTATIONS[0], test="tests/test_diagnostics.py::test_that_is_not_there")])
+    assert found.outcome.startswith("the test does not pass as it is: ")
+
+
+def test_a_run_that_imported_another_copy_is_not_believed(tmp_path: Path) -> None:
+    run = run_tests([MUTATIONS[0].test], tmp_path / "empty", tmp_path / "run")
+    assert (run.exit_code, run.passed) == (-1, ())
+    assert judged(run) != SURVIVED
+
+
+def _run(exit_code: int, *failures: str, passed: int = 0, errors: int = 0, skipped: int = 0) -> Run:
+    return Run(
+        exit_code=exit_code,
+        passed=("x",) * passed,
+        skipped=("x",) * skipped,
+        failures=failures,
+        errors=errors,
+        output="the end",
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "outcome"),
+    [
+        (_run(0, passed=2), SURVIVED),
+        (_run(1, "assert 1 == 2", passed=1), CAUGHT),
+        (_run(1, "AssertionError"), CAUGHT),
+        (_run(1, "Failed: DID NOT RAISE <class 'ValueError'>"), CAUGHT),
+        (_run(1, "KeyError: 'x'"), "no assertion failed: KeyError: 'x'"),
+        (_run(1, "assert 1 == 2", errors=1), "no assertion failed: assert 1 == 2"),
+        (_run(2, errors=1), "no assertion failed: the end"),
+        (_run(0, skipped=1), "no assertion failed: it was skipped"),
+    ],
+)
+def test_only_a_failed_assertion_counts(run: Run, outcome: str) -> None:
+    assert judged(run) == outcome
