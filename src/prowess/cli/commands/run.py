@@ -56,7 +56,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     \b
     Example:
       prowess run csv-report scripts/report.py --out charts -- march.csv
-    """  # noqa: D301 -- \b is click's own sign, and must reach it as the character
+    """  # noqa: D301 -- click looks for the character itself
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     audit = audit_log(writable_home("this run leaves no audit record"))

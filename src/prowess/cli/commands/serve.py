@@ -39,7 +39,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     \b
     Example:
       prowess serve --print-config claude --root ~/skills --workspace ~/work
-    """  # noqa: D301 -- \b is click's own sign, and must reach it as the character
+    """  # noqa: D301 -- click looks for the character itself
     if host is not None:
         _print_config(host, _arguments(roots, plugins, workspace, write=write, trust_project=trust_project))
         return exit_codes.OK

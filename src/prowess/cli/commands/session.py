@@ -45,7 +45,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     \b
     Example:
       echo '{"id":1,"tool":"skills.load","arguments":{"names":["csv-report"]}}' | prowess session --root examples/skills
-    """  # noqa: D301 -- \b is click's own sign, and must reach it as the character
+    """  # noqa: D301 -- click looks for the character itself
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     home = writable_home("the session ends with this process and leaves no audit record")
     store = _store(home, session_id)
