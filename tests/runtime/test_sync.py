@@ -39,6 +39,7 @@ def test_a_program_without_an_event_loop_loads_reads_and_runs(skills: Path) -> N
 
     with SyncSession(catalog) as session:
         assert session.catalog is catalog
+        assert session.session_id[14] == "7"
         assert names(session.load(["alpha"])) == ["alpha"]
         assert session.active_skill_name == "alpha"
         assert [skill.name for skill in session.active_skills] == ["alpha"]
