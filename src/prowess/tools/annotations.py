@@ -1,0 +1,275 @@
+"""What an annotation of Python is as a JSON Schema, and the way back from JSON to what the annotation promises.
+
+Each annotation becomes a `Form`: the schema that a value must fit, and a conversion of values that do fit. Nothing is
+guessed: what this subset of JSON Schema cannot express is refused when the function is registered.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, Required, Union, cast
+
+from prowess.errors import InvalidArgumentsError
+from prowess.tools.docstrings import parse_docstring
+from prowess.tools.json_values import NotJsonValueError, to_json
+from prowess.tools.validation import require_fitting, type_name
+
+Take = Callable[[object], object]
+
+_SCALARS: Mapping[object, str] = {str: "string", int: "integer", bool: "boolean", type(None): "null", None: "null"}
+_DICTS = (dict, Mapping)
+_ARRAYS: Mapping[object, Callable[[list[object]], object]] = {
+    list: list,
+    Sequence: list,
+    tuple: tuple,
+    set: set,
+    AbstractSet: set,
+    frozenset: frozenset,
+}
+_MISSING = dataclasses.MISSING
+_SUPPORTED = (
+    "str, int, float, bool, None, list, tuple, set, dict with text keys, Literal, Enum, unions of different JSON "
+    "types, dataclasses, TypedDict, Annotated with a description, Any"
+)
+
+
+class UnsupportedFunctionError(ValueError):
+    """This function cannot be offered as a tool; the sentence says which part of its signature, and what would do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """The schema of a value, and the conversion of a value that fits it."""
+
+    schema: Mapping[str, object]
+    take: Take
+
+
+def object_schema(properties: Mapping[str, object], required: Sequence[str]) -> dict[str, object]:
+    """Return the schema of an object with these properties and no others."""
+    schema: dict[str, object] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    if required:
+        schema["required"] = list(required)
+    return schema
+
+
+def set_default(schema: dict[str, object], default: object, where: str) -> None:
+    """Put a default into a schema, where JSON can hold it.
+
+    Raises:
+        UnsupportedFunctionError: it does not fit the schema.
+    """
+    try:
+        value = to_json(default, "its default")
+    except NotJsonValueError:
+        return  # a marker of the function's own: the parameter is optional, and the function fills it in
+    try:
+        require_fitting({"default": value}, object_schema({"default": schema}, ()))
+    except InvalidArgumentsError:
+        expected = f"a default of type {type_name(value)} does not fit its annotation"
+        raise UnsupportedFunctionError(f"{where}: {expected}; write `| None` where None is meant") from None
+    schema["default"] = value
+
+
+def form_of(annotation: object, where: str, above: tuple[object, ...] = ()) -> Form:
+    """Return the form of one annotation.
+
+    `where` begins the sentences of errors; `above` holds the classes around it, because none may hold itself.
+
+    Raises:
+        UnsupportedFunctionError: it has no schema here.
+    """
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _described(form_of(arguments[0], where, above), arguments[1:])
+    if origin in (Required, NotRequired):
+        return form_of(arguments[0], where, above)
+    if origin in (Union, types.UnionType):
+        return _union(arguments, where, above)
+    if origin is Literal:
+        return _choice(arguments, arguments, where)
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return _choice(tuple(member.value for member in annotation), tuple(annotation), where)
+    if typing.is_typeddict(annotation) or (isinstance(annotation, type) and dataclasses.is_dataclass(annotation)):
+        return _record(annotation, where, above)
+    return _scalar(annotation) or _container(annotation, origin or annotation, arguments, where, above)
+
+
+def _scalar(annotation: object) -> Form | None:
+    if annotation in (Any, object):
+        return Form(schema={}, take=_same)
+    if annotation is float:
+        return Form(schema={"type": "number"}, take=lambda value: float(cast("float", value)))
+    name = next((name for scalar, name in _SCALARS.items() if annotation is scalar), None)
+    return None if name is None else Form(schema={"type": name}, take=_same)
+
+
+def _container(
+    annotation: object, kind: object, arguments: tuple[object, ...], where: str, above: tuple[object, ...]
+) -> Form:
+    if kind in _DICTS:
+        if arguments and arguments[0] is not str:
+            raise UnsupportedFunctionError(f"{where}: the keys of {_spelled(annotation)} must be str, as in JSON")
+        return _map(form_of(arguments[1] if arguments else Any, where, above))
+    if kind is tuple and arguments and arguments[-1] is not Ellipsis:
+        return _fixed_tuple(arguments, where, above)
+    # What stands as an annotation need not be hashable.
+    if make := next((make for known, make in _ARRAYS.items() if kind is known), None):
+        return _array(form_of(arguments[0] if arguments else Any, where, above), make)
+    raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} has no JSON Schema here; use {_SUPPORTED}")
+
+
+def _map(item: Form) -> Form:
+    schema = {"type": "object", "additionalProperties": dict(item.schema) or True}
+    return Form(schema=schema, take=lambda value: {key: item.take(each) for key, each in _entries(value).items()})
+
+
+def _array(item: Form, make: Callable[[list[object]], object]) -> Form:
+    schema = {"type": "array", **({"items": dict(item.schema)} if item.schema else {})}
+    return Form(schema=schema, take=lambda value: make([item.take(each) for each in _items(value)]))
+
+
+def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object, ...]) -> Form:
+    forms = [form_of(argument, where, above) for argument in arguments]
+    schema: dict[str, object] = {"type": "array", "minItems": len(forms), "maxItems": len(forms)}
+    if all(form.schema == forms[0].schema for form in forms):
+        schema["items"] = dict(forms[0].schema)
+    places = object_schema({f"item {index}": form.schema for index, form in enumerate(forms)}, ())
+
+    def take(value: object) -> object:
+        items = _items(value)
+        if "items" not in schema:  # the schema cannot say what stands at which place
+            require_fitting({f"item {index}": item for index, item in enumerate(items)}, places)
+        return tuple(form.take(item) for form, item in zip(forms, items, strict=True))
+
+    return Form(schema=schema, take=take)
+
+
+def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -> Form:
+    forms = [form_of(member, where, above) for member in members]
+    by_type: dict[str, Form] = {}
+    schema: dict[str, object] = {"type": []}
+    for form in forms:
+        if not _types(form.schema):
+            raise UnsupportedFunctionError(f"{where}: a union with Any says nothing; write Any alone")
+        for name in _types(form.schema):
+            if name in by_type:
+                raise UnsupportedFunctionError(f"{where}: two members of its union are both {name} in JSON")
+            by_type[name] = form
+        # No two members have a type in common, so no rule of one can be meant for the other, but for choices.
+        schema.update({key: value for key, value in form.schema.items() if key not in ("type", "enum", "description")})
+    schema["type"] = list(by_type)
+    if choices := [form for form in forms if "enum" in form.schema]:
+        others = [form for form in forms if "enum" not in form.schema]
+        if len(choices) > 1 or any(form.schema["type"] != "null" for form in others):
+            raise UnsupportedFunctionError(f"{where}: a choice can be joined with None only")
+        schema["enum"] = [*cast("list[object]", choices[0].schema["enum"]), *([None] if others else [])]
+
+    def take(value: object) -> object:
+        # An integer is a number; where both are members, each keeps its own type.
+        return (by_type.get(type_name(value)) or by_type["number"]).take(value)
+
+    return Form(schema=schema, take=take)
+
+
+def _choice(values: tuple[object, ...], members: tuple[object, ...], where: str) -> Form:
+    if not values or not all(isinstance(value, (str, int, type(None))) for value in values):
+        raise UnsupportedFunctionError(f"{where}: choices must be text, integers, booleans or None")
+    plain = [to_json(value) for value in values]
+    names = list(dict.fromkeys(type_name(value) for value in plain))
+    # By type too, because 1 and True are equal and yet two choices.
+    chosen = {(type(value), value): member for value, member in zip(plain, members, strict=True)}
+    return Form(
+        schema={"type": names[0] if len(names) == 1 else names, "enum": plain},
+        take=lambda value: chosen[type(value), value],
+    )
+
+
+def _record(annotation: object, where: str, above: tuple[object, ...]) -> Form:
+    if annotation in above:
+        raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} holds itself, which this schema cannot say")
+    kind = cast("type", annotation)
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except NameError as fault:
+        message = f"{where}: the annotation {fault.name!r} in {_spelled(kind)} is not known at the top level"
+        raise UnsupportedFunctionError(message) from None
+    documented = parse_docstring(kind.__doc__).parameters
+    fields: dict[str, Form] = {}
+    required: list[str] = []
+    for name, hint, needed, default in _fields(kind, hints):
+        place = f"{where}, field {name!r}"
+        form = form_of(hint, place, (*above, annotation))
+        schema = dict(form.schema)
+        if "description" not in schema and name in documented:
+            schema["description"] = documented[name]
+        if needed:
+            required.append(name)
+        elif default is not dataclasses.MISSING:
+            set_default(schema, default, place)
+        fields[name] = Form(schema=schema, take=form.take)
+
+    def take(value: object) -> object:
+        return kind(**{name: fields[name].take(item) for name, item in _entries(value).items()})
+
+    return Form(schema=object_schema({name: form.schema for name, form in fields.items()}, required), take=take)
+
+
+def _fields(kind: type, hints: Mapping[str, object]) -> list[tuple[str, object, bool, object]]:
+    """Return (name, annotation, required, default or MISSING) of a dataclass or a TypedDict."""
+    if typing.is_typeddict(kind):
+        needed = cast("frozenset[str]", getattr(kind, "__required_keys__", frozenset()))
+        # With postponed annotations the class itself cannot see its Required and NotRequired.
+        markers = {name: typing.get_origin(hint) for name, hint in hints.items()}
+        return [
+            (name, hint, markers[name] is Required or (name in needed and markers[name] is not NotRequired), _MISSING)
+            for name, hint in hints.items()
+        ]
+    return [
+        (
+            each.name,
+            hints[each.name],
+            each.default is _MISSING and each.default_factory is _MISSING,
+            each.default if each.default_factory is _MISSING else each.default_factory(),
+        )
+        for each in dataclasses.fields(kind)
+        if each.init
+    ]
+
+
+def _described(form: Form, notes: tuple[object, ...]) -> Form:
+    """Take the description out of `Annotated`: a text, or anything with a `description` or `documentation`."""
+    for note in notes:
+        text = note if isinstance(note, str) else None
+        for attribute in ("description", "documentation"):
+            text = text or getattr(note, attribute, None)
+        if isinstance(text, str):
+            return Form(schema={**form.schema, "description": text}, take=form.take)
+    return form
+
+
+def _types(schema: Mapping[str, object]) -> tuple[str, ...]:
+    names = schema.get("type", ())
+    return (names,) if isinstance(names, str) else tuple(cast("Sequence[str]", names))
+
+
+def _spelled(annotation: object) -> str:
+    return repr(annotation.__name__ if isinstance(annotation, type) else str(annotation))
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _items(value: object) -> list[object]:
+    return list(cast("Sequence[object]", value))
+
+
+def _entries(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value)

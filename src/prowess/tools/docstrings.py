@@ -1,0 +1,102 @@
+"""What a docstring says about a function and its parameters, in the style of Google, NumPy or reST."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_GOOGLE = re.compile(
+    r"(Args|Arguments|Parameters|Params|Returns?|Yields?|Raises|Examples?|Notes?|Attributes|See Also|Warnings?):"
+)
+_GOOGLE_ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, *\*{0,2}\w+)*)(?: *\([^)]*\))? *: *(?P<text>.*)")
+_NUMPY_UNDERLINE = re.compile(r"-{3,}")
+_NUMPY_ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, *\*{0,2}\w+)*)(?: *:.*)?")
+_FIELD = re.compile(r":(?P<kind>\w+)(?: +(?P<rest>[^:]*))?:(?: +(?P<text>.*))?")
+_PARAMETERS = frozenset({"args", "arguments", "parameters", "params", "other parameters"})
+_PARAMETER_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "keyword"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Docstring:
+    """`text` is everything before the first section, paragraphs kept; `parameters` has one line for each name."""
+
+    text: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse_docstring(source: str | None) -> Docstring:
+    """Take a docstring apart. Anything that is no section of a known style belongs to the text before it."""
+    lines = inspect.cleandoc(source or "").split("\n")
+    text: list[str] = []
+    parameters: dict[str, str] = {}
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        if match := _GOOGLE.fullmatch(line.rstrip()):
+            end = _end_of_indented(lines, index + 1)
+            if match[1].lower() in _PARAMETERS:
+                _read_entries(lines[index + 1 : end], _GOOGLE_ENTRY, parameters)
+        elif index + 1 < len(lines) and line.strip() and _NUMPY_UNDERLINE.fullmatch(lines[index + 1].strip()):
+            end = _end_of_numpy(lines, index + 2)
+            if line.strip().lower() in _PARAMETERS:
+                _read_entries(lines[index + 2 : end], _NUMPY_ENTRY, parameters)
+        elif match := _FIELD.fullmatch(line.rstrip()):
+            end = _end_of_indented(lines, index + 1, blank=False)
+            words = (match["rest"] or "").split()
+            if match["kind"] in _PARAMETER_FIELDS and words:
+                # `:param int depth: text` has the type before the name.
+                parameters[words[-1].lstrip("*")] = _joined([match["text"] or "", *lines[index + 1 : end]])
+        else:
+            text.append(line)
+            end = index + 1
+        index = end
+    return Docstring(text=re.sub(r"\n{3,}", "\n\n", "\n".join(text)).strip(), parameters=parameters)
+
+
+def _end_of_indented(lines: list[str], start: int, *, blank: bool = True) -> int:
+    end = start
+    while end < len(lines) and (lines[end].startswith((" ", "\t")) or (blank and not lines[end].strip())):
+        end += 1
+    return end
+
+
+def _end_of_numpy(lines: list[str], start: int) -> int:
+    """Return where the next underlined heading begins."""
+    for index in range(start, len(lines) - 1):
+        if lines[index].strip() and _NUMPY_UNDERLINE.fullmatch(lines[index + 1].strip()):
+            return index
+    return len(lines)
+
+
+def _read_entries(lines: list[str], entry: re.Pattern[str], parameters: dict[str, str]) -> None:
+    """Read `name: text` with more text on deeper lines; what stands outermost is an entry."""
+    depth = min((_indent(line) for line in lines if line.strip()), default=0)
+    names: list[str] = []
+    texts: list[str] = []
+    for line in [*lines, ""]:
+        match = entry.fullmatch(line.strip()) if line.strip() and _indent(line) == depth else None
+        if match is None:
+            texts.append(line)
+            continue
+        _keep(names, texts, parameters)
+        names = [name.strip().lstrip("*") for name in match["names"].split(",")]
+        texts = [match.groupdict().get("text") or ""]
+    _keep(names, texts, parameters)
+
+
+def _keep(names: list[str], texts: list[str], parameters: dict[str, str]) -> None:
+    for name in names:
+        parameters[name] = _joined(texts)
+
+
+def _joined(lines: list[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,99 @@
+"""Values of Python as JSON: what a function returns, and what its parameters have as defaults.
+
+There is one way for each type, and a type without one is an error that names it: a result that was guessed at would
+be read by a model as if it were true.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime as dt
+import enum
+import json
+import math
+import os
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from prowess.errors import SkillError
+
+MAX_DEPTH = 32  # containers inside containers
+
+
+class NotJsonValueError(SkillError, TypeError):
+    """A value has no JSON form; `where` is its place, `kind` its type or what else is wrong."""
+
+    def __init__(self, where: str, kind: str) -> None:
+        super().__init__(where, kind)
+        self.where, self.kind = where, kind
+
+    def __str__(self) -> str:
+        return f"{self.where} is {self.kind}, which has no JSON form"
+
+
+def to_json(value: object, where: str = "the value") -> object:
+    """Return the JSON value.
+
+    Enum members are their values; dataclasses, typed dictionaries and models with `model_dump` are objects; tuples
+    and sets are arrays, sets in the order of their JSON texts; dates and times are ISO 8601, paths text, bytes base64.
+
+    Raises:
+        NotJsonValueError: any other type, a key that is no text, a number that is not finite, or too many levels.
+    """
+    return _converted(value, where, 0)
+
+
+def _converted(value: object, where: str, depth: int) -> object:
+    if depth > MAX_DEPTH:
+        raise NotJsonValueError(where, f"nested more than {MAX_DEPTH} levels deep")
+    match value:
+        case enum.Enum():
+            return _converted(value.value, where, depth + 1)
+        case None | bool() | int():
+            return value
+        case str():
+            return _text(value)
+        case float():
+            if not math.isfinite(value):
+                raise NotJsonValueError(where, f"the number {value}")
+            return value
+        case bytes() | bytearray() | memoryview():
+            return base64.b64encode(value).decode("ascii")
+        case dt.date() | dt.time():  # a datetime is a date
+            return value.isoformat()
+        case os.PathLike():
+            return _text(os.fsdecode(value))
+        case _:
+            return _container(value, where, depth)
+
+
+def _container(value: object, where: str, depth: int) -> object:
+    match value:
+        case Mapping():
+            return {_key(key, where): _converted(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
+        case list() | tuple():
+            return [_converted(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
+        case AbstractSet():
+            items = [_converted(item, f"an item of {where}", depth + 1) for item in value]
+            return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: _converted(getattr(value, name), f"{where}.{name}", depth + 1) for name in names}
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        return _converted(dump(mode="json"), where, depth + 1)
+    raise NotJsonValueError(where, f"of type {type(value).__qualname__!r}")
+
+
+def _key(key: object, where: str) -> str:
+    if isinstance(key, enum.Enum):
+        key = key.value
+    if not isinstance(key, str):
+        raise NotJsonValueError(f"a key of {where}", f"of type {type(key).__qualname__!r}")
+    return _text(key)
+
+
+def _text(text: str) -> str:
+    """Half of a surrogate pair, as in the name of a file that is not UTF-8, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
