@@ -66,6 +66,15 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (errors.LimitExceededError("loaded skills", 8, 9, "unload one"), "loaded skills: 9 is over the limit of 8; unload"),
     (errors.LimitExceededError("depth", 5, 6), "depth: 6 is over the limit of 5"),
     (errors.PolicyDeniedError("no-net", "network is off"), "denied by no-net: network is off"),
+    (
+        errors.ToolNotAllowedError("Bash", "review", "'&' runs a command in the background"),
+        "Tool 'Bash' not allowed by active skill 'review': '&' runs a command in the background. Unload 'review' to li",
+    ),
+    (
+        errors.ApprovalRequiredError("Write", "ask-1", "writing asks"),
+        "Tool 'Write' needs the approval of a person: writing asks. Approve request 'ask-1', then send the call again.",
+    ),
+    (errors.PolicyError(("p.toml:1: a", "p.toml:2: b")), "p.toml:1: a\np.toml:2: b"),
     (errors.ScriptUnsupportedError("scripts/a.xyz", "no interpreter"), "'scripts/a.xyz' cannot be run: no interprete"),
     (
         errors.SandboxUnavailableError("bubblewrap", "install it"),

@@ -16,6 +16,9 @@
     ├── UnavailableError                   .what .retry_after     unavailable         may exist: ask again later
     ├── LimitExceededError                 .what .limit .actual   limit_exceeded      too many, too deep, too large
     ├── PolicyDeniedError(PermissionError) .rule .reason          policy_denied
+    ├── ToolNotAllowedError(PermissionError) .tool .skill .reason tool_not_allowed    an active skill restricts it
+    ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to say, none did
+    ├── PolicyError(ValueError)            .problems              policy_denied       a policy file that cannot be read
     ├── ExecutionError
     │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  no way to run this file
     │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed
@@ -251,6 +254,49 @@ class PolicyDeniedError(SkillError, PermissionError):
 
     def __str__(self) -> str:
         return f"denied by {self.rule}: {self.reason}"
+
+
+class ToolNotAllowedError(SkillError, PermissionError):
+    """The `allowed-tools` of an active skill do not permit the call; unloading the skill lifts that."""
+
+    code = "tool_not_allowed"
+
+    def __init__(self, tool: str, skill: str, reason: str) -> None:
+        super().__init__(tool, skill, reason)
+        self.tool, self.skill, self.reason = tool, skill, reason
+
+    def __str__(self) -> str:
+        refused = f"Tool {self.tool!r} not allowed by active skill {self.skill!r}"
+        return f"{refused}: {self.reason}. Unload {self.skill!r} to lift this."
+
+
+class ApprovalRequiredError(SkillError):
+    """A person has to approve the call and nobody could be asked; `request` names it for whoever can."""
+
+    code = "approval_required"
+
+    def __init__(self, tool: str, request: str, reason: str) -> None:
+        super().__init__(tool, request, reason)
+        self.tool, self.request, self.reason = tool, request, reason
+
+    def __str__(self) -> str:
+        return (
+            f"Tool {self.tool!r} needs the approval of a person: {self.reason}. "
+            f"Approve request {self.request!r}, then send the call again."
+        )
+
+
+class PolicyError(SkillError, ValueError):
+    """A policy file cannot be read, so nothing is permitted; `problems` has one sentence for each fault."""
+
+    code = "policy_denied"
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 class ExecutionError(SkillError):

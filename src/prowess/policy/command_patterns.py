@@ -1,0 +1,123 @@
+"""Patterns for command lines: words that an argument vector must fit, one by one.
+
+`git status:*` is `git status *`. A last word `*` stands for any arguments, also for none; without it the vector must
+fit to its end. `*` inside a word stands for any characters of that word, and in the name of the program for none that
+is a `/`. Nothing in a pattern is quoted.
+
+A rule that permits asks whether a line fits for certain; a rule that refuses asks whether it may. Between the two lie
+words that bash expands, and lines that cannot be taken apart: they may do anything, so they are refused and never
+permitted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess.policy.fit import CERTAIN, Fit
+from prowess.policy.shell_command import ShellParts, parse_command_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.policy.shell_command import SimpleCommand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPattern:
+    """One pattern; `anything` is the pattern `*` alone, which permits every line, also one that cannot be parsed."""
+
+    source: str
+    words: tuple[str, ...]
+    open_end: bool
+
+    @classmethod
+    def parse(cls, source: str) -> CommandPattern:
+        """Read a pattern; every text is one."""
+        text = source.strip()
+        words = (f"{text[:-2]} *" if text.endswith(":*") else text).replace("\t", " ").split(" ")
+        words = [word for word in words if word]
+        open_end = words[-1:] == ["*"]
+        return cls(source=source, words=tuple(words[:-1] if open_end else words), open_end=open_end)
+
+    @property
+    def anything(self) -> bool:
+        """Whether no line is outside of it."""
+        return self.source.strip() == "*"
+
+    def fits(self, command: SimpleCommand) -> bool:
+        """Whether bash, whatever files there are, passes arguments that fit."""
+        given = command.words
+        if len(given) < len(self.words) or (len(given) > len(self.words) and not self.open_end):
+            return False
+        return all(
+            not word.expands and matches_stars(pattern, word.text, slash=place > 0)
+            for place, (pattern, word) in enumerate(zip(self.words, given, strict=False))
+        )
+
+    def may_fit(self, command: SimpleCommand) -> bool:
+        """Whether bash could pass arguments that fit. A program counts by its last component as well."""
+        given = command.words
+        for place, pattern in enumerate(self.words):
+            if place == len(given):
+                return False
+            word = given[place]
+            if word.expands:
+                return True
+            names = (word.text, word.text.rpartition("/")[2]) if place == 0 else (word.text,)
+            if not any(matches_stars(pattern, name, slash=True) for name in names):
+                return False
+        return self.open_end or len(given) == len(self.words)
+
+
+def judge_command(line: object, patterns: Sequence[CommandPattern]) -> Fit:
+    """Hold a command line against patterns, of which each part needs one."""
+    if any(pattern.anything for pattern in patterns):
+        return CERTAIN
+    if not isinstance(line, str):
+        return Fit(certain=False, possible=False, kind="command", reason="it has no command line")
+    parts = parse_command_line(line)
+    if not isinstance(parts, ShellParts):
+        return Fit(certain=False, possible=True, kind=parts.construct, reason=parts.reason)
+    foreign = next((part for part in parts.commands if not any(pattern.fits(part) for pattern in patterns)), None)
+    if foreign is None:
+        return CERTAIN
+    possible = any(pattern.may_fit(part) for part in parts.commands for pattern in patterns)
+    return Fit(certain=False, possible=possible, kind="command", reason=_why(foreign, patterns))
+
+
+def _why(command: SimpleCommand, patterns: Sequence[CommandPattern]) -> str:
+    expanding = next((word.text for word in command.words if word.expands), None)
+    shown = _shortened(" ".join(command.argv))
+    permitted = _shortened(", ".join(f"'{pattern.source}'" for pattern in patterns))
+    why = f"'{shown}' fits none of {permitted}"
+    return why if expanding is None else f"{why} (bash puts file names in the place of '{_shortened(expanding)}')"
+
+
+def _shortened(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
+    """Whether `text` fits a pattern in which only `*` is special; without `slash` a star stands for no `/`.
+
+    Linear in the text for each star, whatever the pattern: the first place that fits is always good enough.
+    """
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern == text
+    if not slash and text.count("/") != pattern.count("/"):
+        return False
+    if not slash and "/" in pattern:
+        pieces = zip(pattern.split("/"), text.split("/"), strict=True)
+        return all(matches_stars(part, piece, slash=True) for part, piece in pieces)
+    last = rest.pop()
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for piece in rest:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

@@ -1,0 +1,71 @@
+"""What is decided about one call: it may run, it may not, or a person has to say. There is no fourth.
+
+Each decision names the rule that made it and, where that rule stands in a file, the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The place of a rule; as text it is `path:line`."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """The call may run. `preapproved_by` names the skill whose allowed-tools make asking unnecessary."""
+
+    rule: str
+    reason: str
+    origin: Origin | None = None
+    preapproved_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deny:
+    """The call must not run. `skill` names the active skill that refuses it, None where a policy does.
+
+    `reason` is for whoever called and may quote arguments; `rule` never does, so it may be recorded.
+    """
+
+    rule: str
+    reason: str
+    origin: Origin | None = None
+    skill: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A person has to say. `by_default`: no rule asked for it, so a skill's pre-approval is answer enough."""
+
+    rule: str
+    reason: str
+    origin: Origin | None = None
+    by_default: bool = False
+
+
+Decision = Allow | Deny | Ask
+
+_SEVERITY = {Allow: 0, Ask: 1, Deny: 2}
+
+
+def strictest(decisions: tuple[Decision, ...]) -> Decision:
+    """Return the first of the strictest decisions; a rule that asks is stricter than a default that does."""
+    return max(decisions, key=_strictness)
+
+
+def _strictness(decision: Decision) -> tuple[int, bool]:
+    return _SEVERITY[type(decision)], isinstance(decision, Ask) and not decision.by_default
+
+
+def effect_of(decision: Decision) -> str:
+    """Return `allow`, `deny` or `ask`."""
+    return type(decision).__name__.lower()

@@ -1,0 +1,176 @@
+"""Patterns for files: a gitignore-style glob on the resolved path, anchored at the workspace.
+
+    *.md        at any depth (there is no slash in it)
+    docs/*      one level below docs
+    docs/**     everything below docs; docs/ is the same
+    /notes.md   in the workspace itself
+    //etc/**    outside: two slashes begin an absolute path
+
+A path is resolved before it is matched: links are followed, then `..` is applied, as the system does it. What lies
+outside the workspace fits no pattern but an absolute one. A search (Glob, Grep) fits for certain where everything
+below its directory does, and may fit where something below it does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from prowess.policy.fit import CERTAIN, Fit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DEEP = "**"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedPath:
+    """Where a path leads; `inside` are its components below the workspace, None where it leaves it."""
+
+    absolute: tuple[str, ...]
+    inside: tuple[str, ...] | None
+
+
+def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
+    """Follow `path` from the workspace; None where it leads nowhere that can be named.
+
+    This looks at links and opens nothing. A file that does not exist yet is resolved as far as it goes.
+    """
+    if not path or (workspace is None and not os.path.isabs(path)):
+        return None
+    try:
+        real = os.path.realpath(path if workspace is None else os.path.join(workspace, path))
+        root = None if workspace is None else os.path.realpath(workspace)
+    except (OSError, ValueError):
+        return None
+    absolute = _components(real)
+    if root is None:
+        return ResolvedPath(absolute=absolute, inside=None)
+    above = _components(root)
+    inside = absolute[len(above) :] if absolute[: len(above)] == above else None
+    return ResolvedPath(absolute=absolute, inside=inside)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathPattern:
+    """One glob; `segments` are its components, in which `**` stands for any number of directories."""
+
+    source: str
+    segments: tuple[str, ...]
+    absolute: bool = False
+
+    @classmethod
+    def parse(cls, source: str) -> PathPattern:
+        """Read a glob; every text is one, and one that climbs with `..` fits nothing."""
+        text = source.strip()
+        absolute = text.startswith("//")
+        if text.endswith("/"):
+            text = f"{text}{_DEEP}"
+        anchored = "/" in text
+        segments = [part for part in text.split("/") if part not in {"", "."}]
+        if text.endswith(f"/{_DEEP}") and text.count("/") == 1:
+            anchored = not source.strip().endswith("/")  # gitignore: `docs/` is a directory at any depth
+        if not anchored:
+            segments = [_DEEP, *segments]
+        if segments[-1:] == [_DEEP]:
+            segments = [*segments, "*"]  # everything below, but not the directory itself
+        return cls(source=source, segments=tuple(segments), absolute=absolute)
+
+    def matches(self, path: ResolvedPath) -> bool:
+        """Whether this file fits."""
+        parts = self._relevant(path)
+        return parts is not None and len(self.segments) in self._after(parts)
+
+    def covers(self, directory: ResolvedPath) -> bool:
+        """Whether everything below this directory fits."""
+        parts = self._relevant(directory)
+        return parts is not None and any(
+            self.segments[place:] in ((_DEEP, "*"), (_DEEP, _DEEP, "*")) for place in self._after(parts)
+        )
+
+    def may_cover(self, directory: ResolvedPath) -> bool:
+        """Whether something at or below this directory could fit."""
+        if self.absolute or directory.inside is not None:
+            return bool(self._after(self._relevant(directory) or ()))
+        return False
+
+    def _relevant(self, path: ResolvedPath) -> tuple[str, ...] | None:
+        return path.absolute if self.absolute else path.inside
+
+    def _after(self, parts: Sequence[str]) -> set[int]:
+        """The places in `segments` that can be reached by reading `parts`; all of them at once, so no path is slow."""
+        if ".." in self.segments:
+            return set()
+        places = self._skipping({0})
+        for part in parts:
+            reached = set()
+            for place in places:
+                if place == len(self.segments):
+                    continue
+                segment = self.segments[place]
+                if segment == _DEEP:
+                    reached.add(place)
+                elif _segment(segment).fullmatch(part):
+                    reached.add(place + 1)
+            places = self._skipping(reached)
+        return places
+
+    def _skipping(self, places: set[int]) -> set[int]:
+        found = set(places)
+        for place in places:
+            while place < len(self.segments) and self.segments[place] == _DEEP:
+                place += 1  # noqa: PLW2901 -- walks over directories that may be none
+                found.add(place)
+        return found
+
+
+def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
+    """Hold the files that a call names against patterns; each of them needs one."""
+    named = [path for path in paths if isinstance(path, str)]
+    if not named or len(named) != len(paths):
+        return Fit(certain=False, possible=False, kind="path", reason="it names no file")
+    resolved = [resolve(path, workspace) for path in named]
+    return _judge(
+        named,
+        certain=[path is not None and any(pattern.matches(path) for pattern in patterns) for path in resolved],
+        possible=[path is None or any(pattern.matches(path) for pattern in patterns) for path in resolved],
+        patterns=patterns,
+    )
+
+
+def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
+    """Hold a search below `root` against patterns."""
+    if not isinstance(root, str):
+        return Fit(certain=False, possible=True, kind="path", reason="it names no directory")
+    resolved = resolve(root, workspace)
+    return _judge(
+        [root],
+        certain=[
+            resolved is not None and any(pattern.covers(resolved) or pattern.matches(resolved) for pattern in patterns)
+        ],
+        possible=[resolved is None or any(pattern.may_cover(resolved) for pattern in patterns)],
+        patterns=patterns,
+    )
+
+
+def _judge(paths: Sequence[str], *, certain: list[bool], possible: list[bool], patterns: Sequence[PathPattern]) -> Fit:
+    if all(certain):
+        return CERTAIN
+    shown = paths[certain.index(False)][:120]
+    globs = ", ".join(f"'{pattern.source}'" for pattern in patterns)[:200]
+    return Fit(certain=False, possible=any(possible), kind="path", reason=f"'{shown}' fits none of {globs}")
+
+
+def _components(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split(os.sep) if part)
+
+
+@lru_cache(maxsize=512)
+def _segment(glob: str) -> re.Pattern[str]:
+    # fnmatch wants `!` for the complement of a set; gitignore takes `^` as well.
+    return re.compile(translate(glob.replace("[^", "[!")))

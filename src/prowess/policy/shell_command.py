@@ -1,0 +1,200 @@
+"""A command line, taken apart for whoever has to permit it: simple commands as argument vectors, or a refusal.
+
+    git log -1 'a; b' | head -3   →   ("git", "log", "-1", "a; b") and ("head", "-3")
+
+Parts are joined by `;` `&&` `||` `|` `|&` or a line break. Everything that would start a program which does not stand
+there as a word is refused, with a reason in words that teach. Two readings must agree on every byte: our own
+(`shell_words`), which knows only what is permitted, and the grammar of tree-sitter-bash (`shell_tree`), which knows
+the whole language. Where the grammar is not installed nothing is permitted.
+
+The line is judged as `bash --norc --noprofile -c` runs it: not interactive, no aliases, no exported functions, without
+`extglob`, with a `PATH` of absolute directories, in a UTF-8 locale. Whoever runs it keeps to that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from prowess.policy.shell_builtins import moves, refuse_command
+from prowess.policy.shell_tree import GrammarMissingError, outline
+from prowess.policy.shell_words import Operator, ShellRefusal, Word, read_words
+
+MAX_BYTES = 64 * 1024
+MAX_WORDS = 4096
+MAX_COMMANDS = 256
+
+_NULL = "/dev/null"
+_JOINS = frozenset({"&&", "||", "|", "|&"})
+_OUT_AND_ERR = ">&"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellWord:
+    """One argument; where it `expands`, bash passes file names or a home directory in its place."""
+
+    text: str
+    expands: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimpleCommand:
+    """One program with its arguments; there is always a first word, and it never expands."""
+
+    words: tuple[ShellWord, ...]
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The argument vector, without quotes; what expands stands as it was written."""
+        return tuple(word.text for word in self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellParts:
+    """The simple commands of a line in their order; there is at least one."""
+
+    commands: tuple[SimpleCommand, ...]
+
+
+def parse_command_line(line: str) -> ShellParts | ShellRefusal:
+    """Take `line` apart. Raises nothing; what cannot be judged is a refusal."""
+    if len(line) > MAX_BYTES:
+        return _refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
+    return _parse(line)
+
+
+@lru_cache(maxsize=64)
+def _parse(line: str) -> ShellParts | ShellRefusal:
+    try:
+        source = line.encode("utf-8")
+    except UnicodeEncodeError:
+        return _refusal("control", "the command line is no valid Unicode text")
+    if len(source) > MAX_BYTES:
+        return _refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
+    if "\0" in line:
+        return _refusal("control", "the command line holds a NUL character")
+    tokens = read_words(source)
+    if isinstance(tokens, ShellRefusal):
+        return tokens
+    reading = _Reading()
+    return reading.read(tokens) or reading.compare(source) or reading.parts()
+
+
+class _Reading:
+    """Sorts tokens into commands, in the order in which the three public steps are called."""
+
+    def __init__(self) -> None:
+        self._commands: list[list[Word]] = []
+        self._words: list[Word] = []
+        self._redirected = False
+        self._targets: list[Word] = []
+        self._separators: list[Operator] = []
+        self._joined: str | None = None  # the `&&`, `||` or `|` that still wants a command
+
+    def read(self, tokens: tuple[Word | Operator, ...]) -> ShellRefusal | None:
+        """Sort the tokens; return why they are no list of simple commands."""
+        if len(tokens) > MAX_WORDS:
+            return _refusal("length", f"the command line has more than {MAX_WORDS} words")
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            at += 1
+            if isinstance(token, Word):
+                self._words.append(token)
+            elif token.redirects:
+                refusal = self._redirect(token, tokens[at] if at < len(tokens) else None)
+                at += 1
+                if refusal:
+                    return refusal
+            elif refusal := self._separate(token):
+                return refusal
+        if refusal := self._end_command():
+            return refusal
+        if self._joined is not None:
+            return _refusal("syntax", f"a command is missing after '{self._joined}'")
+        if not self._commands:
+            return _refusal("empty", "there is nothing to run")
+        return self._judge()
+
+    def _separate(self, token: Operator) -> ShellRefusal | None:
+        empty = not self._words and not self._redirected
+        if token.text == "\n":
+            return None if empty else self._end_command()
+        if empty:
+            return _refusal("syntax", f"a command is missing before '{token.text}'")
+        self._separators.append(token)
+        refusal = self._end_command()
+        self._joined = token.text if token.text in _JOINS else None
+        return refusal
+
+    def _end_command(self) -> ShellRefusal | None:
+        if self._redirected and not self._words:
+            return _refusal("empty", "a redirection stands without a command")
+        if self._words:
+            self._commands.append(self._words)
+            self._words, self._redirected, self._joined = [], False, None
+        return None
+
+    def _redirect(self, sign: Operator, target: Word | Operator | None) -> ShellRefusal | None:
+        descriptor: str | None = None
+        if self._words and self._words[-1].end == sign.start and not sign.text.startswith("&"):
+            word = self._words[-1]
+            if word.source.startswith("{"):
+                return _refusal("redirection", f"'{word.source[:80]}{sign.text}' stores a descriptor in a variable")
+            if word.bare == word.source and word.source.isdigit():
+                descriptor = self._words.pop().source
+        if not isinstance(target, Word):
+            return _refusal("syntax", f"a target is missing after '{sign.text}'")
+        self._redirected = True
+        self._targets.append(target)
+        if descriptor is not None and len(descriptor) > 1:
+            return _refusal("redirection", "descriptors have one digit")
+        if sign.text == _OUT_AND_ERR and target.source in set("0123456789"):
+            return None
+        joins_both = sign.text == _OUT_AND_ERR and descriptor is not None
+        if target.text == _NULL and not target.expands and sign.text != "<&" and not joins_both:
+            return None
+        does = "reads" if sign.text.startswith("<") else "writes"
+        return _refusal("redirection", f"'{sign.text}' {does} a file; only N>&M and {_NULL} are permitted")
+
+    def _judge(self) -> ShellRefusal | None:
+        if len(self._commands) > MAX_COMMANDS:
+            return _refusal("length", f"the command line has more than {MAX_COMMANDS} commands")
+        moved = False
+        for words in self._commands:
+            if refusal := refuse_command(words, moved=moved):
+                return refusal
+            moved = moved or moves(words[0].text)
+        return None
+
+    def compare(self, source: bytes) -> ShellRefusal | None:
+        """Hold the reading against the grammar's; return why they do not agree."""
+        try:
+            seen = outline(source)
+        except GrammarMissingError:
+            return _refusal(
+                "grammar", "patterns of Bash need a shell grammar, which is not installed: pip install 'prowess[shell]'"
+            )
+        if seen is None:
+            return _refusal("syntax", "the line is not made of simple commands alone")
+        ours = [[(word.start, word.end) for word in words] for words in self._commands]
+        if (
+            seen.commands != ours
+            or seen.redirections != [(word.start, word.end) for word in self._targets]
+            or seen.separators != [(sign.start, sign.end) for sign in self._separators]
+        ):
+            return _refusal("ambiguous", "two readers of shell do not agree on this line; write it more plainly")
+        return None
+
+    def parts(self) -> ShellParts:
+        """Return the commands."""
+        return ShellParts(
+            commands=tuple(
+                SimpleCommand(words=tuple(ShellWord(text=word.text, expands=word.expands) for word in words))
+                for words in self._commands
+            )
+        )
+
+
+def _refusal(construct: str, reason: str) -> ShellRefusal:
+    return ShellRefusal(construct=construct, reason=reason)

@@ -1,0 +1,108 @@
+"""What the grammar of tree-sitter-bash makes of a command line, in the few shapes that are ever permitted.
+
+The tree is a second opinion and is not trusted by itself: the grammar takes form feeds for blanks, joins what a
+continuation separates, and hangs redirections where they do not belong. So only the outline is taken (where each
+command has its words, which redirections and separators there are), and `prowess.policy.shell_command` compares it
+byte for byte with its own reading. A node of a kind that is not listed here gives no outline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+Span = tuple[int, int]
+
+_INNER = frozenset({"program", "list", "pipeline", "redirected_statement", "command_name"})
+_WORDS = frozenset({"word", "number", "string", "raw_string", "concatenation", "$"})
+_INSIDE_WORDS = frozenset({"word", "number", "string", "raw_string", "string_content", '"', "$"})
+_SEPARATORS = frozenset({";", "&&", "||", "|", "|&"})
+_REDIRECTIONS = frozenset({">", ">>", ">|", ">&", "<", "<>", "&>", "&>>"})
+
+
+class GrammarMissingError(ImportError):
+    """The packages of the extra `shell` are not installed."""
+
+
+@dataclass(slots=True)
+class Outline:
+    """`commands` holds the spans of the words of each simple command, `redirections` those of the targets."""
+
+    commands: list[list[Span]] = field(default_factory=list)
+    redirections: list[Span] = field(default_factory=list)
+    separators: list[Span] = field(default_factory=list)
+
+
+def outline(line: bytes) -> Outline | None:
+    """Return the outline of `line`, None where the grammar finds anything but simple commands.
+
+    Raises:
+        GrammarMissingError: the grammar is not installed.
+    """
+    found = Outline()
+    root = _parser().parse(line).root_node
+    return found if not root.has_error and _visit(root, found) else None
+
+
+@cache
+def _parser() -> Parser:
+    try:
+        # Imported here, not at the top: an extra, and only a patterned Bash token pays for loading the grammar.
+        import tree_sitter
+        import tree_sitter_bash
+    except ImportError as fault:
+        raise GrammarMissingError(str(fault)) from fault
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def _visit(node: Node, found: Outline) -> bool:
+    if node.is_missing:
+        return False
+    kind = node.type
+    if kind == "comment":
+        return True
+    if kind in _SEPARATORS:
+        found.separators.append((node.start_byte, node.end_byte))
+        return True
+    if kind == "command":
+        found.commands.append([])
+    elif kind == "file_redirect":
+        return _redirect(node, found)
+    elif kind in _WORDS:
+        return _word(node, found)
+    elif kind not in _INNER:
+        return False
+    return all(_visit(child, found) for child in node.children)
+
+
+def _redirect(node: Node, found: Outline) -> bool:
+    """Take the first word as the target; the grammar counts words that follow it as targets too, bash as arguments."""
+    children = [child for child in node.children if child.type != "file_descriptor"]
+    if not children or children[0].type not in _REDIRECTIONS:
+        return False
+    for place, child in enumerate(children[1:]):
+        if child.type not in _WORDS or not _plain(child):
+            return False
+        if place == 0:
+            found.redirections.append((child.start_byte, child.end_byte))
+        elif not _word(child, found):
+            return False
+    return True
+
+
+def _word(node: Node, found: Outline) -> bool:
+    if not found.commands or not _plain(node):
+        return False
+    found.commands[-1].append((node.start_byte, node.end_byte))
+    return True
+
+
+def _plain(node: Node) -> bool:
+    return all(
+        child.type in _INSIDE_WORDS and not child.is_missing and (not child.children or _plain(child))
+        for child in node.children
+    )

@@ -1,0 +1,248 @@
+"""A command line as bash cuts it: words, operators, and nothing that bash would still have to expand.
+
+The reading is byte by byte and leaves no byte out: each belongs to a word, to an operator, to a comment, or is a space,
+a tab or a continuation (a backslash before a line break). Quotes are removed as POSIX, *Shell Command Language*, 2.2,
+has it. What would start something else, or give a word that does not stand here, ends the reading with a reason:
+expansions, substitutions, subshells, background, here-documents, and control characters that other readers of shell
+take for blanks.
+
+Two expansions are left standing, because no program comes from them: file names (`*.md`) and home directories (`~`).
+A word that has one says so in `expands`, and whoever matches it must not take its text for what bash will pass.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_BLANKS = " \t"
+_ENDS_WORD = " \t\n;&|<>()"
+_ESCAPED_IN_QUOTES = '$`"\\'
+_OPERATORS = ("&>>", "&&", "&>", "||", "|&", "|", ";")
+_REDIRECTIONS = ("<>", "<&", "<", ">>", ">&", ">|", ">")
+_CONTINUATIONS = re.compile(r"(?:\\\n)+")
+_DELETE = "\x7f"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellRefusal:
+    """Why a command line is not judged: `construct` is a short name for programs, `reason` a sentence that teaches."""
+
+    construct: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One word; `start` and `end` are byte offsets in the line.
+
+    `text` is what is left when quotes are removed. `source` is how it was written. `bare` holds the characters of it
+    that stand outside all quotes. `expands`: bash may put file names or a home directory in its place.
+    """
+
+    text: str
+    source: str
+    bare: str
+    expands: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """A separator (`; && || | |&` or a line break) or the sign of a redirection."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def redirects(self) -> bool:
+        """Whether it begins a redirection."""
+        return ">" in self.text or "<" in self.text
+
+
+class _Refused(Exception):  # noqa: N818 -- control flow inside this module; it never leaves it
+    def __init__(self, construct: str, reason: str) -> None:
+        super().__init__(construct, reason)
+        self.refusal = ShellRefusal(construct=construct, reason=reason)
+
+
+def read_words(line: bytes) -> tuple[Word | Operator, ...] | ShellRefusal:
+    """Cut `line`, which must be UTF-8 without NUL, into words and operators."""
+    # One character a byte, so that offsets are those of the bytes; words are decoded when they are complete.
+    reader = _Reader(line.decode("latin-1"))
+    try:
+        return tuple(reader.tokens())
+    except _Refused as refused:
+        return refused.refusal
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._at = 0
+
+    def tokens(self) -> list[Word | Operator]:
+        found: list[Word | Operator] = []
+        while self._at < len(self._source):
+            char = self._source[self._at]
+            if char in _BLANKS:
+                self._at += 1
+            elif self._is_continuation():
+                self._skip_continuations()
+            elif char == "#":
+                end = self._source.find("\n", self._at)
+                self._at = len(self._source) if end < 0 else end
+            elif char == "\n":
+                found.append(self._operator("\n"))
+            elif char in ";&|<>()":
+                found.append(self._sign())
+            else:
+                found.append(self._word())
+        return found
+
+    def _is_continuation(self) -> bool:
+        return self._source.startswith("\\\n", self._at)
+
+    def _skip_continuations(self) -> None:
+        """Step over line joints that stand beside a blank; one inside a word or an operator would change it."""
+        match = _CONTINUATIONS.match(self._source, self._at)
+        end = len(self._source) if match is None else match.end()
+        before = self._source[self._at - 1 : self._at]
+        after = self._source[end : end + 1]
+        if before not in _BLANKS + "\n" and after not in _BLANKS + "\n":
+            raise _Refused("continuation", "a backslash at the end of a line needs a blank before it")
+        self._at = end
+
+    def _operator(self, text: str) -> Operator:
+        start = self._at
+        self._at += len(text)
+        return Operator(text=text, start=start, end=self._at)
+
+    def _sign(self) -> Operator:
+        rest = self._source[self._at : self._at + 3]
+        if rest[0] in "()":
+            raise _Refused("subshell", f"'{rest[0]}' opens or closes a subshell, a group or a function")
+        if rest[:2] in {";;", ";&"}:
+            raise _Refused("syntax", f"'{rest[:2]}' belongs to a case statement")
+        if rest[:2] in {"<(", ">("}:
+            raise _Refused("process-substitution", f"'{rest[:2]}...)' runs a command in a process substitution")
+        if rest[:2] == "<<":
+            what = "here-string" if rest == "<<<" else "here-document"
+            raise _Refused("heredoc", f"'{'<<<' if rest == '<<<' else '<<'}' begins a {what}")
+        for text in (*_OPERATORS, *_REDIRECTIONS):
+            if rest.startswith(text):
+                return self._operator(text)
+        raise _Refused("background", "'&' runs a command in the background")
+
+    def _word(self) -> Word:
+        start = self._at
+        text: list[str] = []
+        bare: list[str] = []
+        expands = False
+        while self._at < len(self._source) and (char := self._source[self._at]) not in _ENDS_WORD:
+            if char == "'":
+                text.append(self._single_quoted())
+            elif char == '"':
+                text.append(self._double_quoted())
+            elif char == "\\":
+                if self._is_continuation():
+                    self._skip_continuations()
+                    break  # a blank follows: the word is complete
+                text.append(self._escaped())
+            else:
+                self._check_bare(char)
+                # bash takes a tilde for a home directory at the start, and after = or : as in an assignment.
+                expands |= char in "*?[" or (char == "~" and (not text or text[-1][-1:] in ("=", ":")))
+                text.append(char)
+                bare.append(char)
+                self._at += 1
+        word = "".join(text)
+        if bare and not word.isascii():
+            _refuse_foreign_blanks(_decoded(word))
+        if "{" in bare and ("," in word or ".." in word):
+            raise _Refused("braces", "braces with ',' or '..' are expanded to several words; write the words out")
+        return Word(
+            text=_decoded(word),
+            source=_decoded(self._source[start : self._at]),
+            bare="".join(bare),
+            expands=expands,
+            start=start,
+            end=self._at,
+        )
+
+    def _check_bare(self, char: str) -> None:
+        if char == "`":
+            raise _Refused("substitution", "'`' runs a command in a substitution")
+        if char == "$" and self._source[self._at + 1 : self._at + 2] not in ("", *_BLANKS, "\n"):
+            raise _dollar(self._source[self._at : self._at + 2])
+        if char < " " or char == _DELETE:
+            raise _Refused("control", f"the control character {_named(char)} is no blank to bash; use a space")
+
+    def _single_quoted(self) -> str:
+        end = self._source.find("'", self._at + 1)
+        if end < 0:
+            raise _Refused("syntax", "a single quote is never closed")
+        text = self._source[self._at + 1 : end]
+        self._at = end + 1
+        return text
+
+    def _double_quoted(self) -> str:
+        text: list[str] = []
+        self._at += 1
+        while self._at < len(self._source):
+            char, after = self._source[self._at], self._source[self._at + 1 : self._at + 2]
+            if char == '"':
+                self._at += 1
+                return "".join(text)
+            if char == "`":
+                raise _Refused("substitution", "'`' runs a command in a substitution, inside double quotes too")
+            if char == "$" and after not in ('"', *_BLANKS):
+                raise _dollar(char + after)
+            if char == "\\" and after and after in _ESCAPED_IN_QUOTES:
+                text.append(after)
+                self._at += 2
+            elif char == "\\" and after == "\n":
+                self._at += 2
+            else:
+                text.append(char)
+                self._at += 1
+        raise _Refused("syntax", "a double quote is never closed")
+
+    def _escaped(self) -> str:
+        char = self._source[self._at + 1 : self._at + 2]
+        if not char:
+            raise _Refused("syntax", "a backslash ends the line and escapes nothing")
+        if char < " " or char == _DELETE:
+            raise _Refused("control", f"the control character {_named(char)} must not follow a backslash")
+        if char > _DELETE:
+            # The escaped character has several bytes; the others follow as what they are.
+            self._at += 1
+            return ""
+        self._at += 2
+        return char
+
+
+def _dollar(start: str) -> _Refused:
+    if start in {"$(", "$["}:
+        what = "is a command or arithmetic substitution"
+    elif start in {"$'", '$"'}:
+        what = "begins a text with escapes of its own"
+    else:
+        what = "is replaced by the value of a variable"
+    return _Refused("substitution", f"'{start[0]}' {what}; write the value itself, or put it in single quotes")
+
+
+def _refuse_foreign_blanks(text: str) -> None:
+    for char in text:
+        if char.isspace() and not char.isascii():
+            raise _Refused("control", f"the character {_named(char)} is no blank to bash; use a space, or quote it")
+
+
+def _decoded(text: str) -> str:
+    return text.encode("latin-1").decode("utf-8")
+
+
+def _named(char: str) -> str:
+    return f"U+{ord(char):04X}"

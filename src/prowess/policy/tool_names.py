@@ -1,0 +1,32 @@
+"""The names that rules and calls may use for one tool, in one table.
+
+Hosts and models differ in what they call a tool. A name that stands in the table is read as its canonical form; every
+other name is its own, compared whole and case-sensitively. The session's own tools and the one `skill` tool of hosts
+are listed by their full names: a restriction never refuses them, so a name that only begins alike must not count.
+"""
+
+from __future__ import annotations
+
+ALIASES = {
+    "bash_exec": "Bash",
+    "read_file": "Read",
+    "write_file": "Write",
+    "edit_file": "Edit",
+    "skills_load": "skills.load",
+    "skills-load": "skills.load",
+    "skills_unload": "skills.unload",
+    "skills-unload": "skills.unload",
+    "skills_read": "skills.read",
+    "skills-read": "skills.read",
+    "skills_run_script": "skills.run_script",
+    "skills-run_script": "skills.run_script",
+    "skills-run-script": "skills.run_script",
+}
+
+SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
+SKILL_TOOLS = SESSION_TOOLS | {"skill", "Skill"}
+
+
+def canonical_tool_name(name: str) -> str:
+    """Return the name under which rules know this tool."""
+    return ALIASES.get(name, name)
