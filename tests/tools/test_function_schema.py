@@ -268,8 +268,8 @@ def _unknown_field(a: Unknown) -> None: ...
         (_kwargs, "_kwargs: parameter 'values' takes any number of values; name each parameter"),
         (_positional, "_positional: parameter 'a' is positional only, and models name their arguments"),
         (_unknown, "_unknown: the annotation 'Fraction' is not known; define it at the top level of its module"),
-        (_unknown_field, "_unknown_field: parameter 'a': the annotation 'Fraction' in 'Unknown' is not known at the top"),
-        (_wrong_default, "_wrong_default: parameter 'a': a default of type null does not fit its annotation; write `| N"),
+        (_unknown_field, "_unknown_field: parameter 'a': the annotation 'Fraction' in 'Unknown' is not known"),
+        (_wrong_default, "_wrong_default: parameter 'a': a default of type null does not fit its annotation; write"),
     ],
 )  # fmt: skip
 def test_a_signature_that_leaves_a_guess_is_refused(function: Callable[..., object], why: str) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Audited(ToolWrapper):
-    """Writes `tool.answered` with `tool`, `result_bytes` and `result_sha256` (of the canonical JSON) after each success.
+    """Writes `tool.answered` after each success: `tool`, and `result_bytes` and `result_sha256` of the canonical JSON.
 
     An answer that cannot be recorded is withheld: the call fails with `unavailable`, as it does where the door itself
     cannot record.
