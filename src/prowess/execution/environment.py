@@ -94,17 +94,18 @@ def _fault(name: str, value: str) -> str | None:
     return None
 
 
-def base_environment(*, session_id: str, workspace: bool) -> dict[str, str]:
-    """Return the base set as a script sees it; `WORKSPACE` is there only where a workspace is."""
+def base_environment(*, session_id: str, workspace: bool, skill: bool = True) -> dict[str, str]:
+    """Return the base set as a script sees it; `WORKSPACE` and `SKILL_DIR` are there only where these are."""
     env = {
         "PATH": PATH,
         "HOME": "/tmp/home",
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp",
-        "SKILL_DIR": "/skill",
         "SESSION_ID": session_id,
         "OUT": "/out",
     }
+    if skill:
+        env["SKILL_DIR"] = "/skill"
     if workspace:
         env["WORKSPACE"] = "/workspace"
     return env

@@ -132,6 +132,15 @@ def select_interpreter(
     raise ScriptUnsupportedError(script, _not_installed(rule))
 
 
+def command_interpreter() -> Interpreter:
+    """Return the bash that runs command lines; ScriptUnsupportedError where none is installed."""
+    rule = next(rule for rule in INTERPRETERS if rule.name == "bash")
+    for path in rule.programs:
+        if os.access(path, os.X_OK):
+            return Interpreter(name=rule.name, command=(path,))
+    raise ScriptUnsupportedError("a command line", _not_installed(rule))
+
+
 def markdown_table(rules: Sequence[InterpreterRule]) -> str:
     """Return the table as it stands in `docs/scripts.md`."""
     head = [

@@ -1,4 +1,4 @@
-"""One script run as it is asked for: which staged skill, which script, with what, and within which bounds.
+"""One run as it is asked for: a script of a staged skill or a command line, with what, and within which bounds.
 
 Nothing here is checked against the machine; a sandbox does that before it starts anything.
 """
@@ -41,14 +41,18 @@ class ExecLimits:
 class ExecRequest:
     """One run of `script` (relative to `skill_dir`) with `args` exactly as they are.
 
+    With `command` it is a run of that text by bash instead, with `args` as $0, $1 ...; then there is no skill in the
+    sandbox, and `skill_dir`, `script` and `interpreter` stay unset.
+
     `skill_dir` must hold trusted bytes, as `prowess.execution.staging.stage` makes them. `interpreter` is a command
     inside the sandbox, or None to choose by shebang and extension. `workdir` is relative to `workspace`; without a
     workspace the script has a private empty directory. `stdin` of None is the empty input. `out_dir` is the host
     directory that receives what the script leaves in /out; None drops it.
     """
 
-    skill_dir: str
-    script: str
+    skill_dir: str = ""
+    script: str = ""
+    command: str | None = None
     interpreter: tuple[str, ...] | None = None
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)

@@ -25,7 +25,7 @@ from prowess.execution.bounds import set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
-from prowess.execution.interpreters import Interpreter, select_interpreter
+from prowess.execution.interpreters import Interpreter, command_interpreter, select_interpreter
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
@@ -120,6 +120,8 @@ class BubblewrapSandbox:
             return fault
 
     def _interpreter(self, request: ExecRequest) -> Interpreter:
+        if request.command is not None:
+            return command_interpreter()
         if request.interpreter is not None:
             return Interpreter(name=request.interpreter[0], command=request.interpreter)
         try:
@@ -193,9 +195,11 @@ def _version(program: str) -> str:
 
 
 def _check(request: ExecRequest) -> None:
-    check_relative(request.script)
+    if request.command is None:
+        check_relative(request.script)
     check_environment(request.env)
-    problems = [f"args[{number}] holds a NUL character" for number, text in enumerate(request.args) if "\0" in text]
+    problems = _faults_of_command(request)
+    problems += [f"args[{number}] holds a NUL character" for number, text in enumerate(request.args) if "\0" in text]
     sizes = [len(os.fsencode(text)) + 1 for text in request.args]
     problems += [
         f"args[{number}] is longer than {LONGEST_STRING} bytes; pass it on standard input"
@@ -209,14 +213,28 @@ def _check(request: ExecRequest) -> None:
         raise InvalidArgumentsError(tuple(problems))
 
 
+def _faults_of_command(request: ExecRequest) -> list[str]:
+    if request.command is None:
+        return []
+    problems = []
+    if request.skill_dir or request.script or request.interpreter:
+        problems.append("a run has either a command or a script of a skill")
+    if "\0" in request.command:
+        problems.append("command holds a NUL character")
+    if len(os.fsencode(request.command)) >= LONGEST_STRING:
+        problems.append(f"command is longer than {LONGEST_STRING} bytes; write it to a file and run that")
+    return problems
+
+
 def _layout(request: ExecRequest, interpreter: Interpreter) -> Layout:
     workspace, cwd = _workspace(request)
-    env = base_environment(session_id=request.session_id, workspace=workspace is not None)
+    with_skill = request.command is None
+    env = base_environment(session_id=request.session_id, workspace=workspace is not None, skill=with_skill)
     mounted = None
     if interpreter.prefix is not None and interpreter.mount_point is not None:
         mounted = (os.path.realpath(interpreter.prefix), interpreter.mount_point)
     return Layout(
-        skill=os.path.realpath(request.skill_dir),
+        skill=os.path.realpath(request.skill_dir) if with_skill else None,
         workspace=workspace,
         write=request.write,
         cwd=cwd,
@@ -246,6 +264,8 @@ def _workspace(request: ExecRequest) -> tuple[str | None, str]:
 
 
 def _command(request: ExecRequest, interpreter: Interpreter) -> tuple[str, ...]:
+    if request.command is not None:
+        return (*interpreter.command, "-c", request.command, *request.args)
     script = "/".join(("/skill", *check_relative(request.script)))
     return (*interpreter.command, script, *request.args)
 

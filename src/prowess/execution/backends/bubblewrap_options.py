@@ -41,10 +41,11 @@ _ISOLATION = (
 class Layout:
     """The facts that decide the file system of one run: host directories, all absolute, and the script's place.
 
-    `cwd` is a path inside the sandbox; `interpreter` is (host directory, mount point) for one that lies outside /usr.
+    `skill` is None where a command runs without one. `cwd` is a path inside the sandbox; `interpreter` is (host
+    directory, mount point) for one that lies outside /usr.
     """
 
-    skill: str
+    skill: str | None
     workspace: str | None = None
     write: bool = False
     cwd: str
@@ -100,7 +101,8 @@ def _scratch(limits: ExecLimits) -> Iterable[str]:
 
 
 def _given(layout: Layout) -> Iterator[str]:
-    yield from ("--ro-bind", layout.skill, "/skill")
+    if layout.skill is not None:
+        yield from ("--ro-bind", layout.skill, "/skill")
     if layout.interpreter is not None:
         yield from ("--ro-bind", *layout.interpreter)
     if layout.workspace is not None:
