@@ -11,7 +11,11 @@ TYPE_CHECKING = False  # as typing's, which would cost an import
 
 if TYPE_CHECKING:
     from prowess.format.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
+    from prowess.format.arguments import Argument
     from prowess.format.document import Field, SkillDocument
+    from prowess.format.execution_wishes import Execution
+    from prowess.format.extended_fields import ExtendedFields, Scope, extended_fields
+    from prowess.format.hooks import HOOK_EVENTS, Hook, Hooks
     from prowess.format.listing import Listing, listing_from_document
     from prowess.format.name import NameFault, SkillName, name_faults
     from prowess.format.parsing import parse_document
@@ -24,19 +28,27 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AllowedTools": "allowed_tools",
+    "Argument": "arguments",
+    "Execution": "execution_wishes",
+    "ExtendedFields": "extended_fields",
     "Field": "document",
     "Frontmatter": "skill",
+    "HOOK_EVENTS": "hooks",
+    "Hook": "hooks",
+    "Hooks": "hooks",
     "Listing": "listing",
     "NameFault": "name",
     "PROFILES": "profiles",
     "Profile": "profiles",
     "RULES": "rule_table",
     "Resource": "skill",
+    "Scope": "extended_fields",
     "Skill": "skill",
     "SkillDocument": "document",
     "SkillName": "name",
     "ToolFault": "allowed_tools",
     "ToolToken": "allowed_tools",
+    "extended_fields": "extended_fields",
     "find_skill_directories": "skill_directories",
     "listing_from_document": "listing",
     "name_faults": "name",
@@ -50,20 +62,28 @@ _HOMES = {
 }
 
 __all__ = [
+    "HOOK_EVENTS",
     "PROFILES",
     "RULES",
     "AllowedTools",
+    "Argument",
+    "Execution",
+    "ExtendedFields",
     "Field",
     "Frontmatter",
+    "Hook",
+    "Hooks",
     "Listing",
     "NameFault",
     "Profile",
     "Resource",
+    "Scope",
     "Skill",
     "SkillDocument",
     "SkillName",
     "ToolFault",
     "ToolToken",
+    "extended_fields",
     "find_skill_directories",
     "listing_from_document",
     "name_faults",

@@ -9,3 +9,12 @@ MAX_FRONT_MATTER_BYTES = 64 * 1024  # ours: the largest real one seen is below 4
 MAX_DOCUMENT_BYTES = 2 * 1024 * 1024  # ours: a longer SKILL.md does not fit any model's context
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+EXTENDED_FIELDS = frozenset(
+    {
+        "model", "context", "agent", "hooks", "scope", "execution", "priority", "tags", "arguments", "argument-hint",
+        "paths", "disable-model-invocation", "user-invocable",
+    }
+)  # fmt: skip
+
+MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
+MAX_TAG_LENGTH = 64

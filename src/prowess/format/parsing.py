@@ -54,7 +54,7 @@ def finding(
     """Return a diagnostic of a rule in the table, at its default severity."""
     row = RULES[rule]
     return Diagnostic(
-        rule=rule, family=row.family, severity=row.spec, message=message, location=location, detail=detail, fix=fix
+        rule=rule, family=row.family, severity=row.default, message=message, location=location, detail=detail, fix=fix
     )
 
 

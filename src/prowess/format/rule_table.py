@@ -1,7 +1,8 @@
 """Every rule of the format in one table: what it is called, what it means, and how bad it is in each profile.
 
 A rule id is for ever. The severity in the column `spec` is also the default: what a rule has where a profile switches
-it off and a user selects it all the same. `None` means that the profile does not report the rule.
+it off and a user selects it all the same. Where `spec` itself is silent, because the whole field is unknown to it, the
+column `lenient` gives the default. `None` means that the profile does not report the rule.
 """
 
 from __future__ import annotations
@@ -18,10 +19,15 @@ class RuleRow(NamedTuple):
 
     id: str
     family: str
-    spec: Severity
+    spec: Severity | None
     skills_ref: Severity | None
     lenient: Severity | None
     summary: str
+
+    @property
+    def default(self) -> Severity:
+        """The severity of a finding before a profile has judged it."""
+        return self.spec or self.lenient or W
 
 
 _ROWS = (
@@ -62,6 +68,22 @@ _ROWS = (
     RuleRow("allowed-tools.type",       "spec", E,    OFF, W,   "allowed-tools is a text."),
     RuleRow("allowed-tools.syntax",     "spec", E,    OFF, W,   "allowed-tools is a row of Name or Name(pattern)."),
     RuleRow("allowed-tools.separator",  "spec", W,    OFF, W,   "Blanks separate the tokens of allowed-tools."),
+    RuleRow("model.type",               "spec", OFF, OFF, W,   "model is a text."),
+    RuleRow("context.value",            "spec", OFF, OFF, W,   "context is inherit or fork."),
+    RuleRow("agent.type",               "spec", OFF, OFF, W,   "agent is a text."),
+    RuleRow("agent.needsFork",          "spec", OFF, OFF, W,   "agent stands beside context: fork."),
+    RuleRow("hooks.type",               "spec", OFF, OFF, W,   "Each hook names a script or a command."),
+    RuleRow("hooks.event",              "spec", OFF, OFF, W,   "Each key of hooks is a known event."),
+    RuleRow("hooks.path",               "spec", OFF, OFF, W,   "A hook's script is a path inside the skill."),
+    RuleRow("hooks.value",              "spec", OFF, OFF, W,   "Settings of a hook can be read."),
+    RuleRow("scope.type",               "spec", OFF, OFF, W,   "scope lists agents, tenants, environments."),
+    RuleRow("execution.type",           "spec", OFF, OFF, W,   "Settings of execution can be read."),
+    RuleRow("priority.type",            "spec", OFF, OFF, W,   "priority is a whole number."),
+    RuleRow("tags.type",                "spec", OFF, OFF, W,   "tags is a list of short texts."),
+    RuleRow("invocation.type",          "spec", OFF, OFF, W,   "Who may invoke is said by true or false."),
+    RuleRow("arguments.type",           "spec", OFF, OFF, W,   "arguments is a list of names."),
+    RuleRow("argument-hint.type",       "spec", OFF, OFF, W,   "argument-hint is a text."),
+    RuleRow("paths.type",               "spec", OFF, OFF, W,   "paths is a list of patterns."),
     RuleRow("reference.escape",         "spec", E,    OFF, W,   "A link to a file stays inside the skill."),
     RuleRow("reference.absolute",       "spec", E,    OFF, W,   "A link to a file is relative to the skill."),
     RuleRow("reference.missing",        "lint", W,    OFF, W,   "A linked file exists."),

@@ -14,6 +14,7 @@ from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
 from prowess.format.allowed_tools import parse_allowed_tools
 from prowess.format.document import key_text, plain
+from prowess.format.extended_fields import extended_fields
 from prowess.format.limits import FIELDS
 from prowess.format.name import normalise
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.allowed_tools import ToolToken
     from prowess.format.document import Field, SkillDocument
+    from prowess.format.extended_fields import ExtendedFields
 
 ResourceKind = Literal["script", "reference", "asset", "other"]
 _KINDS: dict[str, ResourceKind] = {"scripts": "script", "references": "reference", "assets": "asset"}
@@ -35,7 +37,8 @@ class Frontmatter:
 
     `license` and `compatibility` are None where absent. `allowed_tools` is None where the key is absent, which means no
     restriction; empty where the key permits nothing, or cannot be parsed. `metadata` is the string view: a nested value
-    is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts.
+    is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts. `extended` has the
+    fields of `extra` that a runtime obeys, typed.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Frontmatter:
     metadata_raw: Mapping[str, object]
     extra: Mapping[str, object]
     raw: Mapping[str, object]
+    extended: ExtendedFields
 
     def properties(self) -> dict[str, object]:
         """Return the fields under their own keys, in the order written, as a host passes them on.
@@ -136,6 +140,7 @@ def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatt
     metadata = document.field("metadata")
     name = _name(document) or normalise(document.directory_name or name_hint)
     described = "" if description is None else _as_text(description).strip()
+    raw = _properties(document, name, described)
     return Frontmatter(
         name=name,
         description=described,
@@ -145,7 +150,8 @@ def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatt
         metadata=MappingProxyType({} if metadata is None else _string_view(metadata)),
         metadata_raw=MappingProxyType({} if metadata is None else _entries(metadata)),
         extra=MappingProxyType({key: value for key, value in document.mapping().items() if key not in FIELDS}),
-        raw=MappingProxyType(_properties(document, name, described)),
+        raw=MappingProxyType(raw),
+        extended=extended_fields(raw),
     )
 
 

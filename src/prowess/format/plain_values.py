@@ -1,0 +1,122 @@
+"""Strict readers of plain data: every scalar of a front matter is text, so numbers and booleans are read from text.
+
+A reader returns the value, or None after it reported why there is none; what None means is decided by the caller, field
+by field. Nothing is raised, whatever the data is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z")  # nine digits: more is no number anyone means, and costs nothing to refuse
+_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m)?\Z")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
+_SHOWN = 60
+
+Path = tuple[str | int, ...]
+
+
+class FieldFault(NamedTuple):
+    """What is wrong with one value. `path` leads to it: keys and indices from the top; `on_key`: the key is wrong."""
+
+    rule: str
+    message: str
+    path: Path
+    on_key: bool = False
+
+
+class Faults:
+    """Collects what readers report."""
+
+    def __init__(self) -> None:
+        self.found: list[FieldFault] = []
+
+    def add(self, rule: str, message: str, path: Path, *, on_key: bool = False) -> None:
+        """Report one fault."""
+        self.found.append(FieldFault(rule, message, path, on_key))
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value is an empty text, as a key without a value has."""
+    return isinstance(value, str) and not value.strip()
+
+
+def kind(value: object) -> str:
+    """Say what a value is: `a list`, or the text itself in quotes."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}...")
+    if isinstance(value, list | tuple):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else "no text"
+
+
+def named(path: Path) -> str:
+    """Spell a path for a sentence: `hooks.PreToolUse[0].once`."""
+    text = ""
+    for part in path:
+        shown = f"[{part}]" if isinstance(part, int) else part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
+        text += shown if isinstance(part, int) or not text else f".{shown}"
+    return text
+
+
+def read_text(value: object, rule: str, path: Path, faults: Faults) -> str | None:
+    """Read a text that says something, trimmed."""
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    faults.add(rule, f"{named(path)} is {_wrong(value)}, it must be a text", path)
+    return None
+
+
+def read_texts(value: object, rule: str, path: Path, faults: Faults) -> tuple[str, ...] | None:
+    """Read a list of texts; None, after every fault is reported, where it is anything else."""
+    if not isinstance(value, list | tuple):
+        faults.add(rule, f"{named(path)} is {_wrong(value)}, it must be a list of texts", path)
+        return None
+    read = [read_text(item, rule, (*path, index), faults) for index, item in enumerate(value)]
+    whole = tuple(item for item in read if item is not None)
+    return whole if len(whole) == len(read) else None
+
+
+def read_boolean(value: object, rule: str, path: Path, faults: Faults) -> bool | None:
+    """Read `true` or `false`, spelled so: of `yes`, `On` or `TRUE` some readers make a boolean and some a text."""
+    if value == "true":
+        return True
+    if value == "false":
+        return False
+    faults.add(rule, f"{named(path)} is {_wrong(value)}, it must be true or false", path)
+    return None
+
+
+def read_whole(
+    value: object, rule: str, path: Path, faults: Faults, *, bounds: tuple[int, int] | None = None
+) -> int | None:
+    """Read a whole number; one outside `bounds` is reported and becomes the nearest bound."""
+    if not isinstance(value, str) or _WHOLE.match(value) is None:
+        wanted = "a whole number" if bounds is None else f"a whole number from {bounds[0]} to {bounds[1]}"
+        faults.add(rule, f"{named(path)} is {_wrong(value)}, it must be {wanted}", path)
+        return None
+    number = int(value)
+    if bounds is None or bounds[0] <= number <= bounds[1]:
+        return number
+    nearest = min(max(number, bounds[0]), bounds[1])
+    faults.add(rule, f"{named(path)} is {number}, it must be {bounds[0]} to {bounds[1]}; {nearest} is used", path)
+    return nearest
+
+
+def read_seconds(value: object, rule: str, path: Path, faults: Faults, *, most: float) -> float | None:
+    """Read a duration in seconds: `30`, `1.5`, `500ms`, `30s` or `2m`; one above `most` is reported and becomes it."""
+    match = _SECONDS.match(value) if isinstance(value, str) else None
+    seconds = 0.0 if match is None else float(match[1]) * _UNITS[match[2]]
+    if seconds <= 0:
+        wanted = "a time above zero, such as 30, 1.5, 500ms, 30s or 2m"
+        faults.add(rule, f"{named(path)} is {_wrong(value)}, it must be {wanted}", path)
+        return None
+    if seconds > most:
+        faults.add(rule, f"{named(path)} is {value}, it must be at most {most:g} seconds; that is used", path)
+        return most
+    return seconds
+
+
+def _wrong(value: object) -> str:
+    return "empty" if is_blank(value) else kind(value)
