@@ -9,8 +9,9 @@ from prowess.runtime.substitution import Replacement, Values, substituted, words
 WHERE = Values(skill_dir="/skills/a", session_id="s-1")
 
 
-def _with(args: str | None, *declared: str) -> Values:
-    return Values(skill_dir="/skills/a", session_id="s-1", args=args, declared=declared)
+def _with(args: str | None, *declared: str, **defaults: str) -> Values:
+    names = dict.fromkeys(declared) | defaults
+    return Values(skill_dir="/skills/a", session_id="s-1", args=args, declared=names)
 
 
 @pytest.mark.proves("runtime.activate.substitution")
@@ -49,10 +50,8 @@ def test_arguments_are_replaced_only_where_there_are_some() -> None:
 def test_a_declared_name_is_the_word_at_its_position() -> None:
     values = _with("42 main", "issue", "branch", "missing", "issue-kind")
     assert substituted("$issue/${branch} $missing $issue2", values) == "42/main $missing $issue2"
-    assert substituted("$b $a", _with("1 2", "not a name", "b")) == "2 $a"
-    assert substituted("$SKILL_DIR $ARGUMENTS ${SKILL_DIR}", _with("x", "ARGUMENTS", "SKILL_DIR")) == (
-        "$SKILL_DIR x /skills/a"
-    )
+    assert substituted("$issue ${branch}", _with("", "issue", branch="main $issue")) == "$issue main $issue"
+    assert substituted("$issue ${branch}", _with(None, "issue", branch="main")) == "$issue ${branch}"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ _VALUES = st.lists(
 def test_a_body_is_its_literals_and_the_values_between_them(
     pieces: list[tuple[str, str]], tail: str, args: str, directory: str, session_id: str
 ) -> None:
-    values = Values(skill_dir=directory, session_id=session_id, args=args, declared=("who",))
+    values = Values(skill_dir=directory, session_id=session_id, args=args, declared={"who": None})
     texts = {"{args}": args, "{one}": args, "{dir}": directory, "{id}": session_id}
     # A letter, digit or underscore after `$ARGUMENTS` makes another variable of it, so a border stands between.
     body = "".join(f"{literal}{placeholder}|" for literal, placeholder in pieces) + tail

@@ -2,8 +2,8 @@
 
 `${SKILL_DIR}` and `${SESSION_ID}` are replaced always. The others are replaced only where the activation carries
 arguments (an empty text counts): `$ARGUMENTS` is the whole text, `$1`, `$2`, ... are its words, and a name that the
-skill declares, as `$name` or `${name}`, is the word at its position. A word that is not there leaves its placeholder.
-Everything else stays as it is written: other shell variables, `$0`, `${ARGUMENTS}`, a dollar after a backslash or after
+skill declares, as `$name` or `${name}`, is the word at its position, or its default. Where there is neither, the
+placeholder stays. Everything else stays as it is written: other shell variables, `$0`, `${ARGUMENTS}`, a dollar after a backslash or after
 another dollar, and the brace of `$ARGUMENTS}`.
 """
 
@@ -11,25 +11,27 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 # The first two alternatives take a dollar out of the way that is no placeholder: escaped, or the shell's own `$$`.
 _BUILT_IN = r"\\\$|\$\$|\$ARGUMENTS(?![A-Za-z0-9_])|\$[1-9][0-9]{0,5}(?![0-9])|\$\{(?:SKILL_DIR|SESSION_ID)\}"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """What placeholders stand for; `args` is None where the activation carries no arguments."""
+    """What placeholders stand for; `args` is None where the activation carries no arguments.
+
+    `declared` are the arguments that the skill declares, in order: name -> default, None where there is none.
+    """
 
     skill_dir: str
     session_id: str
     args: str | None = None
-    declared: tuple[str, ...] = ()
+    declared: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class Replacement(NamedTuple):
@@ -74,8 +76,10 @@ def _known(values: Values) -> dict[str, str]:
     known: dict[str, str] = {}
     if values.args is not None:
         given = words(values.args)
-        for name, word in zip(_names(values), given, strict=False):
-            known[f"${name}"] = known[f"${{{name}}}"] = word
+        for position, (name, default) in enumerate(values.declared.items()):
+            word = given[position] if position < len(given) else default
+            if word is not None:
+                known[f"${name}"] = known[f"${{{name}}}"] = word
         known |= {f"${number}": word for number, word in enumerate(given, 1)}
         known["$ARGUMENTS"] = values.args
     return known | {"${SKILL_DIR}": values.skill_dir, "${SESSION_ID}": values.session_id}
@@ -83,11 +87,6 @@ def _known(values: Values) -> dict[str, str]:
 
 def _pattern(values: Values) -> re.Pattern[str]:
     # Longest first, so that a name is not taken for the beginning of another; the end of a name is looked at as well.
-    names = "|".join(re.escape(name) for name in sorted(_names(values), key=len, reverse=True))
+    names = "|".join(re.escape(name) for name in sorted(values.declared, key=len, reverse=True))
     declared = rf"|\$(?:{names})(?![A-Za-z0-9_])|\$\{{(?:{names})\}}" if names else ""
     return re.compile(_BUILT_IN + declared)
-
-
-def _names(values: Values) -> list[str]:
-    # A name that no placeholder can spell keeps its position; it just never matches.
-    return [name if _NAME.fullmatch(name) else "\0" for name in values.declared]
