@@ -13,7 +13,7 @@ import click
 from prowess import __version__
 from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
-from prowess.errors import PolicyDeniedError, SandboxUnavailableError, SkillError, StoreError
+from prowess.errors import PolicyDeniedError, PolicyError, SandboxUnavailableError, SkillError, StoreError
 
 
 class _LazyGroup(click.Group):
@@ -73,5 +73,7 @@ def _code_for(fault: SkillError) -> int:
             return exit_codes.DENIED
         case SandboxUnavailableError() | StoreError():
             return exit_codes.UNAVAILABLE
+        case PolicyError():
+            return exit_codes.USAGE
         case _:
             return exit_codes.FAILED

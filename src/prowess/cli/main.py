@@ -23,6 +23,7 @@ COMMANDS = {
     "trust": "Trust the skills of a project.",
     "session": "Host a session over JSON lines.",
     "serve": "Serve skills over MCP.",
+    "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",
     "sandbox": "Check what the sandbox of this machine can do.",
     "doctor": "Report the state of this machine and project.",

@@ -68,36 +68,41 @@ class PathPattern:
     def parse(cls, source: str) -> PathPattern:
         """Read a glob; every text is one, and one that climbs with `..` fits nothing."""
         text = source.strip()
-        absolute = text.startswith("//")
-        if text.endswith("/"):
-            text = f"{text}{_DEEP}"
-        anchored = "/" in text
-        segments = [part for part in text.split("/") if part not in {"", "."}]
-        if text.endswith(f"/{_DEEP}") and text.count("/") == 1:
-            anchored = not source.strip().endswith("/")  # gitignore: `docs/` is a directory at any depth
-        if not anchored:
+        body = text.rstrip("/")
+        segments = [part for part in body.split("/") if part not in {"", "."}]
+        if segments and "/" not in body:
             segments = [_DEEP, *segments]
+        if segments and text != body:
+            segments = [*segments, _DEEP]
         if segments[-1:] == [_DEEP]:
             segments = [*segments, "*"]  # everything below, but not the directory itself
-        return cls(source=source, segments=tuple(segments), absolute=absolute)
+        return cls(source=source, segments=tuple(segments), absolute=text.startswith("//"))
 
     def matches(self, path: ResolvedPath) -> bool:
         """Whether this file fits."""
         parts = self._relevant(path)
-        return parts is not None and len(self.segments) in self._after(parts)
+        return bool(parts) and len(self.segments) in self._after(parts or ())
 
     def covers(self, directory: ResolvedPath) -> bool:
         """Whether everything below this directory fits."""
         parts = self._relevant(directory)
-        return parts is not None and any(
-            self.segments[place:] in ((_DEEP, "*"), (_DEEP, _DEEP, "*")) for place in self._after(parts)
-        )
+        return parts is not None and any(self.segments[place:] == (_DEEP, "*") for place in self._after(parts))
 
     def may_cover(self, directory: ResolvedPath) -> bool:
         """Whether something at or below this directory could fit."""
         if self.absolute or directory.inside is not None:
             return bool(self._after(self._relevant(directory) or ()))
         return False
+
+    def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
+        """Whether all that a search for `glob` below `directory` finds fits, because the two globs say the same."""
+        if directory.inside is None or self.absolute or ".." in glob.split("/"):
+            return False
+        asked = tuple(part for part in glob.split("/") if part not in {"", "."})
+        return bool(asked) and (
+            self.segments == (*directory.inside, *asked)  # the very same glob
+            or self.segments == (_DEEP, asked[-1])  # files of this name, at whatever depth
+        )
 
     def _relevant(self, path: ResolvedPath) -> tuple[str, ...] | None:
         return path.absolute if self.absolute else path.inside
@@ -143,16 +148,19 @@ def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspa
     )
 
 
-def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
-    """Hold a search below `root` against patterns."""
+def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None, *, glob: object = None) -> Fit:
+    """Hold a search below `root` against patterns; `glob` is what it looks for, None where it looks into every file."""
     if not isinstance(root, str):
         return Fit(certain=False, possible=True, kind="path", reason="it names no directory")
     resolved = resolve(root, workspace)
+
+    def fits(pattern: PathPattern, directory: ResolvedPath) -> bool:
+        narrow = isinstance(glob, str) and pattern.finds_only_fitting(directory, glob)
+        return narrow or pattern.covers(directory) or pattern.matches(directory)
+
     return _judge(
         [root],
-        certain=[
-            resolved is not None and any(pattern.covers(resolved) or pattern.matches(resolved) for pattern in patterns)
-        ],
+        certain=[resolved is not None and any(fits(pattern, resolved) for pattern in patterns)],
         possible=[resolved is None or any(pattern.may_cover(resolved) for pattern in patterns)],
         patterns=patterns,
     )

@@ -30,25 +30,29 @@ def judge(tool: str, patterns: Sequence[str], arguments: Mapping[str, object], w
         named = [arguments[name] for name in FILE_TOOLS[tool] if name in arguments]
         return judge_file(named, [PathPattern.parse(text) for text in patterns], workspace)
     if tool in SEARCH_TOOLS:
-        return judge_search(search_root(tool, arguments), [PathPattern.parse(text) for text in patterns], workspace)
+        root, glob = search(tool, arguments)
+        return judge_search(root, [PathPattern.parse(text) for text in patterns], workspace, glob=glob)
     reason = f"patterns of '{tool}' are not supported; the bare name permits all of it"
     return Fit(certain=False, possible=True, kind="pattern", reason=reason)
 
 
-def search_root(tool: str, arguments: Mapping[str, object]) -> object:
-    """Return the directory below which a search looks; for Glob the fixed beginning of its pattern belongs to it."""
+def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | None]:
+    """Return the directory below which a search looks and, of Glob, the glob that is left below it.
+
+    The fixed beginning of Glob's pattern belongs to the directory. None for a directory that nobody can tell.
+    """
     root = arguments.get(SEARCH_TOOLS[tool])
-    if root is None:
-        root = "."
+    root = "." if root is None else root
     pattern = arguments.get("pattern")
-    if tool != "Glob" or not isinstance(pattern, str) or not isinstance(root, str):
-        return root
+    if tool != "Glob" or not isinstance(root, str):
+        return root, None
+    if not isinstance(pattern, str) or ".." in pattern.split("/"):
+        return None, None  # it climbs, so nothing is known about where it looks
     parts = pattern.split("/")
-    if ".." in parts:
-        return None  # it climbs, so nothing is known about where it looks
-    fixed: list[str] = []
-    for part in parts[:-1]:
-        if any(char in part for char in _SPECIAL):
-            break
-        fixed.append(part)
-    return "/".join([root, *fixed]) if fixed and fixed[0] else ("/" + "/".join(fixed) if fixed else root)
+    fixed = next(
+        (place for place, part in enumerate(parts[:-1]) if any(char in part for char in _SPECIAL)), len(parts) - 1
+    )
+    start = "/".join(parts[:fixed])
+    if pattern.startswith("/"):
+        return start or "/", "/".join(parts[fixed:])
+    return (f"{root}/{start}" if start else root), "/".join(parts[fixed:])

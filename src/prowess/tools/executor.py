@@ -136,7 +136,7 @@ class ToolExecutor:
             except Exception as fault:  # a gate that fails stays shut, whatever went wrong in it
                 raise _defect(f"a gate before tool {spec.name!r}", fault) from fault
             if isinstance(decision, Refuse):
-                trail.rule = decision.rule
+                trail.rule, trail.skill = decision.rule, decision.skill
                 raise decision.error
 
     async def _run(self, tool: Tool, call: ToolCall, trail: Trail, begun: int) -> ToolResult:

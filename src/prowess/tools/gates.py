@@ -21,10 +21,14 @@ class Allow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse:
-    """The call is not run; the result carries `error`, the audit log its code and `rule`."""
+    """The call is not run; the result carries `error`, the audit log its code, `rule` and the `skill` behind it.
+
+    `rule` and `skill` must hold nothing of the arguments.
+    """
 
     error: SkillError
     rule: str | None = None
+    skill: str | None = None
 
 
 class Gate(Protocol):

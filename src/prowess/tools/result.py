@@ -1,7 +1,7 @@
 """What a call gives back, always: a value with `success`, never an exception.
 
 The eight keys are those of the platform requirements 003, "Understanding Tool Results"; `error_detail` stands beside
-them for programs: the code of the closed list, the sentence, and suggestions.
+them for programs: the code of the closed list, the sentence, suggestions, and the request that awaits an approval.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prowess.errors import SkillError
+from prowess.errors import ApprovalRequiredError, SkillError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,9 @@ class ToolResult:
     def failed(cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None) -> ToolResult:
         """Return a failure for `cause`; `remark` is a sentence that follows its own."""
         text = str(cause) if remark is None else followed_by(str(cause), remark)
-        detail = {"code": cause.code, "message": text, "suggestions": list(cause.suggestions)}
+        detail: dict[str, object] = {"code": cause.code, "message": text, "suggestions": list(cause.suggestions)}
+        if isinstance(cause, ApprovalRequiredError):
+            detail["request"] = cause.request
         return cls(success=False, error=text, duration_ms=duration_ms, error_detail=detail, cause=cause)
 
     def as_dict(self) -> dict[str, object]:

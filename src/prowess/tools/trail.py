@@ -41,6 +41,7 @@ class Trail:
         self._arguments: dict[str, object] = {}
         self.tool = _short(call.name)
         self.rule: str | None = None
+        self.skill: str | None = None
 
     def measure(self, arguments: object, canonical: bytes) -> str:
         """Remember names, sizes in bytes and the digest of the arguments; return the digest."""
@@ -66,8 +67,9 @@ class Trail:
 
     async def refused(self, code: str) -> None:
         """Record that the call was refused. AuditError where it is not recorded."""
-        rule = {} if self.rule is None else {"rule": _short(self.rule)}
-        await self._shielded(lambda log: self._append(log, "tool.refused", {**self._arguments, "code": code, **rule}))
+        by = {"rule": self.rule, "skill": self.skill}
+        known = {name: _short(text) for name, text in by.items() if text is not None}
+        await self._shielded(lambda log: self._append(log, "tool.refused", {**self._arguments, "code": code, **known}))
 
     async def cancelled(self, duration_ms: int) -> None:
         """Record that the caller gave up. A log that fails here can tell nobody: the caller is gone."""

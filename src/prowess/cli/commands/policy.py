@@ -1,0 +1,157 @@
+"""`prowess policy`: which rules hold here, and whether a policy file does what its author expects."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.policy.decision import effect_of
+from prowess.policy.expectations import ExpectationOutcome, check_expectations
+from prowess.policy.policy import DEFAULT_EFFECT, Policy
+from prowess.policy.policy_file import PolicyFile, read_policy_file
+from prowess.policy.policy_layers import load_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.policy.rule import Rule
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group(name="policy")
+def command() -> None:
+    """Show the policy in force, or test a policy file.
+
+    Example: prowess policy test policy.toml
+    """
+
+
+@command.command(name="show")
+@click.option("--policy", "policy_file", metavar="FILE", help="A further policy file, as other commands take it.")
+@_json_option
+def show(policy_file: str | None, *, as_json: bool) -> int:
+    """Print every rule with the file and line it comes from.
+
+    Example: prowess policy show --policy policy.toml
+    """
+    policy = load_policy(policy_file)
+    if as_json:
+        output.document(_as_json(policy))
+        return exit_codes.OK
+    for line in _shown(policy):
+        output.line(line)
+    return exit_codes.OK
+
+
+@command.command(name="test")
+@click.argument("file", metavar="FILE")
+@_json_option
+def test(file: str, *, as_json: bool) -> int:
+    """Decide every `[[expect]]` of FILE by the rules of FILE alone.
+
+    Paths are resolved from the working directory. Exits with 1 where an expectation fails, with 2 where the file is
+    faulty. Example: prowess policy test policy.toml
+    """
+    outcomes = check_expectations(read_policy_file(file), os.getcwd())
+    failed = [outcome for outcome in outcomes if not outcome.holds]
+    if as_json:
+        output.document(
+            {
+                "expectations": len(outcomes),
+                "hold": len(outcomes) - len(failed),
+                "failed": [_failure(o) for o in failed],
+            }
+        )
+    else:
+        for outcome in failed:
+            output.line(_sentence(outcome))
+        output.line(f"{len(outcomes) - len(failed)} of {len(outcomes)} expectations hold")
+    return exit_codes.FAILED if failed else exit_codes.OK
+
+
+def _shown(policy: Policy) -> Iterator[str]:
+    if not policy.files:
+        yield "no policy file: the skill tools, registered functions, Read, Glob and Grep are allowed"
+        yield "                Write, Edit and Bash ask"
+    for file in policy.files:
+        yield printable_line(file.path)
+        for rule in file.rules:
+            yield f"  {rule.origin.line:>4}  {printable_line(str(rule))}"
+            if rule.reason:
+                yield f"        {printable_line(rule.reason)}"
+        said = "" if file.default else " (the file sets none)"
+        yield f"        default {file.default or DEFAULT_EFFECT}{said}"
+    for name, value in _settings(policy).items():
+        yield f"{name}: {_text(value)}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return printable_line(", ".join(value) or "none") if isinstance(value, list) else str(value)
+
+
+def _settings(policy: Policy) -> dict[str, object]:
+    return {
+        "allowed_tools": policy.allowed_tools,
+        "dynamic_commands": policy.dynamic_commands,
+        "script_dirs": list(policy.script_dirs),
+        "env_allow": list(policy.env_allow),
+        "audit_required": policy.audit_required,
+    }
+
+
+def _as_json(policy: Policy) -> dict[str, object]:
+    return {"files": [_file(file) for file in policy.files], "settings": _settings(policy)}
+
+
+def _file(file: PolicyFile) -> dict[str, object]:
+    return {
+        "path": file.path,
+        "default": file.default or DEFAULT_EFFECT,
+        "default_set": file.default is not None,
+        "rules": [_rule(rule) for rule in file.rules],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, object]:
+    return {
+        "effect": rule.effect,
+        "tool": rule.tool,
+        "match": {match.argument: list(match.patterns) for match in rule.matches},
+        "reason": rule.reason,
+        "origin": str(rule.origin),
+    }
+
+
+def _failure(outcome: ExpectationOutcome) -> dict[str, object]:
+    decision = outcome.decision
+    return {
+        "origin": str(outcome.expectation.origin),
+        "tool": outcome.expectation.call.tool,
+        "arguments": dict(outcome.expectation.call.arguments),
+        "expected": outcome.expectation.effect,
+        "decided": effect_of(decision),
+        "rule": decision.rule,
+        "rule_origin": None if decision.origin is None else str(decision.origin),
+        "reason": decision.reason,
+    }
+
+
+def _sentence(outcome: ExpectationOutcome) -> str:
+    decision, expected = outcome.decision, outcome.expectation
+    arguments = ", ".join(f"{name}={value!r}" for name, value in expected.call.arguments.items())
+    by = (
+        decision.reason
+        if decision.origin is None
+        else f"rule '{decision.rule}' at {decision.origin}: {decision.reason}"
+    )
+    call = f"{expected.call.tool}({arguments})"
+    return printable_line(
+        f"{expected.origin}: expected {expected.effect} for {call}, decided {effect_of(decision)} by {by}"
+    )

@@ -1,0 +1,129 @@
+"""Asking a person: what is asked, what is answered, and what is remembered, so that nobody is asked twice.
+
+A request is about the same bytes when tool, arguments and the content of the active skills are the same; its id says so
+and is therefore the same too. What was answered for the whole session is not asked again, a refusal neither; an answer
+for one call is used up by it. Any change to a skill makes another request of it.
+
+An approver is anything with `approve`. The ones that come with Prowess live in `prowess.tools.approvers`, because they
+wait, and nothing here does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess.policy.tool_names import canonical_tool_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Scope = Literal["once", "session"]
+
+_MOST_REQUESTS = 256  # that are remembered without an answer; older ones are forgotten and asked again
+_DIGITS = 32  # of the digest: 128 bits, so that nobody finds two calls with one id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """What a person is asked. `skills` are the digests of the active skills, `reason` says which rule asks."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    reason: str
+    skills: tuple[str, ...] = ()
+    session_id: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The same for the same bytes, and for nothing else."""
+        asked = {
+            "tool": canonical_tool_name(self.tool),
+            "arguments": self.arguments,
+            "skills": sorted(self.skills),
+            "session": self.session_id,
+        }
+        return f"ask-{sha256_of(canonical_json(asked)).removeprefix('sha256:')[:_DIGITS]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """Yes: for this one call, or for the same call as long as the session lives. `by` says who gave it."""
+
+    scope: Scope = "once"
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """No, for as long as the session lives."""
+
+    reason: str = "a person refused it"
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """Nobody could be asked. The call is refused and may be sent again after somebody answered."""
+
+
+Answer = Approval | Refusal | Unanswered
+
+
+class Approver(Protocol):
+    """Asks somebody. An exception counts as no answer that permits: the call is refused."""
+
+    async def approve(self, request: ApprovalRequest) -> Answer:
+        """Return what was answered."""
+
+
+class ApprovalMemory:
+    """The answers of one session. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._answers: dict[str, Approval | Refusal] = {}
+        self._open: OrderedDict[str, ApprovalRequest] = OrderedDict()
+
+    def ask(self, request: ApprovalRequest) -> Approval | Refusal | None:
+        """Return what is known about this request, using up an answer for one call; None where it must be asked."""
+        with self._lock:
+            answer = self._answers.get(request.id)
+            if isinstance(answer, Approval) and answer.scope == "once":
+                del self._answers[request.id]
+            return answer
+
+    def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
+        """Remember an answer that was given to a call which is waiting; one for this call alone is used up already."""
+        with self._lock:
+            self._open.pop(request.id, None)
+            if isinstance(answer, Refusal) or answer.scope == "session":
+                self._answers[request.id] = answer
+
+    def unanswered(self, request: ApprovalRequest) -> None:
+        """Remember that this request waits for `settle`."""
+        with self._lock:
+            self._open[request.id] = request
+            self._open.move_to_end(request.id)
+            while len(self._open) > _MOST_REQUESTS:
+                self._open.popitem(last=False)
+
+    def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest | None:
+        """Answer a request of which only the id is known; return it, None where no such request waits.
+
+        A refusal that was given before can be settled anew, because people change their minds.
+        """
+        with self._lock:
+            request = self._open.get(request_id)
+            if request is not None:
+                self._answers[request_id] = answer
+            return request
+
+    @property
+    def waiting(self) -> Sequence[ApprovalRequest]:
+        """The requests that were made and not approved yet, oldest first."""
+        with self._lock:
+            return tuple(request for key, request in self._open.items() if key not in self._answers)

@@ -1,0 +1,131 @@
+"""A policy decides about calls: deny beats ask, ask beats allow, in whatever order the rules stand.
+
+Each file is a layer with a decision of its own: by its rules, or where none is about the call by its default (`ask`
+where it sets none). The strictest of the layers' decisions holds, so a layer can only tighten what another says.
+Without any file the built-in layer decides: the skill tools, registered functions, Read, Glob and Grep are allowed,
+Write, Edit and Bash ask, and so does whatever is not registered.
+
+Nothing here asks anybody; that is an approver's work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from prowess._internal.terminal_text import printable_line
+from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
+from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
+
+if TYPE_CHECKING:
+    from prowess.errors import PolicyError
+    from prowess.policy.policy_file import PolicyFile
+    from prowess.policy.restriction import Mode
+    from prowess.policy.rule import Effect, PolicyCall, Rule
+
+DEFAULT_EFFECT: Effect = "ask"
+BUILT_IN = "built-in"
+
+_ALLOWED = SKILL_TOOLS | {"Read", "Glob", "Grep"}
+_ASKING = frozenset({"Write", "Edit", "Bash"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What is permitted here; `files` from the highest layer to the lowest, none for the built-in policy.
+
+    `fault` is set where a file could not be read: then everything is denied and every setting is the strictest.
+    """
+
+    files: tuple[PolicyFile, ...] = ()
+    fault: str | None = None
+
+    @classmethod
+    def closed(cls, error: PolicyError) -> Self:
+        """Return the policy that denies everything because of `error`."""
+        return cls(fault=str(error))
+
+    def decide(self, call: PolicyCall, workspace: str | None = None) -> Decision:
+        """Decide about one call; `workspace` is the directory that path globs hang from."""
+        if self.fault is not None:
+            return Deny(rule="policy", reason=f"the policy cannot be read, so nothing is permitted: {self.fault}")
+        if not self.files:
+            return _built_in(call)
+        return strictest(tuple(_decide(file, call, workspace) for file in self.files))
+
+    @property
+    def audit_required(self) -> bool:
+        """Whether a call that cannot be recorded must not run; false unless a file says so."""
+        return self.fault is not None or any(file.audit_required for file in self.files)
+
+    @property
+    def allowed_tools(self) -> Mode:
+        """How skills' allowed-tools are read: `preapprove` where a file says so and none says `restrict`."""
+        said = {file.allowed_tools for file in self.files} - {None}
+        return "preapprove" if said == {"preapprove"} else "restrict"
+
+    @property
+    def dynamic_commands(self) -> bool:
+        """Whether commands inside instructions may run: a file says so and none says no."""
+        said = {file.dynamic_commands for file in self.files} - {None}
+        return said == {True}
+
+    @property
+    def script_dirs(self) -> tuple[str, ...]:
+        """The directories of a skill whose scripts may run: what all files that name some have in common."""
+        return _in_common([file.script_dirs for file in self.files], () if self.fault else ("scripts",))
+
+    @property
+    def env_allow(self) -> tuple[str, ...]:
+        """The variables of the host that scripts may be given: what all files that name some have in common."""
+        return _in_common([file.env_allow for file in self.files], ())
+
+
+def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decision:
+    for effect in ("deny", "ask", "allow"):
+        for rule in file.rules:
+            if rule.effect == effect and (fit := rule.applies(call, workspace)) is not None:
+                return _by_rule(rule, None if fit.certain else fit.reason)
+    effect = file.default or DEFAULT_EFFECT
+    said = "its default" if file.default else "no rule is about it and the file sets no default"
+    reason = f"{file.path}: {said}"
+    match effect:
+        case "allow":
+            return Allow(rule="default", reason=reason)
+        case "ask":
+            return Ask(rule="default", reason=reason, by_default=True)
+        case _:
+            return Deny(rule="default", reason=reason)
+
+
+def _by_rule(rule: Rule, doubt: str | None) -> Decision:
+    reason = rule.reason or f"the rule is '{rule}'"
+    if doubt is not None:
+        # What may be meant counts as meant; the caller learns how to write it so that it can be told.
+        reason = f"{reason} (it cannot be ruled out here: {printable_line(doubt[:300])})"
+    match rule.effect:
+        case "allow":
+            return Allow(rule=str(rule), reason=reason, origin=rule.origin)
+        case "ask":
+            return Ask(rule=str(rule), reason=reason, origin=rule.origin)
+        case "deny":
+            return Deny(rule=str(rule), reason=reason, origin=rule.origin)
+
+
+def _built_in(call: PolicyCall) -> Decision:
+    tool = canonical_tool_name(call.tool)
+    if tool in _ASKING:
+        return Ask(rule=BUILT_IN, reason=f"{tool} changes things, so a person is asked", by_default=True)
+    if tool in _ALLOWED:
+        return Allow(rule=BUILT_IN, reason=f"{tool} changes nothing outside the session")
+    if call.registered:
+        return Allow(rule=BUILT_IN, reason="the host registered it")
+    return Ask(rule=BUILT_IN, reason="nobody registered it", by_default=True)
+
+
+def _in_common(lists: list[tuple[str, ...] | None], otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    said = [listed for listed in lists if listed is not None]
+    if not said:
+        return otherwise
+    first, *others = said
+    return tuple(name for name in first if all(name in other for other in others))

@@ -1,0 +1,249 @@
+"""A policy as it is written: TOML, checked key by key, every fault with its line.
+
+    default = "ask"                              # allow, ask or deny; ask where it is not set
+
+    [[rule]]
+    effect = "deny"
+    tool = "Bash"
+    match = { command = "git push:*" }
+    reason = "people push"
+
+    [[expect]]
+    call = { tool = "Bash", arguments = { command = "git push" } }    # or "Bash(git push)"
+    effect = "deny"
+
+A key that nobody knows is a fault, not a remark: a misspelt `deny` would otherwise permit. A file that cannot be read
+permits nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from prowess._internal.toml_lines import TomlLines
+from prowess.errors import PolicyError
+from prowess.format.allowed_tools import parse_allowed_tools
+from prowess.policy.decision import Origin
+from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
+from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, Rule
+from prowess.policy.tool_names import canonical_tool_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.policy.restriction import Mode
+
+MAX_BYTES = 1024 * 1024
+T = TypeVar("T")
+C = TypeVar("C", bound=str)
+
+_MODES: tuple[Mode, ...] = ("restrict", "preapprove")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What an `[[expect]]` says: this call must be decided like that."""
+
+    call: PolicyCall
+    effect: Effect
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFile:
+    """One file. A setting is None where the file says nothing about it.
+
+    `default` is for calls that no rule is about. `audit_required`: a call that cannot be recorded is refused.
+    `allowed_tools` says whether skills' allowed-tools restrict or pre-approve. `dynamic_commands`: commands inside
+    instructions may run. `script_dirs` are the directories of a skill whose scripts may run, `env_allow` the
+    variables of the host that scripts may be given.
+    """
+
+    path: str
+    rules: tuple[Rule, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    default: Effect | None = None
+    audit_required: bool | None = None
+    allowed_tools: Mode | None = None
+    dynamic_commands: bool | None = None
+    script_dirs: tuple[str, ...] | None = None
+    env_allow: tuple[str, ...] | None = None
+
+
+def read_policy_file(path: str) -> PolicyFile:
+    """Read one file.
+
+    Raises:
+        PolicyError: it is not there, cannot be read, or has a fault; every fault is named.
+    """
+    # Imported here, not at the top: a start without any policy file, the usual one, does not pay for it.
+    import tomllib
+
+    try:
+        text = _text(path)
+        content = tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+        raise PolicyError((f"{path}: {reason or 'it cannot be read'}",)) from None
+    # tomllib reads CRLF as LF, and so do the lines.
+    reader = _Reader(path, TomlLines(text.replace("\r\n", "\n")))
+    policy = reader.read(content)
+    if reader.problems:
+        raise PolicyError(tuple(reader.problems))
+    return policy
+
+
+def _text(path: str) -> str:
+    # Without O_NONBLOCK a pipe would block the open.
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            message = "it is no regular file"
+            raise ValueError(message)
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        message = f"it is larger than {MAX_BYTES} bytes"
+        raise ValueError(message)
+    return data.decode("utf-8")
+
+
+class _Reader:
+    def __init__(self, path: str, lines: TomlLines) -> None:
+        self._path, self._lines = path, lines
+        self.problems: list[str] = []
+
+    def read(self, content: dict[str, object]) -> PolicyFile:
+        known = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "audit", "rule", "expect")
+        self._only(content, known)
+        audit = self._table(content, "audit")
+        self._only(audit, ("required",), "audit")
+        return PolicyFile(
+            path=self._path,
+            default=self._choice(content, "default", EFFECTS),
+            allowed_tools=self._choice(content, "allowed_tools", _MODES),
+            dynamic_commands=self._switch(content, "dynamic_commands"),
+            script_dirs=self._list(content, "script_dirs"),
+            env_allow=self._list(content, "env_allow"),
+            audit_required=self._switch(audit, "required", "audit"),
+            rules=self._each(content, "rule", self._rule),
+            expectations=self._each(content, "expect", self._expectation),
+        )
+
+    def _rule(self, table: dict[str, object], *at: str | int) -> Rule:
+        self._only(table, ("effect", "tool", "match", "reason"), *at)
+        matches = self._table(table, "match", *at)
+        return Rule(
+            effect=self._effect(table, *at),
+            tool=self._text(table, "tool", *at, needed=True) or "",
+            matches=tuple(self._match(matches, name, *at, "match") for name in matches),
+            reason=self._text(table, "reason", *at),
+            origin=Origin(path=self._path, line=self._lines.of(*at)),
+        )
+
+    def _match(self, table: dict[str, object], argument: str, *at: str | int) -> ArgumentMatch:
+        value = table[argument]
+        patterns = [value] if isinstance(value, str) else value
+        if not isinstance(patterns, list) or not patterns or not all(isinstance(text, str) for text in patterns):
+            self._fault("must be a pattern or a list of patterns", *at, argument)
+            patterns = []
+        if not all(cast("list[str]", patterns)):
+            self._fault("a pattern is empty", *at, argument)
+        return ArgumentMatch(argument=argument, patterns=tuple(patterns))
+
+    def _expectation(self, table: dict[str, object], *at: str | int) -> Expectation:
+        self._only(table, ("call", "effect"), *at)
+        return Expectation(
+            call=self._call(table, *at),
+            effect=self._effect(table, *at),
+            origin=Origin(path=self._path, line=self._lines.of(*at)),
+        )
+
+    def _call(self, table: dict[str, object], *at: str | int) -> PolicyCall:
+        call = table.get("call")
+        if isinstance(call, str) and (short := _short_call(call)):
+            return short
+        if isinstance(call, dict):
+            self._only(call, ("tool", "arguments"), *at, "call")
+            tool = self._text(call, "tool", *at, "call", needed=True) or ""
+            return PolicyCall(tool=tool, arguments=self._table(call, "arguments", *at, "call"))
+        self._fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
+        return PolicyCall(tool="", arguments={})
+
+    def _effect(self, table: dict[str, object], *at: str | int) -> Effect:
+        if "effect" not in table:
+            self._fault(f"is missing; it is one of {', '.join(EFFECTS)}", *at, "effect")
+        return self._choice(table, "effect", EFFECTS, *at) or "deny"
+
+    def _only(self, table: Mapping[str, object], known: tuple[str, ...], *at: str | int) -> None:
+        for key in table:
+            if key not in known:
+                # Imported here, not at the top: only a fault pays for it.
+                from difflib import get_close_matches
+
+                near = get_close_matches(key, known, n=1)
+                meant = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+                self._fault(f"is no key of a policy; {meant}", *at, key)
+
+    def _each(self, content: dict[str, object], key: str, read: Callable[..., T]) -> tuple[T, ...]:
+        value = content.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self._fault(f"must be written as [[{key}]]", key)
+            return ()
+        return tuple(read(item, key, place) for place, item in enumerate(value))
+
+    def _table(self, table: dict[str, object], key: str, *at: str | int) -> dict[str, object]:
+        value = table.get(key, {})
+        if not isinstance(value, dict):
+            self._fault("must be a table", *at, key)
+            return {}
+        return value
+
+    def _text(self, table: dict[str, object], key: str, *at: str | int, needed: bool = False) -> str | None:
+        value = table.get(key)
+        if isinstance(value, str) and (value or not needed):
+            return value
+        if key in table or needed:
+            self._fault("must be a text" if key in table else "is missing", *at, key)
+        return None
+
+    def _switch(self, table: dict[str, object], key: str, *at: str | int) -> bool | None:
+        value = table.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self._fault("must be true or false", *at, key)
+        return None
+
+    def _list(self, table: dict[str, object], key: str, *at: str | int) -> tuple[str, ...] | None:
+        value = table.get(key)
+        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+            return tuple(value)
+        if value is not None:
+            self._fault("must be a list of texts", *at, key)
+        return None
+
+    def _choice(self, table: dict[str, object], key: str, choices: tuple[C, ...], *at: str | int) -> C | None:
+        value = table.get(key)
+        for choice in choices:
+            if value == choice:
+                return choice
+        if key in table:
+            self._fault(f"must be one of {', '.join(choices)}", *at, key)
+        return None
+
+    def _fault(self, what: str, *at: str | int) -> None:
+        name = ".".join(str(part) for part in at if not isinstance(part, int))
+        self.problems.append(f"{self._path}:{self._lines.of(*at)}: {name}: {what}")
+
+
+def _short_call(text: str) -> PolicyCall | None:
+    """Read `Bash(git status)`: the tool, and the argument that patterns of this tool are about."""
+    tokens = parse_allowed_tools(text).tokens
+    if len(tokens) != 1:
+        return None
+    name, value = canonical_tool_name(tokens[0].name), tokens[0].pattern
+    argument = COMMAND_TOOLS.get(name) or FILE_TOOLS.get(name, (None,))[0] or SEARCH_TOOLS.get(name)
+    if value is None:
+        return PolicyCall(tool=tokens[0].name, arguments={})
+    return None if argument is None else PolicyCall(tool=tokens[0].name, arguments={argument: value})

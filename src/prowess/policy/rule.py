@@ -1,0 +1,100 @@
+"""One rule of a policy: an effect on the calls that it is about.
+
+A rule is about calls of the tools that its glob names whole, and among these about those whose arguments fit. A rule
+that allows wants certainty about every argument; one that denies or asks is satisfied by the possibility, because what
+nobody can tell must not slip through (`prowess.policy.fit`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal
+
+from prowess.policy.fit import CERTAIN, Fit
+from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
+from prowess.policy.tool_names import canonical_tool_name
+
+if TYPE_CHECKING:
+    from prowess.policy.decision import Origin
+
+Effect = Literal["allow", "ask", "deny"]
+EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCall:
+    """One call as a policy sees it. `registered`: the tool exists in the session, put there by its host."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    registered: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentMatch:
+    """The value of `argument` must fit one of `patterns`.
+
+    For the command of Bash they are patterns of command lines, for the paths of file tools and searches globs, for
+    everything else globs over the whole value; of a list each element counts.
+    """
+
+    argument: str
+    patterns: tuple[str, ...]
+
+    def fit(self, tool: str, arguments: Mapping[str, object], workspace: str | None) -> Fit:
+        """Hold the arguments of a call of `tool` against the patterns."""
+        structured = (
+            COMMAND_TOOLS.get(tool) == self.argument
+            or self.argument in FILE_TOOLS.get(tool, ())
+            or SEARCH_TOOLS.get(tool) == self.argument
+        )
+        if structured:
+            return judge(tool, self.patterns, arguments, workspace)
+        if self.argument not in arguments:
+            return Fit(certain=False, possible=False, kind="argument", reason=f"it has no argument {self.argument!r}")
+        values = _texts(arguments[self.argument])
+        fits = [any(fnmatchcase(value, pattern) for pattern in self.patterns) for value in values]
+        if fits and all(fits):
+            return CERTAIN
+        return Fit(certain=False, possible=any(fits), kind="argument", reason=f"{self.argument!r} has another value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What a `[[rule]]` says; `reason` is None where the file gives none."""
+
+    effect: Effect
+    tool: str
+    matches: tuple[ArgumentMatch, ...]
+    reason: str | None
+    origin: Origin
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{match.argument}: {' | '.join(match.patterns)}" for match in self.matches)
+        return f"{self.effect} {self.tool}({arguments})" if arguments else f"{self.effect} {self.tool}"
+
+    def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
+        """Return how the call stands to this rule."""
+        tool = canonical_tool_name(call.tool)
+        if not fnmatchcase(tool, self.tool) and not fnmatchcase(tool, canonical_tool_name(self.tool)):
+            return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
+        fits = [match.fit(tool, call.arguments, workspace) for match in self.matches]
+        if not all(fit.possible for fit in fits):
+            return next(fit for fit in fits if not fit.possible)
+        return next((fit for fit in fits if not fit.certain), CERTAIN)
+
+    def applies(self, call: PolicyCall, workspace: str | None) -> Fit | None:
+        """Return the fit where the rule has its effect on the call, else None."""
+        fit = self.fit(call, workspace)
+        return fit if (fit.certain if self.effect == "allow" else fit.possible) else None
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Sequence):
+        return [text for item in value for text in _texts(item)]
+    return [json.dumps(value, ensure_ascii=False, sort_keys=True)]
