@@ -55,6 +55,7 @@ def test_all_that_a_profile_reads_is_printed_on_request(skill: Path, capsys: Cap
         "allowed_tools",
         "metadata",
         "metadata_raw",
+        "extended",
         "body",
         "location",
         "digest",

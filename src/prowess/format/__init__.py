@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from prowess.format.arguments import Argument
     from prowess.format.document import Field, SkillDocument
     from prowess.format.execution_wishes import Execution
-    from prowess.format.extended_fields import ExtendedFields, Scope, extended_fields
+    from prowess.format.extended_fields import ExtendedFields, Scope
     from prowess.format.hooks import HOOK_EVENTS, Hook, Hooks
     from prowess.format.listing import Listing, listing_from_document
     from prowess.format.name import NameFault, SkillName, name_faults
@@ -48,7 +48,6 @@ _HOMES = {
     "SkillName": "name",
     "ToolFault": "allowed_tools",
     "ToolToken": "allowed_tools",
-    "extended_fields": "extended_fields",
     "find_skill_directories": "skill_directories",
     "listing_from_document": "listing",
     "name_faults": "name",
@@ -83,7 +82,6 @@ __all__ = [
     "SkillName",
     "ToolFault",
     "ToolToken",
-    "extended_fields",
     "find_skill_directories",
     "listing_from_document",
     "name_faults",

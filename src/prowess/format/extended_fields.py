@@ -225,8 +225,8 @@ def _split(text: str) -> list[str]:
     """Split at commas outside braces: `src/*.{ts,tsx}, docs/**` is two patterns."""
     parts, depth = [""], 0
     for char in text:
-        depth += {"{": 1, "}": -1}.get(char, 0)
-        if char == "," and depth <= 0:
+        depth = max(0, depth + {"{": 1, "}": -1}.get(char, 0))
+        if char == "," and not depth:
             parts.append("")
         else:
             parts[-1] += char

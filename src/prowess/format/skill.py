@@ -14,7 +14,6 @@ from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
 from prowess.format.allowed_tools import parse_allowed_tools
 from prowess.format.document import key_text, plain
-from prowess.format.extended_fields import extended_fields
 from prowess.format.limits import FIELDS
 from prowess.format.name import normalise
 
@@ -37,8 +36,7 @@ class Frontmatter:
 
     `license` and `compatibility` are None where absent. `allowed_tools` is None where the key is absent, which means no
     restriction; empty where the key permits nothing, or cannot be parsed. `metadata` is the string view: a nested value
-    is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts. `extended` has the
-    fields of `extra` that a runtime obeys, typed.
+    is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts.
     """
 
     name: str
@@ -50,7 +48,14 @@ class Frontmatter:
     metadata_raw: Mapping[str, object]
     extra: Mapping[str, object]
     raw: Mapping[str, object]
-    extended: ExtendedFields
+
+    @property
+    def extended(self) -> ExtendedFields:
+        """The fields of `extra` that a runtime obeys, typed; read from `raw` at each access."""
+        # Imported here, not at the top: whoever lists skills must not pay for the types of fields that few have.
+        from prowess.format.extended_fields import extended_fields
+
+        return extended_fields(self.raw)
 
     def properties(self) -> dict[str, object]:
         """Return the fields under their own keys, in the order written, as a host passes them on.
@@ -140,7 +145,6 @@ def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatt
     metadata = document.field("metadata")
     name = _name(document) or normalise(document.directory_name or name_hint)
     described = "" if description is None else _as_text(description).strip()
-    raw = _properties(document, name, described)
     return Frontmatter(
         name=name,
         description=described,
@@ -150,8 +154,7 @@ def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatt
         metadata=MappingProxyType({} if metadata is None else _string_view(metadata)),
         metadata_raw=MappingProxyType({} if metadata is None else _entries(metadata)),
         extra=MappingProxyType({key: value for key, value in document.mapping().items() if key not in FIELDS}),
-        raw=MappingProxyType(raw),
-        extended=extended_fields(raw),
+        raw=MappingProxyType(_properties(document, name, described)),
     )
 
 
