@@ -26,6 +26,7 @@ async def test_a_command_line_is_run_by_bash_without_a_skill(sandbox: Bubblewrap
     assert (result.exit_code, result.stdout) == (3, b"NONE ME YOU /TMP/WORK\n")
     assert b"/skill" in result.stderr
     assert result.guarantees.network == "none"
+    assert result.guarantees.filesystem == "no workspace, system read-only, nothing else"
 
 
 @pytest.mark.parametrize("write", [False, True])

@@ -27,7 +27,14 @@ _ALWAYS = (
 
 
 def guarantees_of(
-    *, backend: str, version: str, limits: ExecLimits, held: Iterable[str], workspace: bool, write: bool
+    *,
+    backend: str,
+    version: str,
+    limits: ExecLimits,
+    held: Iterable[str],
+    workspace: bool,
+    write: bool,
+    skill: bool = True,
 ) -> Guarantees:
     """Return the guarantees of a run: `held` names the bounds that the kernel took."""
     enforced = [*_ALWAYS, *held]
@@ -51,7 +58,7 @@ def guarantees_of(
         version=version,
         tier=1,
         network="none",
-        filesystem=_filesystem(workspace=workspace, write=write),
+        filesystem=_filesystem(skill=skill, workspace=workspace, write=write),
         enforced=tuple(enforced),
         not_enforced=tuple((name, why) for name, why in missing.items() if name not in enforced),
     )
@@ -61,6 +68,6 @@ def _why_not(limit: int | None) -> str:
     return "no limit was asked for" if limit is None else "no writable control group on this machine"
 
 
-def _filesystem(*, workspace: bool, write: bool) -> str:
+def _filesystem(*, skill: bool, workspace: bool, write: bool) -> str:
     place = f"workspace {'read-write' if write else 'read-only'}" if workspace else "no workspace"
-    return f"skill read-only, {place}, system read-only, nothing else"
+    return f"{'skill read-only, ' if skill else ''}{place}, system read-only, nothing else"

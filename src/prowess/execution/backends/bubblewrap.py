@@ -306,6 +306,7 @@ def _run(started: Started, request: ExecRequest, group: ControlGroup, version: s
             held=held,
             workspace=request.workspace is not None,
             write=request.write and request.workspace is not None,
+            skill=request.command is None,
         ),
     )
 

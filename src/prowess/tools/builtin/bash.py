@@ -1,0 +1,119 @@
+"""Bash: run a command line in the sandbox, with the workspace as the working directory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from prowess.errors import InvalidArgumentsError
+from prowess.execution import ExecLimits, ExecRequest
+from prowess.tools.builtin.faults import OutOfTimeError
+from prowess.tools.door import require_door
+from prowess.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from prowess.execution import ExecResult, Sandbox
+    from prowess.tools.builtin.workspace import Workspace
+    from prowess.tools.call import ToolCall
+
+DEFAULT_MS = 120_000
+MAX_MS = 600_000
+MAX_CHARACTERS = 30_000  # of each stream
+_TAIL = 2000  # of the output that an error repeats
+
+_MILLISECONDS = {"type": "integer", "minimum": 100, "maximum": MAX_MS}
+
+SPEC = ToolSpec(
+    name="Bash",
+    title="Run a command",
+    description=(
+        "Run a command line with bash in a sandbox: no network, a private /tmp, and the workspace as the working "
+        "directory. Each call is a shell of its own, so a cd or a variable does not last. A status other than zero is "
+        "a result and no error: look at return_code and stderr."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "minLength": 1, "description": "The command line."},
+            "timeout": {**_MILLISECONDS, "description": "Milliseconds until it is ended, 120000 by default."},
+            "timeout_ms": {**_MILLISECONDS, "description": "The same as timeout."},
+            "description": {"type": "string", "description": "What the command does, in a few words, for people."},
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    destructive=True,
+    aliases=("bash_exec",),
+)
+
+
+class Bash:
+    """Hands the command line to the sandbox as it is; the workspace is read-only there unless it may be written."""
+
+    spec = SPEC
+
+    def __init__(self, workspace: Workspace, sandbox: Sandbox, *, session_id: str = "") -> None:
+        self._workspace, self._sandbox, self._session_id = workspace, sandbox, session_id
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return both streams and the status.
+
+        Raises:
+            OutOfTimeError: with the end of what it had printed.
+            SandboxUnavailableError, ScriptUnsupportedError: nothing was run.
+            InvalidArgumentsError: both names of the time limit, or a command that cannot be passed on.
+        """
+        require_door(self, call)
+        if "timeout" in arguments and "timeout_ms" in arguments:
+            raise InvalidArgumentsError(("give timeout or timeout_ms, not both: they are the same",))
+        milliseconds = cast("int", arguments.get("timeout", arguments.get("timeout_ms", DEFAULT_MS)))
+        request = ExecRequest(
+            command=cast("str", arguments["command"]),
+            args=("bash",),
+            workspace=self._workspace.root,
+            write=self._workspace.write,
+            limits=ExecLimits(wall_seconds=milliseconds / 1000),
+            session_id=self._session_id,
+        )
+        done = await self._sandbox.run(request)
+        if done.timed_out:
+            raise OutOfTimeError("the command", milliseconds / 1000, _so_far(done))
+        return _result(done)
+
+
+def _result(done: ExecResult) -> dict[str, object]:
+    stdout, stderr = _text(done.stdout), _text(done.stderr)
+    result: dict[str, object] = {
+        "stdout": _shortened(stdout),
+        "stderr": _shortened(stderr),
+        "return_code": done.exit_code,
+        "exit_code": done.exit_code,
+        "duration_ms": done.duration_ms,
+        "stdout_truncated": done.stdout_truncated or len(stdout) > MAX_CHARACTERS,
+        "stderr_truncated": done.stderr_truncated or len(stderr) > MAX_CHARACTERS,
+        "stdout_bytes": done.stdout_bytes,
+        "stderr_bytes": done.stderr_bytes,
+    }
+    if done.notices:
+        result["notices"] = [{"code": notice.code, "message": notice.message} for notice in done.notices]
+    return result
+
+
+def _so_far(done: ExecResult) -> str:
+    parts = [
+        f" {name} so far: {text[-_TAIL:]}"
+        for name, text in (("stdout", _text(done.stdout).strip()), ("stderr", _text(done.stderr).strip()))
+        if text
+    ]
+    return "".join([".", *parts]) if parts else " and had printed nothing; give a longer timeout if it needs one"
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _shortened(text: str) -> str:
+    """Keep the beginning and the end: what went wrong stands at either."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    half = MAX_CHARACTERS // 2
+    return f"{text[:half]}\n... {len(text) - 2 * half} characters left out ...\n{text[-half:]}"

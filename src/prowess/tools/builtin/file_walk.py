@@ -1,0 +1,78 @@
+"""Walk the files below a place, without following links, within bounds of depth, number and time.
+
+Directories of version control systems are not entered, unless the place lies in one. Everything else is, hidden names
+and what a `.gitignore` lists included: a tool that silently leaves out files makes a model believe they are not there.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prowess.errors import UnsafePathError
+from prowess.tools.builtin.path_pattern import PathPattern
+
+if TYPE_CHECKING:
+    from prowess._internal.workspace_root import WorkspaceRoot
+    from prowess.tools.builtin.path_pattern import States
+
+MAX_DEPTH = 64
+MAX_ENTRIES = 200_000
+MAX_SECONDS = 10.0
+_NOT_ENTERED = frozenset({".git", ".hg", ".svn", ".jj"})
+_EVERYTHING = PathPattern.parse("**")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A regular file: `parts` from the root of the walk's root, `size` in bytes."""
+
+    parts: tuple[str, ...]
+    size: int
+    mtime_ns: int
+
+
+@dataclass(slots=True)
+class FileWalk:
+    """The files that a walk found, the most recently changed first; `stopped` says why it ended early, if it did."""
+
+    files: list[Found] = field(default_factory=list)
+    stopped: str | None = None
+    unreadable: int = 0
+
+
+def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathPattern = _EVERYTHING) -> FileWalk:
+    """Return the files below `start` whose path from there matches.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError, UnsafePathError, PermissionError: of `start` itself.
+    """
+    outcome = FileWalk()
+    deadline = time.monotonic() + MAX_SECONDS
+    seen = 0
+    pending: list[tuple[tuple[str, ...], States]] = [(start, pattern.start())]
+    while pending:
+        parts, states = pending.pop()
+        try:
+            entries = root.scan(parts)
+        except (OSError, UnsafePathError):  # gone, exchanged or closed since it was listed
+            if parts == start:
+                raise
+            outcome.unreadable += 1
+            continue
+        seen += len(entries)
+        if seen > MAX_ENTRIES or time.monotonic() > deadline:
+            limit = f"{MAX_ENTRIES} entries" if seen > MAX_ENTRIES else f"{MAX_SECONDS:g} s"
+            outcome.stopped = f"the search stopped after {limit}; give a path or a narrower pattern"
+            break
+        for entry in entries:
+            below = (*parts, entry.name)
+            after = pattern.step(states, entry.name)
+            if entry.kind == "directory":
+                if after and len(below) - len(start) < MAX_DEPTH and entry.name not in _NOT_ENTERED:
+                    pending.append((below, after))
+            elif entry.kind == "file" and pattern.accepts(after):
+                outcome.files.append(Found(parts=below, size=entry.size, mtime_ns=entry.mtime_ns))
+    outcome.files.sort(key=lambda found: (-found.mtime_ns, found.parts))
+    return outcome

@@ -1,0 +1,242 @@
+"""Grep: search the contents of files of the workspace by a regular expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from prowess.errors import UnsafePathError
+from prowess.tools.builtin.file_walk import FileWalk, Found, walk
+from prowess.tools.builtin.path_pattern import PathPattern
+from prowess.tools.builtin.pattern_process import PatternProcess
+from prowess.tools.builtin.text import lines_of
+from prowess.tools.door import require_door
+from prowess.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess._internal.workspace_root import WorkspaceRoot
+    from prowess.tools.builtin.workspace import Place, Workspace
+    from prowess.tools.call import ToolCall
+
+MAX_SECONDS = 10.0
+MAX_FILE_BYTES = 8 * 1024 * 1024
+MAX_CHARACTERS = 100_000  # of one answer
+MAX_LINE = 500
+DEFAULT_HEAD = 250
+MAX_HEAD = 10_000
+MAX_CONTEXT = 50
+_SNIFFED = 8192
+
+_CONTEXT = {"type": "integer", "minimum": 0, "maximum": MAX_CONTEXT}
+
+SPEC = ToolSpec(
+    name="Grep",
+    title="Search in files",
+    description=(
+        "Search files for a regular expression (Python syntax), the most recently changed files first. output_mode: "
+        "files_with_matches (paths, the default), content (matching lines), count (matching lines for each file). "
+        "Hidden files are searched; links, binary files and version control directories are left out."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "pattern": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to look for."},
+            "path": {"type": "string", "default": ".", "description": "A file or directory to search in."},
+            "glob": {"type": "string", "description": "Only files that match, such as '*.py' or 'src/**/*.{ts,tsx}'."},
+            "output_mode": {
+                "type": "string",
+                "enum": ["files_with_matches", "content", "count"],
+                "default": "files_with_matches",
+            },
+            "-i": {"type": "boolean", "default": False, "description": "Ignore case."},
+            "-n": {"type": "boolean", "default": True, "description": "Show line numbers, in content mode."},
+            "-A": {**_CONTEXT, "description": "Lines to show after each match."},
+            "-B": {**_CONTEXT, "description": "Lines to show before each match."},
+            "-C": {**_CONTEXT, "description": "Lines to show before and after each match."},
+            "head_limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAX_HEAD,
+                "default": DEFAULT_HEAD,
+                "description": "Most lines or files to return.",
+            },
+            "multiline": {
+                "type": "boolean",
+                "default": False,
+                "description": "Let the pattern span lines, and . match line ends.",
+            },
+        },
+        "required": ["pattern"],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    idempotent=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Match:
+    path: str
+    lines: list[str]
+    spans: list[tuple[int, int]]
+
+    @property
+    def numbers(self) -> set[int]:
+        return {number for first, last in self.spans for number in range(first, last + 1)}
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a search left out, so that its answer can say so."""
+
+    too_large: int = 0
+    unreadable: int = 0
+    notices: list[str] = field(default_factory=list)
+
+
+class Grep:
+    """Reads by descriptors, and leaves the pattern to a process that can be ended."""
+
+    spec = SPEC
+
+    def __init__(self, workspace: Workspace, *, seconds: float = MAX_SECONDS) -> None:
+        self._workspace, self._seconds = workspace, seconds
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return paths, lines or counts.
+
+        Raises:
+            InvalidArgumentsError: `pattern` or `glob` cannot be one.
+            OutOfTimeError: the pattern took too long.
+            NoSuchFileError, OutsideWorkspaceError, AccessRefusedError, LimitExceededError: see each.
+        """
+        require_door(self, call)
+        # A cancelled search ends by itself at its deadline, and nobody has to wait for that.
+        return await to_thread.run_sync(self._grep, arguments, abandon_on_cancel=True)
+
+    def _grep(self, arguments: dict[str, object]) -> dict[str, object]:
+        place = self._workspace.place(cast("str", arguments["path"]))
+        mode, head = cast("str", arguments["output_mode"]), cast("int", arguments["head_limit"])
+        tally = _Tally()
+        with (
+            self._workspace.opened(place) as root,
+            PatternProcess(
+                cast("str", arguments["pattern"]),
+                ignore_case=cast("bool", arguments["-i"]),
+                multiline=cast("bool", arguments["multiline"]),
+                seconds=self._seconds,
+            ) as process,
+        ):
+            matches = self._matches(root, place, cast("str | None", arguments.get("glob")), process, tally)
+            if mode == "content":
+                result = _content(matches, arguments, head)
+            elif mode == "count":
+                result = _counts(matches, head)
+            else:
+                found = [match.path for match, _ in zip(matches, range(head + 1), strict=False)]
+                result = {"files": found[:head], "count": len(found[:head]), "truncated": len(found) > head}
+        if tally.too_large:
+            tally.notices.append(f"{tally.too_large} files over {MAX_FILE_BYTES} bytes were not searched")
+        if tally.unreadable:
+            tally.notices.append(f"{tally.unreadable} files could not be read")
+        return result | ({"notices": tally.notices} if tally.notices else {})
+
+    def _matches(
+        self, root: WorkspaceRoot, place: Place, glob: str | None, process: PatternProcess, tally: _Tally
+    ) -> Iterator[_Match]:
+        outcome = _files(root, place)
+        if outcome.stopped is not None:
+            tally.notices.append(outcome.stopped)
+        keep = _filter(glob, len(place.parts))
+        for found in outcome.files:
+            if not keep(found.parts) or self._workspace.is_script(root, found.parts):
+                continue
+            if found.size > MAX_FILE_BYTES:
+                tally.too_large += 1
+                continue
+            try:
+                with root.open("/".join(found.parts), allow_hard_links=True) as file:
+                    data = file.read(MAX_FILE_BYTES)
+            except (OSError, UnsafePathError):
+                tally.unreadable += 1
+                continue
+            if b"\0" in data[:_SNIFFED]:
+                continue
+            if spans := process.search(data):
+                text = data.decode("utf-8", "replace")
+                yield _Match(path=place.below(found.parts), lines=lines_of(text), spans=spans)
+
+
+def _files(root: WorkspaceRoot, place: Place) -> FileWalk:
+    try:
+        return walk(root, place.parts)
+    except NotADirectoryError:
+        facts = root.look(place.parts)
+        if facts is None:
+            raise FileNotFoundError(place.path) from None
+        return FileWalk([Found(parts=place.parts, size=facts.st_size, mtime_ns=facts.st_mtime_ns)])
+
+
+class _Keep:
+    """The filter of `glob`: a pattern without a slash is for names, `!` before it turns it round."""
+
+    def __init__(self, glob: str, depth: int) -> None:
+        self._wanted = not glob.startswith("!")
+        text = glob.removeprefix("!")
+        self._pattern = PathPattern.parse(text if "/" in text.strip("/") else f"**/{text.strip('/')}")
+        self._depth = depth
+
+    def __call__(self, parts: tuple[str, ...]) -> bool:
+        return self._pattern.matches(parts[self._depth :] or parts[-1:]) is self._wanted
+
+
+def _filter(glob: str | None, depth: int) -> _Keep:
+    return _Keep("**/*" if glob is None else glob, depth)
+
+
+def _counts(matches: Iterator[_Match], head: int) -> dict[str, object]:
+    counts: dict[str, int] = {}
+    for match in matches:
+        if len(counts) == head:
+            return {"counts": counts, "total": sum(counts.values()), "truncated": True}
+        counts[match.path] = len(match.numbers)
+    return {"counts": counts, "total": sum(counts.values()), "truncated": False}
+
+
+def _content(matches: Iterator[_Match], arguments: dict[str, object], head: int) -> dict[str, object]:
+    around = cast("int", arguments.get("-C", 0))
+    before, after = cast("int", arguments.get("-B", around)), cast("int", arguments.get("-A", around))
+    numbered = cast("bool", arguments["-n"])
+    shown: list[str] = []
+    room, truncated = MAX_CHARACTERS, False
+    for match in matches:
+        for line in _shown(match, before, after, numbered=numbered):
+            if len(shown) == head or room < len(line):
+                truncated = True
+                break
+            shown.append(line)
+            room -= len(line) + 1
+        if truncated:
+            break
+    return {"content": "\n".join(shown) + "\n" * bool(shown), "lines": len(shown), "truncated": truncated}
+
+
+def _shown(match: _Match, before: int, after: int, *, numbered: bool) -> Iterator[str]:
+    """Yield the lines of one file as `path:number:text`, with `-` for lines around a match and `--` between groups."""
+    hits = match.numbers
+    last = -1
+    wanted = sorted({near for hit in hits for near in range(max(0, hit - before), hit + after + 1)})
+    for number in wanted:
+        if number >= len(match.lines):
+            break
+        if last >= 0 and number > last + 1 and (before or after):
+            yield "--"
+        last = number
+        sign = ":" if number in hits else "-"
+        text = match.lines[number].removesuffix("\r")
+        text = text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]} ... ({len(text)} characters)"
+        yield f"{match.path}{sign}{number + 1}{sign}{text}" if numbered else f"{match.path}{sign}{text}"

@@ -1,0 +1,116 @@
+"""A regular expression in a process of its own, with a deadline: an answer comes, or the process is ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self, cast
+
+from prowess.errors import InvalidArgumentsError, LimitExceededError
+from prowess.tools.builtin.faults import OutOfTimeError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+MEMORY_BYTES = 1024 * 1024 * 1024
+_WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grep_worker.py")
+_CHUNK = 1 << 16
+
+
+class PatternProcess:
+    """A context manager; `search` gives the lines of one text after another, all within `seconds`.
+
+    Raises:
+        InvalidArgumentsError: the pattern is no regular expression.
+        OutOfTimeError: its compilation alone took too long.
+    """
+
+    def __init__(self, pattern: str, *, ignore_case: bool, multiline: bool, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadline = time.monotonic() + seconds
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env={},
+            cwd="/",
+            start_new_session=True,  # a Ctrl-C at the terminal is for Prowess
+        )
+        self._kept = b""
+        asked = {
+            "pattern": pattern,
+            "ignore_case": ignore_case,
+            "multiline": multiline,
+            "cpu_seconds": int(seconds) + 2,
+            "memory_bytes": MEMORY_BYTES,
+        }
+        try:
+            answer = self._ask(json.dumps(asked).encode() + b"\n")
+        except BaseException:
+            self.close()
+            raise
+        if isinstance(answer, dict) and "error" in answer:
+            self.close()
+            raise InvalidArgumentsError((f"pattern is no regular expression of Python: {answer['error']}",))
+
+    def search(self, text: bytes) -> list[tuple[int, int]]:
+        """Return the first and the last line of each match in a UTF-8 text, counted from 0.
+
+        Raises:
+            OutOfTimeError: the time is over; the process is gone.
+            LimitExceededError: the pattern needs too much memory.
+        """
+        answer = self._ask(len(text).to_bytes(4, "big") + text)
+        return [(first, last) for first, last in cast("list[list[int]]", answer)]
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+
+    def _ask(self, message: bytes) -> object:
+        # The process only ever waits for a message here, so that writing cannot block for long.
+        with suppress(BrokenPipeError):
+            self._write(message)
+        return json.loads(self._line())
+
+    def _write(self, message: bytes) -> None:
+        assert self._process.stdin is not None  # noqa: S101 -- it was asked for
+        rest = memoryview(message)
+        while rest:
+            rest = rest[os.write(self._process.stdin.fileno(), rest) :]
+
+    def _line(self) -> bytes:
+        assert self._process.stdout is not None  # noqa: S101 -- it was asked for
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._kept:
+                left = self._deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    raise OutOfTimeError("the search", self._seconds, "; use a simpler pattern or a narrower path")
+                chunk = os.read(self._process.stdout.fileno(), _CHUNK)
+                if not chunk:
+                    if time.monotonic() >= self._deadline:
+                        raise OutOfTimeError("the search", self._seconds, "; use a simpler pattern or a narrower path")
+                    raise LimitExceededError("bytes of memory for the pattern", MEMORY_BYTES, MEMORY_BYTES + 1)
+                self._kept += chunk
+        line, _, self._kept = self._kept.partition(b"\n")
+        return line
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

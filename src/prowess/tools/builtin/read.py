@@ -1,0 +1,150 @@
+"""Read: one file of the workspace, as lines of text, as an image, or as bytes."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from prowess.errors import LimitExceededError
+from prowess.execution.artifacts import media_type
+from prowess.tools.builtin.faults import AccessRefusedError
+from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of, without_mark
+from prowess.tools.door import require_door
+from prowess.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from prowess.tools.builtin.workspace import Workspace
+    from prowess.tools.call import ToolCall
+
+DEFAULT_LINES = 2000
+DEFAULT_BYTES = 65_536
+MAX_CHARACTERS = 100_000  # of one answer
+MAX_FILE_BYTES = 32 * 1024 * 1024
+MAX_IMAGE_BYTES = 3_750_000  # 5 MB as base64, which is what providers take
+
+SPEC = ToolSpec(
+    name="Read",
+    title="Read a file",
+    description=(
+        "Read a file of the workspace. Text comes as lines, 2000 by default; give offset (the first line, from 1) and "
+        "limit to read a part. PNG, JPEG, GIF and WebP files come as images. With encoding 'binary' any file comes as "
+        "base64, and offset and limit count bytes."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
+            "offset": {"type": "integer", "minimum": 0, "description": "First line, from 1; a byte from 0 for binary."},
+            "limit": {"type": "integer", "minimum": 1, "description": "How many lines, or bytes for binary."},
+            "encoding": {"type": "string", "enum": [*ENCODINGS, "binary"], "default": "utf-8"},
+        },
+        "required": ["file_path"],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    idempotent=True,
+    aliases=("read_file",),
+)
+
+
+class Read:
+    """Opens the file beneath the workspace's descriptor and cuts the part that was asked for."""
+
+    spec = SPEC
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return the part with what is known of the whole.
+
+        Raises:
+            NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError: see each.
+            LimitExceededError: the file or the image is too large to be taken at all.
+        """
+        require_door(self, call)
+        return await to_thread.run_sync(self._read, arguments)
+
+    def _read(self, arguments: dict[str, object]) -> dict[str, object]:
+        place = self._workspace.place(cast("str", arguments["file_path"]))
+        encoding = cast("str", arguments["encoding"])
+        with self._workspace.opened(place) as root, root.open(place.path, allow_hard_links=True) as file:
+            if self._workspace.is_script(root, place.parts):
+                raise AccessRefusedError(place.shown, "scripts of a skill are run with skills.run_script, not read")
+            head: dict[str, object] = {"file_path": place.shown, "size_bytes": file.size}
+            if encoding == "binary":
+                return head | _bytes(
+                    file.read(_limit(arguments, DEFAULT_BYTES), _offset(arguments)), arguments, file.size
+                )
+            kind = image_type(file.read(16)) if "offset" not in arguments else None
+            most = MAX_FILE_BYTES if kind is None else MAX_IMAGE_BYTES
+            data = file.read(most + 1)
+        if len(data) > most:
+            advice = "read a part with encoding 'binary', or use Grep" if kind is None else "make it smaller"
+            raise LimitExceededError(f"bytes of {place.shown}", most, head["size_bytes"], advice)  # type: ignore[arg-type]  # an integer
+        if kind is not None:
+            encoded = base64.b64encode(data).decode("ascii")
+            return head | {"encoding": "base64", "media_type": kind, "data_base64": encoded}
+        return head | _lines(decode(data, place.shown, encoding), arguments, encoding)
+
+
+def _lines(text: str, arguments: dict[str, object], encoding: str) -> dict[str, object]:
+    ends = line_ends(text)
+    text = without_mark(text)
+    if ends == "crlf":
+        text = text.replace("\r\n", "\n")
+    lines = lines_of(text)
+    first = max(_offset(arguments), 1) - 1
+    wanted = lines[first : first + _limit(arguments, DEFAULT_LINES)]
+    kept: list[str] = []
+    room = MAX_CHARACTERS
+    for line in wanted:
+        if len(line) >= room and kept:
+            break
+        kept.append(line[:room])
+        room -= len(line) + 1
+    end = first + len(kept)
+    cut = bool(kept) and len(kept[-1]) < len(wanted[len(kept) - 1])
+    content = "\n".join(kept)
+    if kept and not cut and (end < len(lines) or text.endswith("\n")):
+        content += "\n"
+    result: dict[str, object] = {
+        "content": content,
+        "encoding": encoding,
+        "start_line": first + 1,
+        "lines": len(kept),
+        "total_lines": len(lines),
+        "truncated": end < len(lines) or cut,
+        "next_offset": end + 1 if end < len(lines) else None,
+    }
+    if ends != "lf":
+        result["line_ends"] = ends
+    if cut:
+        result["notice"] = f"line {end} is longer than {MAX_CHARACTERS} characters and was cut; use encoding 'binary'"
+    elif wanted == [] and lines:
+        result["notice"] = f"the file ends with line {len(lines)}"
+    return result
+
+
+def _bytes(part: bytes, arguments: dict[str, object], size: int) -> dict[str, object]:
+    offset = _offset(arguments)
+    end = offset + len(part)
+    return {
+        "encoding": "base64",
+        "media_type": media_type(cast("str", arguments["file_path"])),
+        "data_base64": base64.b64encode(part).decode("ascii"),
+        "offset": offset,
+        "truncated": end < size,
+        "next_offset": end if end < size else None,
+    }
+
+
+def _offset(arguments: dict[str, object]) -> int:
+    return cast("int", arguments.get("offset", 0))
+
+
+def _limit(arguments: dict[str, object], default: int) -> int:
+    # No answer is larger than a model can take, whatever it asks for.
+    return min(cast("int", arguments.get("limit", default)), MAX_CHARACTERS)

@@ -1,0 +1,65 @@
+"""Text as it stands in files: encodings, line ends, and what is no text at all."""
+
+from __future__ import annotations
+
+from prowess.tools.builtin.faults import NoTextError
+
+ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "ascii")
+_SNIFFED = 8192
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_MARK = "\ufeff"
+
+# The images that models can look at, by their first bytes.
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+def image_type(data: bytes) -> str | None:
+    """Return the media type of an image that models can look at, told by its first bytes."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for magic, kind in _IMAGES if data.startswith(magic)), None)
+
+
+def decode(data: bytes, path: str, encoding: str = "utf-8") -> str:
+    """Return the text.
+
+    Raises:
+        NoTextError: with the encoding that may fit.
+    """
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = None
+    if text is None or (encoding != "utf-16" and b"\0" in data[:_SNIFFED]):
+        utf16 = data.startswith(_UTF16_MARKS)
+        raise NoTextError(path, encoding, f"read it with encoding {'utf-16' if utf16 else 'binary'!r}")
+    return text
+
+
+def without_mark(text: str) -> str:
+    """Drop a byte order mark, which is no part of the text."""
+    return text.removeprefix(_MARK)
+
+
+def line_ends(text: str) -> str:
+    """Return `crlf` where every line ends so, `mixed` where some do, else `lf`."""
+    both = text.count("\r\n")
+    if not both:
+        return "lf"
+    return "crlf" if both == text.count("\n") else "mixed"
+
+
+def to_crlf(text: str) -> str:
+    """End every line with CR LF."""
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines without their ends; what follows the last line end is a line only if there is something."""
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]

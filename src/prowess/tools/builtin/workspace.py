@@ -1,0 +1,193 @@
+"""The places that built-in tools may touch: one workspace, and read-only the directories of skills in force.
+
+A path is relative to the workspace, or absolute and inside it; `/workspace`, as the workspace is called in the sandbox,
+works as well. Links are not followed. Files below the `scripts` folder of a skill are run, not read (platform
+requirements 003, script execution model), wherever the skill lies: a directory that holds a SKILL.md is one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from prowess._internal.contained import check_relative
+from prowess._internal.workspace_root import ChangedMeanwhileError, WorkspaceRoot
+from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
+from prowess.execution import usable_workspace
+from prowess.tools.builtin.faults import (
+    AccessRefusedError,
+    ChangedError,
+    NoSuchFileError,
+    OutsideWorkspaceError,
+    WrongKindError,
+)
+
+SANDBOX_NAME = "/workspace"
+_SCRIPTS = "scripts"
+_SKILL_FILES = ("SKILL.md", "skill.md")
+# What a version control system keeps there is run by it, outside of any sandbox.
+_PROTECTED = frozenset({".git", ".hg", ".svn", ".jj"})
+
+Readable = Callable[[], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A path that may be touched: `parts` below the directory `root`; `prefix` stands before it where models see it."""
+
+    root: str
+    parts: tuple[str, ...]
+    prefix: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path relative to the root."""
+        return "/".join(self.parts) or "."
+
+    @property
+    def shown(self) -> str:
+        """The name of this place for a model: relative in the workspace, absolute in the directory of a skill."""
+        return self.below(self.parts)
+
+    def below(self, parts: tuple[str, ...]) -> str:
+        """Return the name of something at `parts` below the root, for a model."""
+        return self.prefix + "/".join(parts) or "."
+
+
+class Workspace:
+    """`root` is the directory; `readable` returns absolute directories that may be read besides, asked at each call.
+
+    Without `write` nothing is written. With `show_scripts` the scripts of skills can be read, for those who write them.
+
+    Raises:
+        InvalidArgumentsError: `root` cannot be a workspace (see `prowess.execution.usable_workspace`).
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        write: bool = False,
+        readable: Readable = tuple,
+        show_scripts: bool = False,
+    ) -> None:
+        named = os.path.abspath(os.fspath(root))
+        real, notice = usable_workspace(named)
+        if real is None:
+            raise InvalidArgumentsError((notice.message if notice else f"{named} cannot be a workspace",))
+        self.root, self._named = real, named
+        self.write, self.show_scripts = write, show_scripts
+        self._readable = readable
+        self._writing = threading.Lock()
+
+    def place(self, path: str) -> Place:
+        """Return the place that a model's path means, for reading.
+
+        Raises:
+            OutsideWorkspaceError: it is none of ours.
+        """
+        if not path.startswith("/"):
+            return self._inside(self.root, path, path)
+        for name in (self.root, self._named, SANDBOX_NAME):
+            if (rest := _below(path, name)) is not None:
+                return self._inside(self.root, rest or ".", path)
+        for directory in self._readable():
+            if (rest := _below(path, os.path.abspath(directory))) is not None:
+                named = os.path.abspath(directory)
+                return self._inside(os.path.realpath(directory), rest or ".", path, prefix=f"{named}/")
+        raise OutsideWorkspaceError(path, "it is outside of the workspace; give a path relative to the workspace")
+
+    def place_to_write(self, path: str) -> Place:
+        """Return the place that a model's path means, for writing.
+
+        Raises:
+            OutsideWorkspaceError: it is not in the workspace.
+            AccessRefusedError: nothing may be written, or not there.
+        """
+        place = self.place(path)
+        if place.root != self.root:
+            raise AccessRefusedError(path, "it belongs to a skill, which is read-only")
+        if not self.write:
+            raise AccessRefusedError(path, "this session may read the workspace, but not write to it")
+        if guarded := next((part for part in place.parts if part.casefold() in _PROTECTED), None):
+            raise AccessRefusedError(path, f"{guarded} belongs to the version control system and is not written to")
+        return place
+
+    @contextmanager
+    def opened(self, place: Place) -> Iterator[WorkspaceRoot]:
+        """Open the root of a place; whatever the file system says becomes an error that a model can act on.
+
+        Raises:
+            NoSuchFileError, AccessRefusedError, OutsideWorkspaceError, WrongKindError, ChangedError: see each.
+        """
+        try:
+            with WorkspaceRoot(place.root) as root:
+                try:
+                    yield root
+                except FileNotFoundError:
+                    raise NoSuchFileError(place.shown, _near(root, place)) from None
+        except OutsideWorkspaceError:
+            raise
+        except UnsafePathError as fault:
+            raise OutsideWorkspaceError(place.shown, fault.reason) from None
+        except SkillError:  # some of ours are kinds of OSError as well
+            raise
+        except (NotADirectoryError, FileNotFoundError):
+            raise NoSuchFileError(place.shown) from None
+        except IsADirectoryError:
+            raise WrongKindError(place.shown, "directory", "give the path of a file, or list it with Glob") from None
+        except ChangedMeanwhileError:
+            raise ChangedError(place.shown) from None
+        except OSError as fault:
+            raise AccessRefusedError(place.shown, fault.strerror or type(fault).__name__) from None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let one change at a time read, change and write."""
+        with self._writing:
+            yield
+
+    def is_script(self, root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
+        """Tell whether a file lies below the scripts folder of a skill, and is to be hidden."""
+        return not self.show_scripts and any(
+            part.casefold() == _SCRIPTS and _is_skill(root, parts[:index]) for index, part in enumerate(parts[:-1])
+        )
+
+    @staticmethod
+    def _inside(root: str, relative: str, given: str, *, prefix: str = "") -> Place:
+        try:
+            parts = check_relative(relative)
+        except UnsafePathError as fault:
+            # The reasons of skills speak of a skill's directory.
+            reason = fault.reason.replace("the skill's directory", "the workspace")
+            raise OutsideWorkspaceError(given, reason) from None
+        return Place(root=root, parts=parts, prefix=prefix)
+
+
+def _below(path: str, directory: str) -> str | None:
+    if path == directory:
+        return ""
+    prefix = directory.rstrip("/") + "/"
+    return path[len(prefix) :].lstrip("/") if path.startswith(prefix) else None
+
+
+def _is_skill(root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
+    return any(root.look((*parts, name)) is not None for name in _SKILL_FILES)
+
+
+def _near(root: WorkspaceRoot, place: Place) -> tuple[str, ...]:
+    """Return files of the same directory whose names are close."""
+    # Imported here, not at the top: only a wrong path pays for it.
+    from difflib import get_close_matches
+
+    if not place.parts:
+        return ()
+    try:
+        names = [name for name, _ in root.entries("/".join(place.parts[:-1]) or ".")]
+    except (OSError, UnsafePathError):
+        return ()
+    close = get_close_matches(place.parts[-1], names[:10_000], n=3)
+    return tuple(place.below((*place.parts[:-1], name)) for name in close)

@@ -1,0 +1,80 @@
+"""Write: put a whole file into the workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from prowess.tools.builtin.text import line_ends, to_crlf
+from prowess.tools.door import require_door
+from prowess.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from prowess._internal.workspace_root import WorkspaceRoot
+    from prowess.tools.builtin.workspace import Place, Workspace
+    from prowess.tools.call import ToolCall
+
+MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, for its line ends
+
+SPEC = ToolSpec(
+    name="Write",
+    title="Write a file",
+    description=(
+        "Write a text file of the workspace as a whole, UTF-8; missing directories are made. A file that is there is "
+        "replaced and keeps its mode, and its line ends where all of them are CR LF. To change a part, use Edit."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
+            "content": {"type": "string", "description": "The whole new text."},
+        },
+        "required": ["file_path", "content"],
+        "additionalProperties": False,
+    },
+    destructive=True,
+    idempotent=True,
+)
+
+
+class Write:
+    """Replaces the file in one step: a reader sees the old text or the new one."""
+
+    spec = SPEC
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return what was written.
+
+        Raises:
+            OutsideWorkspaceError, AccessRefusedError, WrongKindError, NoSuchFileError: nothing was changed.
+        """
+        require_door(self, call)
+        return await to_thread.run_sync(self._write, arguments)
+
+    def _write(self, arguments: dict[str, object]) -> dict[str, object]:
+        place = self._workspace.place_to_write(cast("str", arguments["file_path"]))
+        text = cast("str", arguments["content"])
+        with self._workspace.writing(), self._workspace.opened(place) as root:
+            ends = _old_line_ends(root, place)
+            if ends == "crlf" and "\r\n" not in text:
+                text = to_crlf(text)
+            data = text.encode()
+            created = root.replace(place.path, data)
+        return {
+            "file_path": place.shown,
+            "created": created,
+            "size_bytes": len(data),
+            "line_ends": line_ends(text),
+        }
+
+
+def _old_line_ends(root: WorkspaceRoot, place: Place) -> str:
+    if root.look(place.parts) is None:
+        return "lf"
+    with root.open(place.path, allow_hard_links=True) as file:
+        # Bytes that are no text have no line ends to keep.
+        return line_ends(file.read(MAX_LOOKED_AT).decode("utf-8", "replace"))
