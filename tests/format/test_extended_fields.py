@@ -23,9 +23,10 @@ from prowess.format import (
     validate_skill,
 )
 from prowess.format.extended_fields import extended_fields
+from prowess.format.extended_rules import _place
 from prowess.format.limits import EXTENDED_FIELDS, MAX_TAG_LENGTH, MAX_TAGS
 from prowess.format.parsing import parse_source
-from prowess.format.plain_values import Faults, named, read_seconds
+from prowess.format.plain_values import Faults, FieldFault, named, read_seconds
 from prowess.format.validation import raw_findings
 from prowess.rule_engine import Selection, judge_all
 
@@ -330,6 +331,12 @@ def test_event_hooks_are_read_in_both_writings_in_use() -> None:
     assert hooks.of("SessionStart") == ()
 
 
+def test_an_event_without_a_value_has_no_hooks() -> None:
+    assert read("hooks:\n  pre:\n  post: []\n  Stop: a.sh\n").hooks == Hooks(
+        entries=(Hook(event="Stop", script="a.sh"),)
+    )
+
+
 @pytest.mark.parametrize(
     ("value", "rule"),
     [
@@ -480,6 +487,14 @@ def test_thousands_of_faults_are_cut_and_still_close() -> None:
     front = f"scope: {{agents: [{', '.join(['[]'] * 5000)}]}}\n"
     assert len(found(front)) == 100
     assert read(front).scope.closed
+
+
+def test_a_fault_stands_at_the_innermost_value_that_its_path_finds() -> None:
+    (field,) = parse_document("---\nscope:\n  agents: [a]\n---\n").fields
+    for path in (("scope", "agents", 0), ("scope", "agents", 0, "x")):
+        assert (_place(field, FieldFault("scope.type", "", path)).line, field.location.line) == (3, 3)
+        assert _place(field, FieldFault("scope.type", "", path)).column == 12
+    assert _place(field, FieldFault("scope.type", "", ("scope", "x", "y"))) == field.location
 
 
 def test_a_path_is_spelled_as_an_author_would() -> None:
