@@ -88,6 +88,7 @@ _ROWS = (
     RuleRow("reference.absolute",       "spec", E,    OFF, W,   "A link to a file is relative to the skill."),
     RuleRow("reference.missing",        "lint", W,    OFF, W,   "A linked file exists."),
     RuleRow("reference.case",           "lint", W,    OFF, W,   "A linked file is spelled as it is on disk."),
+    RuleRow("hooks.missing",            "lint", W,    OFF, W,   "A hook's script exists."),
 )  # fmt: skip
 
 RULES: dict[str, RuleRow] = {row.id: row for row in _ROWS}

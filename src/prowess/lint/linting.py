@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from prowess.format.profiles import profile_named
 from prowess.format.validation import document_of
+from prowess.lint.rules.hook_missing import HookMissing
 from prowess.lint.rules.reference_case import ReferenceCase
 from prowess.lint.rules.reference_missing import ReferenceMissing
 from prowess.lint.subject import LintSubject
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
     from prowess.format.validation import Target
 
-LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(ReferenceMissing(), ReferenceCase())
+LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(ReferenceMissing(), ReferenceCase(), HookMissing())
 
 
 def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | None = None) -> list[Diagnostic]:

@@ -1,0 +1,83 @@
+"""The rule `hooks.missing`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess._internal.yaml_reader import Node
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+# More missing scripts have one cause, and each suggestion is a search through all files.
+_MAX_FOUND = 100
+_MAX_SUGGESTIONS = 20
+
+
+class HookMissing:
+    """A hook whose script the skill does not have.
+
+    What it does:
+        Looks for the script of each hook in the skill's directory, spelled as it is on disk. Commands are not read.
+
+    Why it matters:
+        A hook that cannot run stops the activation of the skill.
+
+    Example:
+        `hooks: {pre: scripts/check.sh}`, and there is no `scripts/check.sh`.
+
+    Instead:
+        Add the file, or name one that is there.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="hooks.missing", family="lint", severity=Severity.WARNING, summary="A hook's script exists."
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each script that is missing, once."""
+        field = subject.document.field("hooks")
+        if field is None or subject.files is None:
+            return
+        # Imported here, not at the top: few skills have hooks.
+        from prowess.format.extended_fields import extended_fields
+
+        hooks = extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks
+        scripts = dict.fromkeys(hook.script for hook in hooks.entries if hook.script is not None)
+        written = {_normal(text.text): text for text in reversed([*_texts(field.value)])}
+        missing = 0
+        for script in scripts:
+            sighting = subject.files.look_for(script)
+            if sighting.kind == "found":
+                continue
+            missing += 1
+            near = sighting.path if sighting.kind == "other case" else None
+            if near is None and missing <= _MAX_SUGGESTIONS:
+                near = subject.files.suggest(script)
+            hint = f"; did you mean {near}?" if near else ""
+            node = written.get(script, field.value)
+            yield self.meta.found(f"{script} does not exist{hint}", field.origin.location(node.start, node.end))
+            if missing == _MAX_FOUND:
+                return
+
+
+def _texts(node: Node) -> Iterator[Scalar]:
+    match node:
+        case Scalar():
+            yield node
+        case Sequence(items=items):
+            for item in items:
+                yield from _texts(item)
+        case Mapping(entries=entries):
+            for _, value in entries:
+                yield from _texts(value)
+
+
+def _normal(path: str) -> str:
+    return "/".join(part for part in path.strip().split("/") if part not in {"", "."})

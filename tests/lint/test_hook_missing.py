@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.format import parse_document
+from prowess.lint import lint_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prowess.diagnostics import Diagnostic
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    root = tmp_path / "a"
+    (root / "scripts").mkdir(parents=True)
+    (root / "scripts" / "check.sh").write_text("true\n", encoding="utf-8")
+    return root
+
+
+def advice(skill: Path, hooks: str) -> list[Diagnostic]:
+    (skill / "SKILL.md").write_text(f"---\nname: a\ndescription: d\n{hooks}---\n", encoding="utf-8")
+    return lint_skill(skill)
+
+
+def test_a_hook_that_names_a_missing_file_is_reported_at_the_name(skill: Path) -> None:
+    hooks = "hooks:\n  pre: scripts/check.sh\n  Stop:\n  - matcher: '*'\n    hooks:\n    - script: ./scripts/chek.sh\n"
+    (found,) = advice(skill, hooks)
+    assert (found.rule, found.family, found.severity) == ("hooks.missing", "lint", "warning")
+    assert found.message == "scripts/chek.sh does not exist; did you mean scripts/check.sh?"
+    assert (found.location.line, found.location.column) == (9, 15)
+
+
+@pytest.mark.parametrize(
+    ("script", "hint"), [("scripts/Check.sh", "; did you mean scripts/check.sh?"), ("zzzzzzzz", "")]
+)
+def test_the_spelling_on_disk_counts(skill: Path, script: str, hint: str) -> None:
+    (found,) = advice(skill, f"hooks: {{pre: [{script}, {script}]}}\n")
+    assert found.message == f"{script} does not exist{hint}"
+    assert found.location.column == 15
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    ["", "hooks: {pre: scripts/check.sh}\n", "hooks: {Stop: [{command: gone.sh}]}\n", "hooks: {pre: ../gone}\n"],
+)
+def test_what_is_there_or_cannot_be_looked_for_is_not_reported(skill: Path, hooks: str) -> None:
+    assert advice(skill, hooks) == []
+
+
+def test_a_document_without_a_directory_has_no_files_to_miss() -> None:
+    assert lint_skill(parse_document("---\nname: a\nhooks: {pre: gone.sh}\n---\n")) == []
+
+
+def test_thousands_of_missing_hooks_are_reported_in_part(skill: Path) -> None:
+    assert len(advice(skill, f"hooks: {{pre: [{', '.join(f'gone{number}' for number in range(4000))}]}}\n")) == 100
