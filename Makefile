@@ -7,7 +7,7 @@ DOCUMENTS ?= 200000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts bench fuzz clean
+.PHONY: help setup demo test check docs receipts reference bench fuzz clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ demo: setup ## Watch skills being found, checked, loaded, read and run through M
 	@$(PY) demo/run.py
 
 test: check ## Run the checks and every test, with coverage
-	@$(BIN)/pytest -q -n 2 --cov --cov-report=term
+	@$(PY) -m pytest -q -n 2 -p tests.spec.passed_proofs --cov --cov-report=term:skip-covered
 
 check: setup ## Lint, format, types, import contracts, generated pages
 	$(BIN)/ruff check .
@@ -33,6 +33,9 @@ docs: setup ## Write the generated pages
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts --markdown
+
+reference: setup ## Run the reference library's own tests, fetched from the package index, against our shim
+	$(PY) tools/run_reference_tests.py --download
 
 bench: setup ## Measure, and compare with what the README states
 	$(PY) -m benchmarks

@@ -50,9 +50,15 @@ def _require_shown_as_it_is(printed: str) -> None:
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
     shown = re.search(r"## What it looks like\n.*?```text\n(.*?)```", readme, re.DOTALL)
     assert shown is not None
-    lines = [line.partition(" …")[0].rstrip() for line in shown[1].splitlines()]
-    assert [line for line in lines if line not in printed] == [], "the README shows what the demo no longer prints"
+    lines = [_counts_left_out(line.partition(" …")[0].rstrip()) for line in shown[1].splitlines()]
+    missing = [line for line in lines if line not in _counts_left_out(printed)]
+    assert missing == [], "the README shows what the demo no longer prints"
     assert len(lines) > 20
+
+
+def _counts_left_out(text: str) -> str:
+    """Take out what depends on where the project lies (a path costs tokens) and on how many records a call leaves."""
+    return re.sub(r" *\b\d+ (tokens|records|guarantees)\b|(?<=record )\d+", r"\1", text)
 
 
 def test_without_bubblewrap_the_demo_stops_and_says_what_to_install() -> None:

@@ -1,0 +1,70 @@
+"""A pytest plugin for whole runs: each due `must` needs a test that declares it and *passed*, not one that was skipped.
+
+    pytest -p tests.spec.passed_proofs
+
+The static comparison (`test_coverage.py`) sees what tests declare; this sees what they did. Where a declared test was
+skipped, because a machine has no sandbox, say, its requirement is not proved there, and the run fails and names it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.spec.manifest import reached_milestones, requirements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.spec.manifest import Requirement
+
+_PROPERTY = "proves"
+
+
+class PassedProofs:
+    """Counts the ids of tests that passed; with xdist it works in the process that collects the reports."""
+
+    def __init__(self) -> None:
+        self.passed: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the ids that travelled with the report of a call that passed."""
+        if report.when == "call" and report.passed:
+            self.passed.update(str(value) for name, value in report.user_properties if name == _PROPERTY)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Fail a run that was green but left a due `must` without a passed test."""
+        if hasattr(session.config, "workerinput") or exitstatus != pytest.ExitCode.OK:
+            return
+        if unproved(requirements(), self.passed, reached_milestones()):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what was proved, and name what was not."""
+        due = [item for item in requirements() if _is_due(item, reached_milestones())]
+        left = unproved(due, self.passed, reached_milestones())
+        terminalreporter.write_line(f"requirements: {len(due) - len(left)} of {len(due)} due proved by a passed test")
+        for identity in left:
+            terminalreporter.write_line(f"not proved by a passed test: {identity}")
+
+
+def unproved(known: Iterable[Requirement], passed: set[str], reached: frozenset[str]) -> list[str]:
+    """Return the ids of due `must` requirements that are not among `passed`, sorted."""
+    return sorted(item.id for item in known if _is_due(item, reached) and item.id not in passed)
+
+
+def _is_due(item: Requirement, reached: frozenset[str]) -> bool:
+    return item.level == "must" and item.due in reached
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the counter."""
+    config.pluginmanager.register(PassedProofs(), "passed-proofs-counter")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let each test's ids travel with its report, also from a worker of a parallel run."""
+    for mark in item.iter_markers("proves"):
+        item.user_properties.extend((_PROPERTY, identity) for identity in mark.args)
