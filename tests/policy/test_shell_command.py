@@ -1,0 +1,172 @@
+"""A refusal teaches, no line costs much, and without a grammar nothing is permitted."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from prowess.policy import shell_command, shell_tree
+from prowess.policy.shell_command import ShellParts, parse_command_line
+from prowess.policy.shell_words import ShellRefusal
+
+_TRACED = sys.gettrace() is not None or "coverage" in sys.modules
+_MOST_SECONDS = 10.0 if _TRACED else 2.0  # a machine may be busy; without a bound on work these lines take minutes
+
+
+def _argvs(line: str) -> list[tuple[str, ...]]:
+    parts = parse_command_line(line)
+    assert isinstance(parts, ShellParts), parts
+    return [command.argv for command in parts.commands]
+
+
+def _refusal(line: str) -> ShellRefusal:
+    refusal = parse_command_line(line)
+    assert isinstance(refusal, ShellRefusal), refusal
+    return refusal
+
+
+def test_a_line_becomes_argument_vectors_without_quotes() -> None:
+    assert _argvs("git log -1 'a; b' 2>&1 | head -3 # all of it\n\nls \"x\"y\\ z") == [
+        ("git", "log", "-1", "a; b"),
+        ("head", "-3"),
+        ("ls", "xy z"),
+    ]
+
+
+def test_a_word_that_bash_expands_says_so() -> None:
+    parts = parse_command_line("git *.md '*.md' ~ a~ x=~ x:~ [a]")
+    assert isinstance(parts, ShellParts)
+    (command,) = parts.commands
+    assert [word.text for word in command.words if word.expands] == ["*.md", "~", "x=~", "x:~", "[a]"]
+
+
+@pytest.mark.parametrize(
+    ("line", "construct", "words"),
+    [
+        ("git a & id", "background", "'&' runs a command in the background"),
+        ("git $(id)", "substitution", "command or arithmetic substitution"),
+        ("git `id`", "substitution", "'`' runs a command"),
+        ('git "`id`"', "substitution", "inside double quotes too"),
+        ("git $x", "substitution", "value of a variable"),
+        ("git $'a'", "substitution", "escapes of its own"),
+        ("git <(id)", "process-substitution", "'<(...)'"),
+        ("git <<x", "heredoc", "here-document"),
+        ("git <<<x", "heredoc", "here-string"),
+        ("(git)", "subshell", "'(' opens or closes a subshell"),
+        ("git > x", "redirection", "'>' writes a file"),
+        ("git < x", "redirection", "'<' reads a file"),
+        ("git 12>&1", "redirection", "one digit"),
+        ("git {v}>&1", "redirection", "stores a descriptor in a variable"),
+        ("git {a,b}", "braces", "expanded to several words"),
+        ("if git", "keyword", "'if' is a word of the shell's own grammar"),
+        ("A=b git", "assignment", "an assignment before a command"),
+        ("eval git", "builtin", "'eval' runs commands that it is given as text"),
+        ("export A=b", "builtin", "'export' is a part of the shell"),
+        ("test -v x", "builtin", "'test' with -v"),
+        ("printf %n x", "builtin", "'printf' is permitted with a plain format alone"),
+        ("* x", "name", "the program is not named: '*' is expanded first"),
+        ("-x", "name", "must begin with the name of a program"),
+        ("cd x; ./y", "directory", "'./y' is another file"),
+        ("git\fx", "control", "U+000C is no blank to bash"),
+        ("git\u00a0x", "control", "U+00A0 is no blank to bash"),
+        ("git \\\x01", "control", "U+0001 must not follow a backslash"),
+        ("git\0", "control", "NUL"),
+        ("git \ud800", "control", "no valid Unicode"),
+        ("g\\\nit", "continuation", "needs a blank before it"),
+        ("git 'x", "syntax", "a single quote is never closed"),
+        ('git "x', "syntax", "a double quote is never closed"),
+        ("git \\", "syntax", "escapes nothing"),
+        ("git &&", "syntax", "a command is missing after '&&'"),
+        ("; git", "syntax", "a command is missing before ';'"),
+        ("git;; x", "syntax", "';;' belongs to a case statement"),
+        ("git >", "syntax", "a target is missing after '>'"),
+        ("", "empty", "nothing to run"),
+        (">/dev/null", "empty", "without a command"),
+        ("git " + "x" * 65536, "length", "longer than 65536 bytes"),
+        ("git " + "\u3042" * 22000, "length", "longer than 65536 bytes"),
+        ("git" + " x" * 5000, "length", "more than 4096 words"),
+        ("git;" * 257, "length", "more than 256 commands"),
+    ],
+    ids=lambda value: ascii(value)[:40],
+)
+def test_a_refusal_names_the_construct_and_teaches(line: str, construct: str, words: str) -> None:
+    refusal = _refusal(line)
+    assert refusal.construct == construct
+    assert words in refusal.reason
+
+
+def test_without_the_grammar_every_line_is_refused_with_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell_tree._parser.cache_clear()
+    shell_command._parse.cache_clear()
+    monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
+    try:
+        refusal = _refusal("git status")
+    finally:
+        shell_tree._parser.cache_clear()
+        shell_command._parse.cache_clear()
+    assert refusal.construct == "grammar"
+    assert "pip install 'prowess[shell]'" in refusal.reason
+
+
+@pytest.mark.parametrize(
+    "outline",
+    [
+        None,
+        shell_tree.Outline(commands=[[(0, 3)], [(4, 10)]]),
+        shell_tree.Outline(commands=[[(0, 3), (4, 9)]]),
+        shell_tree.Outline(commands=[[(0, 3), (4, 10)]], redirections=[(4, 10)]),
+        shell_tree.Outline(commands=[[(0, 3), (4, 10)]], separators=[(3, 4)]),
+    ],
+    ids=["no simple commands", "two commands", "a shorter word", "a redirection", "a separator"],
+)
+def test_two_readings_that_differ_refuse_the_line(
+    outline: shell_tree.Outline | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "git status"
+    shell_command._parse.cache_clear()
+    monkeypatch.setattr(shell_command, "outline", lambda _: outline)
+    try:
+        assert _refusal(line).construct in {"syntax", "ambiguous"}
+    finally:
+        shell_command._parse.cache_clear()
+    monkeypatch.undo()
+    assert _argvs(line) == [("git", "status")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ -f a ]",
+        "git <> /dev/null",
+        "declare a",
+        "git\x0cx",
+        "a=b",
+        "$(x)",
+        "a 'b",
+        "if x; then y; fi",
+        "x &",
+        "f() { x; }",
+    ],
+)
+def test_the_grammar_alone_does_not_let_these_pass(line: str) -> None:
+    """What our own reading refuses, the outline refuses as well or shows as something else."""
+    outline = shell_tree.outline(line.encode())
+    assert outline is None or [(0, len(line))] not in outline.commands
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a;" * 32000, "a " * 32000, "a|" * 32000, "a\n" * 32000, "(" * 60000, "{" * 60000, "$(" * 30000, "`" * 60000,
+        '"' * 60000, "'" * 60001, "\\" * 60000, "\\\n" * 30000, "<<a " * 15000, "a\\\n " * 15000, ">&1 " * 15000,
+        "{a,b}" * 12000, "*" * 60000, "'a'" * 20000, "~" * 60000, "#" * 60000, "a " * 4000 + "'x", "\u3042" * 20000,
+        "[" * 60000, "a " + "[a" * 30000,
+    ],
+    ids=lambda line: ascii(line[:6]),
+)  # fmt: skip
+def test_no_line_costs_much(line: str) -> None:
+    begun = time.process_time()
+    parse_command_line(line)
+    assert time.process_time() - begun < _MOST_SECONDS
