@@ -1,0 +1,196 @@
+"""Every tool and every wrapper of Prowess, found by walking the package: none runs except through the door.
+
+A tool that is added later is found by itself, and fails here until it is listed and guarded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import pkgutil
+from typing import TYPE_CHECKING, cast
+
+import anyio
+import pytest
+
+import prowess
+from prowess.tools import AroundTheDoorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools.builtin import builtin_tools
+from prowess.tools.function_tool import FunctionTool
+from prowess.tools.wrappers import Audited, Caching, Filtered, NeedsApproval, Renamed, Retrying, ToolWrapper
+from tests.tools.wrappers.kept_log import KeptLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+PLAIN = ToolSpec(name="plain", description="Plain.", input_schema={"type": "object"}, read_only=True)
+
+
+class Plain:
+    """A guarded tool that remembers what it was given."""
+
+    def __init__(self, spec: ToolSpec = PLAIN) -> None:
+        self.spec = spec
+        self.seen: list[tuple[dict[str, object], ToolCall]] = []
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        require_door(self, call)
+        self.seen.append((arguments, call))
+        return {"plain": True}
+
+
+WRAPPERS: dict[str, Callable[[Tool], ToolWrapper]] = {
+    "ToolWrapper": ToolWrapper,
+    "Audited": lambda tool: Audited(tool, KeptLog()),
+    "Caching": Caching,
+    "Filtered": lambda tool: Filtered(tool, lambda arguments: True, "no"),
+    "NeedsApproval": lambda tool: NeedsApproval(tool, "it is costly"),
+    "Renamed": lambda tool: Renamed(tool, "other.name", "Other."),
+    "Retrying": Retrying,
+}
+
+# What a wrapper offers differently from what it wraps; everything else must be the same.
+DIFFERS: dict[str, set[str]] = {
+    "NeedsApproval": {"needs_approval"},
+    "Renamed": {"name", "description", "aliases"},
+}
+
+
+def _classes() -> Iterator[type]:
+    """Every class of the package that has an async `run` of arguments and a call."""
+    for module in pkgutil.walk_packages(prowess.__path__, "prowess."):
+        if module.name.endswith("__main__") or ".probes" in module.name:
+            continue
+        for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if found.__module__ == module.name and found is not Tool and _runs_calls(getattr(found, "run", None)):
+                yield found
+
+
+def _runs_calls(run: object) -> bool:
+    parameters = inspect.signature(run).parameters if inspect.iscoroutinefunction(run) else ()
+    return list(parameters) == ["self", "arguments", "call"]
+
+
+CLASSES = sorted({found.__qualname__: found for found in _classes()}.items())
+_SESSION_TOOLS = {"LoadTool", "UnloadTool", "ReadTool", "RunScriptTool"}
+
+
+def _function() -> int:
+    return 1
+
+
+def _built(found: type, workspace: Path) -> Tool:
+    name = found.__qualname__
+    if name in WRAPPERS:
+        return WRAPPERS[name](Plain())
+    if name == "FunctionTool":
+        return FunctionTool(_function)
+    for tool in builtin_tools(workspace=workspace, write=True):
+        if type(tool) is found:
+            return tool
+    # Without anything to work with: whatever it does before the door fails in another way.
+    needed = [each for each in inspect.signature(found).parameters.values() if each.default is each.empty]
+    return cast("Tool", found(*[Plain() if each.name in ("tool", "wrapped") else None for each in needed]))
+
+
+def test_the_walk_finds_tools_and_wrappers() -> None:
+    names = {name for name, _ in CLASSES}
+    assert names >= {*WRAPPERS, *_SESSION_TOOLS, "FunctionTool", "Read", "Write", "Edit", "Glob", "Grep", "Bash"}
+
+
+@pytest.mark.proves("runtime.restrict.every-call")
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(
+            found,
+            id=name,
+            marks=pytest.mark.xfail(strict=False, reason="other rooms take the guard when the gates reach the session")
+            if not found.__module__.startswith("prowess.tools.")
+            else (),
+        )
+        for name, found in CLASSES
+    ],
+)
+async def test_a_tool_does_nothing_for_anybody_but_its_executor(found: type, tmp_path: Path) -> None:
+    tool = _built(found, tmp_path)
+    with pytest.raises(AroundTheDoorError):
+        await tool.run({"names": []}, ToolCall(id="1", name="any", arguments={}))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+async def test_a_wrapper_is_no_way_around_what_it_wraps(name: str) -> None:
+    inner = Plain()
+    wrapper = WRAPPERS[name](inner)
+    executor = ToolExecutor([wrapper])
+    result = await executor.call(ToolCall(id="1", name=wrapper.spec.name, arguments={"a": 1}))
+    assert result.unwrap() == {"plain": True}
+    with pytest.raises(AroundTheDoorError):
+        await inner.run({}, inner.seen[0][1])
+
+
+def _protocol_members() -> list[str]:
+    return sorted(name for name in vars(Tool) if not name.startswith("_"))
+
+
+def test_the_base_of_all_wrappers_forwards_every_member_of_the_protocol() -> None:
+    assert _protocol_members() == ["run", "spec"]
+    missing = [name for name in _protocol_members() if name not in vars(ToolWrapper)]
+    assert missing == []
+
+
+def test_every_wrapper_has_that_base_and_leaves_the_door_to_it() -> None:
+    for module in pkgutil.iter_modules(importlib.import_module("prowess.tools.wrappers").__path__):
+        loaded = importlib.import_module(f"prowess.tools.wrappers.{module.name}")
+        own = [
+            value for value in vars(loaded).values() if inspect.isclass(value) and value.__module__ == loaded.__name__
+        ]
+        for found in own:
+            assert issubclass(found, ToolWrapper)
+            assert found is ToolWrapper or "run" not in vars(found)
+            assert found.__name__ in WRAPPERS
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_a_wrapper_offers_what_it_wraps_but_for_what_it_is_for(name: str) -> None:
+    spec = ToolSpec(
+        name="plain",
+        description="Plain.",
+        input_schema={"type": "object", "properties": {"a": {"type": "string"}}},
+        output_schema={"type": "object"},
+        title="Title",
+        read_only=True,
+        destructive=True,
+        idempotent=True,
+        open_world=True,
+        aliases=("simple",),
+        needs_approval="why",
+    )
+    offered = WRAPPERS[name](Plain(spec)).spec
+    differing = {field for field in spec.__slots__ if getattr(offered, field) != getattr(spec, field)}
+    assert differing == DIFFERS.get(name, set())
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+async def test_a_wrapper_passes_on_arguments_call_result_and_cancellation(name: str) -> None:
+    inner = Plain()
+    wrapper = WRAPPERS[name](inner)
+    call = ToolCall(id="7", name=wrapper.spec.name, arguments={"a": [1]})
+    assert (await ToolExecutor([wrapper]).call(call)).unwrap() == {"plain": True}
+    [(arguments, seen)] = inner.seen
+    assert (arguments, seen.id, seen.arguments) == ({"a": [1]}, "7", {"a": [1]})
+
+    class Slow(Plain):
+        async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+            require_door(self, call)
+            await anyio.sleep(5)
+            return {}
+
+    with anyio.move_on_after(0.02) as scope:
+        await ToolExecutor([WRAPPERS[name](Slow())]).call(call)
+    assert scope.cancelled_caught
