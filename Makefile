@@ -4,6 +4,7 @@ SHELL := bash
 BIN := .venv/bin
 PY := $(BIN)/python
 DOCUMENTS ?= 200000
+COMMAND_LINES ?= 100000
 export PYTHON
 
 .DEFAULT_GOAL := help
@@ -40,8 +41,9 @@ reference: setup ## Run the reference library's own tests, fetched from the pack
 bench: setup ## Measure, and compare with what the README states
 	$(PY) -m benchmarks
 
-fuzz: setup ## Put 200 000 generated documents through the parser (DOCUMENTS=n for another number)
+fuzz: setup ## Put 200 000 documents through the parser and 100 000 command lines through bash (DOCUMENTS=, COMMAND_LINES=)
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests
+	PROWESS_SHELL_FUZZ=$(COMMAND_LINES) $(BIN)/pytest -q -n 2 -m shell_fuzz tests
 
 clean: ## Remove everything that was made here
 	rm -rf .venv .cache .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -56,6 +56,33 @@ def test_bash_starts_what_was_permitted_and_nothing_else(shard: int, tmp_path: P
     assert judged["started"] > count // 10
 
 
+@pytest.mark.skipif(_OBSTACLE is not None, reason=f"nothing can be traced: {_OBSTACLE}")
+def test_the_judge_sees_what_a_wrong_reading_would_miss(tmp_path: Path) -> None:
+    """Without this the test above could pass because the trace is read wrongly."""
+    bash = TracedBash(tmp_path, PROGRAMS)
+    lines_ = [
+        "git 'a b' | rm",
+        "git $(id)",
+        "git & rm x; wait",
+        "g{it,x} a",
+        "hash -p sub/stub git; git",
+        "git a\fb",
+        "printf %n PATH",
+    ]
+    started = bash.started(lines_)
+    assert sorted(started[0]) == [("git", "a b"), ("rm",)]
+    assert started[1] == [("id",), ("git",)]
+    assert sorted(started[2]) == [("git",), ("rm", "x")]
+    assert started[3] == [("git", "gx", "a")]
+    assert started[4] == [("sub/stub as git",)]
+    assert started[5] == [("git", "a\fb")]
+    assert started[6] == []
+    wrong = parse_command_line("git")
+    assert isinstance(wrong, ShellParts)
+    assert [len(_faults("", wrong, argvs)) for argvs in started] == [2, 1, 1, 1, 1, 1, 0]
+    assert len(_faults("", wrong, [("git",), ("git",)])) == 1
+
+
 def _faults(line: str, parts: ShellParts, argvs: Sequence[tuple[str, ...]]) -> list[str]:
     """Each vector that bash passed must be one of ours, and each of ours is passed at most once."""
     owner: dict[int, int] = {}  # place of a command → place of the vector it stands for

@@ -82,7 +82,13 @@ class TracedBash:
             check=False,
             preexec_fn=_limit,
         )
-        return _split(trace, len(lines))
+        return [[self._checked(path, argv) for path, argv in calls] for calls in _split(trace, len(lines))]
+
+    def _checked(self, path: str, argv: tuple[str, ...]) -> tuple[str, ...]:
+        """The vector; where the file that was started is not the one of that name, the name says so."""
+        if path in {argv[0], str(self._bin / argv[0])}:
+            return argv
+        return (f"{path} as {argv[0]}", *argv[1:])
 
 
 def can_trace() -> str | None:
@@ -100,8 +106,8 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _split(trace: Path, count: int) -> list[list[tuple[str, ...]]]:
-    found: list[list[tuple[str, ...]]] = [[] for _ in range(count)]
+def _split(trace: Path, count: int) -> list[list[tuple[str, tuple[str, ...]]]]:
+    found: list[list[tuple[str, tuple[str, ...]]]] = [[] for _ in range(count)]
     at = -1
     for line in trace.read_text(encoding="ascii").splitlines():
         match = _EXECVE.match(line)
@@ -112,7 +118,7 @@ def _split(trace: Path, count: int) -> list[list[tuple[str, ...]]]:
             assert argv[6] == f"line-{at + 1}"
             at += 1
         elif at >= 0:
-            found[at].append(argv)
+            found[at].append((_text(match["path"]), argv))
     assert at == count - 1, f"only {at + 1} of {count} lines were run"
     return found
 

@@ -46,8 +46,8 @@ def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | No
     pattern = arguments.get("pattern")
     if tool != "Glob" or not isinstance(root, str):
         return root, None
-    if not isinstance(pattern, str) or ".." in pattern.split("/"):
-        return None, None  # it climbs, so nothing is known about where it looks
+    if not isinstance(pattern, str) or ".." in pattern:
+        return None, None  # it may climb, also out of braces, so nothing is known about where it looks
     parts = pattern.split("/")
     fixed = next(
         (place for place, part in enumerate(parts[:-1]) if any(char in part for char in _SPECIAL)), len(parts) - 1

@@ -92,7 +92,7 @@ def read_policy_file(path: str) -> PolicyFile:
     reader = _Reader(path, TomlLines(text.replace("\r\n", "\n")))
     policy = reader.read(content)
     if reader.problems:
-        raise PolicyError(tuple(reader.problems))
+        raise PolicyError(tuple(text for _, text in sorted(reader.problems)))
     return policy
 
 
@@ -112,7 +112,7 @@ def _text(path: str) -> str:
 class _Reader:
     def __init__(self, path: str, lines: TomlLines) -> None:
         self._path, self._lines = path, lines
-        self.problems: list[str] = []
+        self.problems: list[tuple[int, str]] = []  # line and sentence
 
     def read(self, content: dict[str, object]) -> PolicyFile:
         known = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "audit", "rule", "expect")
@@ -234,7 +234,8 @@ class _Reader:
 
     def _fault(self, what: str, *at: str | int) -> None:
         name = ".".join(str(part) for part in at if not isinstance(part, int))
-        self.problems.append(f"{self._path}:{self._lines.of(*at)}: {name}: {what}")
+        line = self._lines.of(*at)
+        self.problems.append((line, f"{self._path}:{line}: {name}: {what}"))
 
 
 def _short_call(text: str) -> PolicyCall | None:
