@@ -74,7 +74,7 @@ def test_the_judge_sees_what_a_wrong_reading_would_miss(tmp_path: Path) -> None:
     assert started[1] == [("id",), ("git",)]
     assert sorted(started[2]) == [("git",), ("rm", "x")]
     assert started[3] == [("git", "gx", "a")]
-    assert started[4] == [("sub/stub as git",)]
+    assert started[4] == [("./sub/stub as git",)]
     assert started[5] == [("git", "a\fb")]
     assert started[6] == []
     wrong = parse_command_line("git")
