@@ -54,9 +54,9 @@ def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "skills_list", "arguments": {}}},
     ]
     with subprocess.Popen(
-        [sys.executable, "-m", "prowess", "serve", "--trust-project", "--workspace", "/"],
+        [sys.executable, "-m", "prowess", "serve", "--trust-project"],
         cwd=tmp_path,
-        env={**os.environ, "PROWESS_HOME": str(own_home / "blocked")},
+        env={**os.environ, "HOME": str(tmp_path), "PROWESS_HOME": str(own_home / "blocked")},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -72,7 +72,7 @@ def test_notices_go_to_standard_error_and_flags_reach_the_catalog(tmp_path: Path
         said = server.stderr.read()
         assert server.wait(20) == 0
     assert "leaves no audit record" in said
-    assert "/ is not used as the workspace" in said
+    assert f"{tmp_path} is not used as the workspace" in said
     assert "<name>mine</name>" in answers[1]["result"]["instructions"]
     (listed,) = answers[2]["result"]["structuredContent"]["skills"]
     assert (listed["name"], listed["active"]) == ("mine", False)

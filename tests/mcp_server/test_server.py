@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import jsonschema
 import pytest
+from mcp.shared.exceptions import MCPError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,14 +76,14 @@ async def test_artifacts_are_resources_whatever_their_names(
     in_process: Callable[..., Any], sandbox: None, own_home: Path
 ) -> None:
     async with in_process() as client:
-        assert (await client.list_resources()).resources == []
+        assert not [one for one in (await client.list_resources()).resources if one.uri.startswith("prowess:")]
         await client.call_tool("skills_load", {"names": ["alpha"]})
         for _ in range(2):
             ran = await client.call_tool("skills_run_script", {"path": "scripts/leave.sh"})
         links = [block for block in ran.content if block.type == "resource_link"]
         assert sorted(link.name for link in links) == ["b\u00fc n%.bin", "latin.txt", "long.txt", "note.txt"]
         resources = (await client.list_resources()).resources
-        assert len(resources) == 8
+        assert [one.uri.startswith("prowess:") for one in resources] == [True] * 8 + [False] * 3
         assert {one.uri for one in resources[:4]} == {link.uri for link in links}, "the newest run comes first"
         contents = {}
         for one in resources[:4]:
@@ -92,9 +93,11 @@ async def test_artifacts_are_resources_whatever_their_names(
         assert (contents["note.txt"].text, contents["note.txt"].mime_type) == ("h\u00e9llo\n", "text/plain")
         assert base64.b64decode(contents["latin.txt"].blob) == b"\xff", "of a text type, but no text"
         assert contents["long.txt"].text == "a" * 2_200_000
-        for wrong in ("prowess://artifacts/x/note.txt", "file:///etc/passwd", resources[0].uri + "/../x"):
-            with pytest.raises(Exception, match="artifacts of this session"):
+        for wrong in ("prowess://artifacts/x/note.txt", resources[0].uri + "/../x"):
+            with pytest.raises(MCPError, match="artifacts of this session"):
                 await client.read_resource(wrong)
+        with pytest.raises(MCPError, match="no skill URI"):
+            await client.read_resource("file:///etc/passwd")
     assert list((own_home / ".prowess" / "artifacts").iterdir()) == [], "they go with the session"
 
 

@@ -76,9 +76,9 @@ class ArtifactShelf:
         return artifact, data
 
 
-def as_text(artifact: ArtifactResource, data: bytes) -> str | None:
-    """Return the text of an artifact of a text type, None where it is binary."""
-    if not artifact.media_type.startswith("text/") and artifact.media_type not in _TEXT_TYPES:
+def as_text(media_type: str, data: bytes) -> str | None:
+    """Return the text of what has a text type, None where it is binary."""
+    if not media_type.startswith("text/") and media_type not in _TEXT_TYPES:
         return None
     try:
         return data.decode()

@@ -1,90 +1,128 @@
-"""The MCP server over one session: tools, instructions, and artifacts as resources.
+"""The MCP server over sessions: tools, resources, prompts, and the Skills extension.
 
-Only translation happens here. What a call may do is decided behind the session's door, and a failed call is a result
-(`isError` with the error in `_meta`), never a protocol error.
+Only translation happens here. What a tool call may do is decided behind the session's door, and a failed call is a
+result (`isError` with the error in `_meta`), never a protocol error.
 """
 
 from __future__ import annotations
 
 import base64
+import re
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
+from mcp.server.lowlevel.server import NotificationOptions
 
 from prowess import __version__
-from prowess.errors import SkillError
-from prowess.mcp_server.artifact_resources import ArtifactShelf, as_text
-from prowess.mcp_server.skills_list import SkillsListTool
-from prowess.runtime import Session
+from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
+from prowess.mcp_server import older_forms
+from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
+from prowess.mcp_server.failures import protocol_error
+from prowess.mcp_server.served_session import OnlySession, ServedSession
+from prowess.mcp_server.skills_extension import SkillsExtension
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping
 
     from mcp.server.context import ServerRequestContext
+    from mcp.server.models import InitializationOptions
 
-    from prowess.catalog import Catalog
+    from prowess.catalog import Catalog, SkillEntry
     from prowess.mcp_server.artifact_resources import ArtifactResource
+    from prowess.mcp_server.prompts import SkillPrompt
+    from prowess.mcp_server.served_session import Sessions
 
-INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; names stay, descriptions give way
-RESOURCE_NOT_FOUND = -32002  # MCP specification, resources, error handling
-_AGAIN = "- This list is as of the start of the server. skills.list shows it as it is now, and searches it.\n"
+RESOURCES_PAGE = 200
+_CURSOR = re.compile(r"[0-9]{1,9}")
+_CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
 
-def open_session(catalog: Catalog, **options: Any) -> Session:  # noqa: ANN401 -- handed on to Session
+def open_session(catalog: Catalog, **options: Any) -> ServedSession:  # noqa: ANN401 -- handed on to Session
     """Return a session as MCP needs it: bodies in results, and `skills.list` beside the four tools."""
-
-    def active() -> set[tuple[str, str]]:
-        return {(skill.key, skill.location) for skill in session.active_skills}
-
-    listing = SkillsListTool(catalog, active, expose_location=options.get("expose_location", True))
-    session = Session(catalog, body="result", extra_tools=(listing,), **options)
-    return session
+    return ServedSession(catalog, **options)
 
 
-def build_server(session: Session) -> Server[dict[str, Any]]:
-    """Return the server for a session of `open_session`."""
-    handlers = _Handlers(session)
-    return Server(
-        "prowess",
-        version=__version__,
-        title="Prowess: Agent Skills",
-        instructions=instructions(session),
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_read_resource=handlers.read_resource,
-    )
+def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:
+    """Return the server for a session of `open_session`, or for many; `interval` bounds how old its lists may be."""
+    chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
+    return SkillsServer(chosen, interval)
 
 
-def instructions(session: Session) -> str | None:
-    """Return what a host shows its model once: the base rules and the skills there are; None without skills."""
-    text = session.instructions(INSTRUCTIONS_BUDGET)
-    return text + _AGAIN if text else None
+class SkillsServer(Server[dict[str, Any]]):
+    """The SDK's server with our handlers; while it runs, changes on disk are looked for."""
+
+    def __init__(self, sessions: Sessions, interval: float) -> None:
+        changes = Changes(sessions, interval=interval)
+        handlers = _Handlers(sessions, changes)
+
+        @asynccontextmanager
+        async def watched(server: Server[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+            del server
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(changes.watch)
+                yield {}
+                changes.listen.close()
+                tasks.cancel_scope.cancel()
+
+        super().__init__(
+            "prowess",
+            version=__version__,
+            title="Prowess: Agent Skills",
+            instructions=sessions.instructions,
+            lifespan=watched,
+            on_list_tools=handlers.list_tools,
+            on_call_tool=handlers.call_tool,
+            on_list_resources=handlers.list_resources,
+            on_list_resource_templates=handlers.list_resource_templates,
+            on_read_resource=handlers.read_resource,
+            on_list_prompts=handlers.list_prompts,
+            on_get_prompt=handlers.get_prompt,
+            on_subscriptions_listen=changes.listen,
+        )
+        SkillsExtension(sessions).install(self)
+        self.add_notification_handler("notifications/initialized", types.NotificationParams, handlers.greeted)
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """As the SDK's, but the server says of itself that its lists may change."""
+        return super().create_initialization_options(
+            notification_options or _CHANGES, experimental_capabilities, extensions
+        )
 
 
 class _Handlers:
     """One method of the protocol each."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._shelf = ArtifactShelf(session)
+    def __init__(self, sessions: Sessions, changes: Changes) -> None:
+        self._sessions, self._changes = sessions, changes
+
+    async def greeted(self, context: ServerRequestContext[Any], params: types.NotificationParams | None) -> None:
+        del params
+        (await self._sessions.of(context)).peer = context.session
 
     async def list_tools(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        del context, params
-        tools = [types.Tool.model_validate(shapes.tool(spec), by_name=False) for spec in self._session.tools()]
+        del params
+        session = await self._sessions.of(context)
+        tools = [types.Tool.model_validate(shapes.tool(spec), by_name=False) for spec in session.tools()]
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        call_id = None if context.request_id is None else str(context.request_id)
-        result = await self._session.call(params.name, params.arguments or {}, call_id)
-        left = self._shelf.add(result.result) if result.success and result.result else []
+        session = await self._sessions.of(context)
+        result = await session.call(params.name, params.arguments or {}, _call_id(context))
+        await self._changes.look()
+        left = session.artifacts.add(result.result) if result.success and result.result else []
         shape = shapes.call_result(result, _reading(result.result) if result.result else None)
         content = [*cast("Iterable[object]", shape["content"]), *map(_link, left)]
         return types.CallToolResult.model_validate({**shape, "content": content}, by_name=False)
@@ -92,27 +130,97 @@ class _Handlers:
     async def list_resources(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
+        session = await self._sessions.of(context)
+        entries = session.skills.listed()
+        every = [
+            *(types.Resource(**_facts(one)) for one in session.artifacts.listed()),
+            *([_INDEX] if entries else []),
+            *map(_document, entries),
+        ]
+        start = _position(params)
+        page = every[start : start + RESOURCES_PAGE]
+        more = str(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
+        return types.ListResourcesResult(resources=page, next_cursor=more)
+
+    async def list_resource_templates(
+        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
         del context, params
-        return types.ListResourcesResult(resources=[types.Resource(**_facts(one)) for one in self._shelf.listed()])
+        return types.ListResourceTemplatesResult(resource_templates=[_FILES])
 
     async def read_resource(
         self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        del context
         uri = str(params.uri)
-        try:
-            artifact, data = await self._shelf.read(uri)
-        except SkillError as error:
-            detail = {"code": error.code, "message": str(error), "suggestions": list(error.suggestions)}
-            raise MCPError(RESOURCE_NOT_FOUND, str(error), detail) from error
-        text = as_text(artifact, data)
+        session = await self._sessions.of(context)
+        with protocol_error():
+            content = await session.reads.read(uri, _call_id(context))
         contents: types.TextResourceContents | types.BlobResourceContents
-        if text is None:
-            blob = base64.b64encode(data).decode("ascii")
-            contents = types.BlobResourceContents(uri=uri, mime_type=artifact.media_type, blob=blob)
+        if content.text is None:
+            blob = base64.b64encode(content.data).decode("ascii")
+            contents = types.BlobResourceContents(uri=uri, mime_type=content.media_type, blob=blob)
         else:
-            contents = types.TextResourceContents(uri=uri, mime_type=artifact.media_type, text=text)
+            contents = types.TextResourceContents(uri=uri, mime_type=content.media_type, text=content.text)
         return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(
+        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        session = await self._sessions.of(context)
+        every = session.prompts.listed()
+        start = _position(params)
+        more = str(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
+        return types.ListPromptsResult(
+            prompts=[_prompt(one) for one in every[start : start + RESOURCES_PAGE]], next_cursor=more
+        )
+
+    async def get_prompt(
+        self, context: ServerRequestContext[Any], params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        session = await self._sessions.of(context)
+        with protocol_error():
+            prompt, text = await session.prompts.get(params.name, params.arguments or {})
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+_INDEX = types.Resource(
+    uri=INDEX,
+    name="index.json",
+    description="The skills of this server, for clients without the Skills extension.",
+    mime_type=older_forms.MEDIA_TYPE,
+)
+_FILES = types.ResourceTemplate(
+    uri_template="skill://{skill}/{+path}",
+    name="skill-file",
+    title="A file of a skill",
+    description=f"{DOCUMENT} is the instructions; {older_forms.MANIFEST} lists every file with size and digest.",
+)
+
+
+def _call_id(context: ServerRequestContext[Any]) -> str:
+    return str(context.request_id)
+
+
+def _position(params: types.PaginatedRequestParams | None) -> int:
+    cursor = "" if params is None else params.cursor or ""
+    return int(cursor) if _CURSOR.fullmatch(cursor) else 0
+
+
+def _document(entry: SkillEntry) -> types.Resource:
+    return types.Resource(
+        uri=skill_uri(entry.name, DOCUMENT), name=entry.name, description=entry.description, mime_type="text/markdown"
+    )
+
+
+def _prompt(prompt: SkillPrompt) -> types.Prompt:
+    arguments = [
+        types.PromptArgument(
+            name=argument.name, description=argument.description or prompt.hint, required=argument.required
+        )
+        for argument in prompt.arguments
+    ]
+    return types.Prompt(name=prompt.name, description=prompt.description, arguments=arguments)
 
 
 def _reading(result: Mapping[str, object]) -> str | None:

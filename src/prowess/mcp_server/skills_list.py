@@ -9,7 +9,7 @@ from anyio import to_thread
 from prowess.tools import ToolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.tools import ToolCall
@@ -65,10 +65,16 @@ class SkillsListTool:
     spec = SPEC
 
     def __init__(
-        self, catalog: Catalog, active: Callable[[], Collection[tuple[str, str]]], *, expose_location: bool = True
+        self,
+        catalog: Catalog,
+        offered: Callable[[], Iterable[SkillEntry]],
+        active: Callable[[], Collection[tuple[str, str]]],
+        *,
+        expose_location: bool = True,
     ) -> None:
-        """`active` answers with (key, location) of the loaded skills."""
-        self._catalog, self._active, self._expose_location = catalog, active, expose_location
+        """`offered` answers with what is open to the model, `active` with (key, location) of the loaded skills."""
+        self._catalog, self._offered, self._active = catalog, offered, active
+        self._expose_location = expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return one page."""
@@ -76,7 +82,7 @@ class SkillsListTool:
         await to_thread.run_sync(self._catalog.refresh)
         words = cast("str", arguments.get("query", "")).casefold().split()
         after = cast("str", arguments.get("cursor", ""))
-        found = [entry for entry in sorted(self._catalog.entries(), key=_name) if _has(entry, words)]
+        found = [entry for entry in sorted(self._offered(), key=_name) if _has(entry, words)]
         rest = [entry for entry in found if _name(entry) > after]
         page = rest[:PAGE]
         active = self._active()

@@ -17,12 +17,12 @@ from mcp.server.stdio import stdio_server
 from prowess.mcp_server.server import build_server
 
 if TYPE_CHECKING:
-    from prowess.runtime import Session
+    from prowess.mcp_server.served_session import ServedSession
 
 _CLOSING_SECONDS = 2.0
 
 
-async def serve_stdio(session: Session) -> None:
+async def serve_stdio(session: ServedSession) -> None:
     """Serve until standard input ends, then close the session.
 
     SIGTERM and SIGINT cancel what runs, close the session and end the process with 128 + the signal.

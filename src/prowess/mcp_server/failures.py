@@ -1,0 +1,35 @@
+"""Errors of ours as errors of the protocol, for requests that are no tool calls.
+
+What was asked for wrongly, or is not there, is `invalid params` (-32602), as the Skills extension and the revision
+2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ASKED_WRONGLY = (ValueError, LookupError)
+
+
+@contextmanager
+def protocol_error() -> Iterator[None]:
+    """Turn a SkillError that is raised inside into the protocol's error.
+
+    Raises:
+        MCPError: instead.
+    """
+    try:
+        yield
+    except SkillError as error:
+        detail = {"code": error.code, "message": str(error), "suggestions": list(error.suggestions)}
+        code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR
+        raise MCPError(code, str(error), detail) from error

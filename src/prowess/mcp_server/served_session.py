@@ -1,0 +1,104 @@
+"""A session as MCP needs it, with what a server keeps beside it: resources, prompts, and whom to tell of changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from prowess.mcp_server.artifact_resources import ArtifactShelf
+from prowess.mcp_server.host_reads import HostReads
+from prowess.mcp_server.prompts import SkillPrompts
+from prowess.mcp_server.skill_shelf import SkillShelf
+from prowess.mcp_server.skills_list import SkillsListTool
+from prowess.runtime import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
+
+    from prowess.catalog import Catalog, SkillEntry
+
+INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; names stay, descriptions give way
+_AGAIN = "- This list is as of the start of the server. skills.list shows it as it is now, and searches it.\n"
+
+
+class ServedSession(Session):
+    """A session whose bodies stand in results, with `skills.list` beside the four tools.
+
+    `peer` is the connection to notify of changes, None where it listens to a stream instead.
+    """
+
+    def __init__(self, catalog: Catalog, **options: Any) -> None:  # noqa: ANN401 -- handed on to Session
+        expose_location = options.get("expose_location", True)
+        listing = SkillsListTool(catalog, self._offered, self._active, expose_location=expose_location)
+        super().__init__(catalog, body="result", extra_tools=(listing,), **options)
+        self.artifacts = ArtifactShelf(self)
+        self.skills = SkillShelf(catalog)
+        self.reads = HostReads(self.skills, self.artifacts, audit=options.get("audit"), session_id=self.session_id)
+        self.prompts = SkillPrompts(self)
+        self.peer: ServerSession | None = None
+        self.told: tuple[str, ...] = self.tool_names()
+
+    def tool_names(self) -> tuple[str, ...]:
+        """Return the names of the tools on offer."""
+        return tuple(spec.name for spec in self.tools())
+
+    def host_instructions(self) -> str | None:
+        """Return what a host shows its model once: the base rules and the skills there are; None without skills."""
+        text = self.instructions(INSTRUCTIONS_BUDGET)
+        return text + _AGAIN if text else None
+
+    def _offered(self) -> list[SkillEntry]:
+        return [offer.entry for offer in self._context.visibility.offers("model")]
+
+    def _active(self) -> set[tuple[str, str]]:
+        return {(skill.key, skill.location) for skill in self.active_skills}
+
+
+class Sessions(Protocol):
+    """Which session a request belongs to."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of every session."""
+        ...
+
+    @property
+    def instructions(self) -> str | None:
+        """What a new connection is told."""
+        ...
+
+    async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
+        """Return the session of a request, a new one for a new connection."""
+        ...
+
+    def open(self) -> Iterable[ServedSession]:
+        """Return every session that is open."""
+        ...
+
+
+class OnlySession:
+    """One process, one connection, one session."""
+
+    def __init__(self, session: ServedSession) -> None:
+        self._session = session
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of the session."""
+        return self._session.catalog
+
+    @property
+    def instructions(self) -> str | None:
+        """What the host is told."""
+        return self._session.host_instructions()
+
+    async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
+        """Return the session."""
+        del context
+        return self._session
+
+    def open(self) -> Iterable[ServedSession]:
+        """Return the session alone."""
+        return (self._session,)

@@ -1,0 +1,248 @@
+"""The skills of a catalog as resources: a complete list of files with digests, and exactly those bytes.
+
+A skill is served under its own name, so only what the format's rules allow as one is served: a conforming name and a
+description, written as text in a file called SKILL.md, at most 512 files of at most 16 MiB together, each under a path
+that can be asked for. Every other skill stays reachable through the tools, and `why_not` says what keeps it away.
+
+A file is read beneath its skill's directory without following a link, and handed out only if it is the file that the
+list has hashed. Everything here reads the disk and blocks.
+
+Source: MCP Skills extension `io.modelcontextprotocol/skills`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess._internal.contained import ContainedRoot, check_relative
+from prowess.catalog.skill_uri import DOCUMENT, parse_skill_uri, skill_uri
+from prowess.errors import (
+    InvalidArgumentsError,
+    NotAFileError,
+    ResourceNotFoundError,
+    SkillError,
+    SkillNotFoundError,
+    UnavailableError,
+    UnsafePathError,
+)
+from prowess.execution.artifacts import media_type
+from prowess.format.extended_fields import extended_fields
+from prowess.format.json_rendering import as_json
+from prowess.format.name import name_faults
+
+if TYPE_CHECKING:
+    from prowess._internal.tree_digest import FileRecord
+    from prowess.catalog import Catalog, SkillEntry
+    from prowess.format import Skill
+
+MAX_FILES = 512  # Skills extension, limits
+MAX_BYTES = 16 * 1024 * 1024
+DIRECTORY_TYPE = "inode/directory"
+_UNKNOWN = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedSkill:
+    """A skill that is served; `frontmatter` is typed as JSON, `files` are all of its files, sorted by path."""
+
+    name: str
+    description: str
+    root_dir: str
+    frontmatter: dict[str, object]
+    files: tuple[FileRecord, ...]
+
+    @property
+    def uri(self) -> str:
+        """The URI of its SKILL.md."""
+        return skill_uri(self.name, DOCUMENT)
+
+    def as_entry(self) -> dict[str, object]:
+        """Return the entry of the Skills extension."""
+        return {
+            "uri": self.uri,
+            "frontmatter": self.frontmatter,
+            "resources": [
+                {"uri": skill_uri(self.name, file.path), "digest": f"sha256:{file.sha256}", "size": file.size}
+                for file in self.files
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedFile:
+    """The bytes of one file; `digest` is `sha256:` and 64 hex digits of `data`."""
+
+    skill: str
+    path: str
+    media_type: str
+    data: bytes
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """What a directory holds: a file or, with the type `inode/directory` and no size, a directory."""
+
+    uri: str
+    name: str
+    media_type: str
+    size: int | None = None
+
+
+class SkillShelf:
+    """Looks served skills up. A name means the copy that the catalog uses; shadowed copies are not served."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def listed(self) -> list[SkillEntry]:
+        """Return what a model may be shown and whose name can be served, sorted by name; nothing else is checked."""
+        return [
+            entry
+            for entry in self._catalog.entries()
+            if not name_faults(entry.name) and not extended_fields(entry.properties).disable_model_invocation
+        ]
+
+    def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
+        """Return the served skills whose names follow `after`, and the name where the next page goes on."""
+        names = sorted(entry.name for entry in self.listed() if entry.name > after)
+        found = [skill for name in names[:size] if (skill := self._if_served(name)) is not None]
+        return found, names[size - 1] if len(names) > size else None
+
+    def get(self, name: str) -> ServedSkill:
+        """Return a skill by name, one that is hidden from models too.
+
+        Raises:
+            SkillNotFoundError: no such skill, or one that cannot be served; the reason says which.
+            UnavailableError: it is being written to.
+        """
+        return _served(self._catalog.skill(name), name)
+
+    def at(self, uri: str) -> ServedSkill:
+        """Return the skill whose SKILL.md has this URI.
+
+        Raises:
+            InvalidArgumentsError: it is not the URI of a SKILL.md; or as `get`.
+        """
+        name, path = _parsed(uri)
+        if path != DOCUMENT:
+            raise InvalidArgumentsError((f"{uri} is not the URI of a skill's SKILL.md",))
+        return self.get(name)
+
+    def read(self, uri: str) -> ServedFile:
+        """Return one file of a skill.
+
+        Raises:
+            InvalidArgumentsError, SkillNotFoundError, ResourceNotFoundError, NotAFileError, UnavailableError.
+        """
+        name, path = _parsed(uri)
+        skill = self.get(name)
+        record = next((file for file in skill.files if file.path == path), None)
+        if record is None:
+            if not path or _holds(skill, path):
+                raise NotAFileError(name, path or ".", tuple(child.name for child in _children(skill, path)))
+            raise ResourceNotFoundError(name, path)
+        data = _bytes(skill, record)
+        return ServedFile(skill=name, path=path, media_type=_type(path), data=data, digest=f"sha256:{record.sha256}")
+
+    def children(self, uri: str) -> list[Child]:
+        """Return what a directory of a skill holds, sorted by name.
+
+        Raises:
+            InvalidArgumentsError: it is no directory; or as `get`.
+        """
+        name, path = _parsed(uri)
+        skill = self.get(name)
+        if path and not _holds(skill, path):
+            raise InvalidArgumentsError((f"{uri} is not a directory resource",))
+        return _children(skill, path)
+
+    def _if_served(self, name: str) -> ServedSkill | None:
+        try:
+            return self.get(name)
+        except SkillError:
+            return None  # one broken skill must not take the list away
+
+
+def why_not(skill: Skill) -> str | None:
+    """Say why a skill is not served; None where it is."""
+    written = as_json(skill.document)
+    name = written.get("name")
+    if not isinstance(name, str) or not isinstance(written.get("description"), str):
+        return "its front matter must have a name and a description that are texts"
+    if name_faults(name):
+        return f"its name {name!r} does not follow the rules for names"
+    if skill.manifest.find(DOCUMENT) is None:
+        return f"its file must be called {DOCUMENT}"
+    files = skill.manifest.files
+    if len(files) > MAX_FILES:
+        return f"it has {len(files)} files, at most {MAX_FILES} are served"
+    if (size := sum(file.size for file in files)) > MAX_BYTES:
+        return f"its files have {size} bytes together, at most {MAX_BYTES} are served"
+    for file in files:
+        try:
+            check_relative(file.path)
+        except UnsafePathError as error:
+            return str(error)
+    return None
+
+
+def _served(skill: Skill, asked: str) -> ServedSkill:
+    reason = why_not(skill)
+    frontmatter = as_json(skill.document)
+    if reason is None and frontmatter["name"] != asked:
+        reason = f"its name is written {frontmatter['name']!r}"
+    if reason is not None:
+        raise SkillNotFoundError(asked, (), f"it is not served as resources: {reason}")
+    return ServedSkill(
+        name=asked,
+        description=skill.description,
+        root_dir=skill.root_dir,
+        frontmatter=frontmatter,
+        files=skill.manifest.files,
+    )
+
+
+def _parsed(uri: str) -> tuple[str, str]:
+    try:
+        return parse_skill_uri(uri)
+    except ValueError as error:
+        raise InvalidArgumentsError((str(error),)) from None
+
+
+def _bytes(skill: ServedSkill, record: FileRecord) -> bytes:
+    try:
+        with ContainedRoot(skill.root_dir) as root, root.open(record.path) as opened:
+            data = opened.read(record.size + 1)  # one more shows that it has grown
+    except (OSError, UnsafePathError) as fault:
+        raise UnavailableError(f"{record.path!r} of skill {skill.name!r}, which has just changed,", 1) from fault
+    if hashlib.sha256(data).hexdigest() != record.sha256:
+        raise UnavailableError(f"{record.path!r} of skill {skill.name!r}, which is being written to,", 1)
+    return data
+
+
+def _holds(skill: ServedSkill, directory: str) -> bool:
+    return any(file.path.startswith(f"{directory}/") for file in skill.files)
+
+
+def _children(skill: ServedSkill, directory: str) -> list[Child]:
+    prefix = f"{directory}/" if directory else ""
+    found: dict[str, Child] = {}
+    for file in skill.files:
+        if not file.path.startswith(prefix):
+            continue
+        name, below, _ = file.path[len(prefix) :].partition("/")
+        uri = skill_uri(skill.name, prefix + name)
+        found[name] = (
+            Child(uri=uri, name=name, media_type=DIRECTORY_TYPE)
+            if below
+            else Child(uri=uri, name=name, media_type=_type(name), size=file.size)
+        )
+    return [found[name] for name in sorted(found)]
+
+
+def _type(path: str) -> str:
+    known = media_type(path)
+    return "text/plain" if known == _UNKNOWN and "." not in path.rpartition("/")[2] else known
