@@ -33,6 +33,7 @@ def root(tmp_path: Path) -> Path:
         "kit",
         {
             "scripts/here.sh": "pwd; cat input.txt; echo x > new.txt\n",
+            "scripts/leave.sh": "echo 1 > $OUT/left.txt\n",
             "scripts/slow.sh": "echo begun; sleep 60\n",
             "references/a.md": "Text.\n",
         },
@@ -203,9 +204,47 @@ def test_a_name_that_could_be_a_path_is_refused(root: Path, tmp_path: Path) -> N
     process = _start("--root", str(root), "--id", "../x", cwd=tmp_path)
     _, errors = process.communicate(b"", timeout=30)
 
-    assert process.returncode == 1
-    assert b"session_id" in errors
+    assert process.returncode == 2
+    assert b"--id: must be 1 to 128 letters" in errors
     assert b"Traceback" not in errors
+
+
+def test_a_store_that_cannot_be_read_is_told_at_the_start(root: Path, tmp_path: Path, own_home: Path) -> None:
+    (own_home / ".prowess").mkdir(mode=0o700)
+    (own_home / ".prowess" / "state.db").write_bytes(b"no database" * 100)
+    process = _start("--root", str(root), "--id", "x", cwd=tmp_path)
+    output, errors = process.communicate(b'{"id":1,"method":"tools"}\n', timeout=30)
+
+    assert (process.returncode, output) == (4, b"")
+    assert b"state.db" in errors
+    assert b"Traceback" not in errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_session_that_is_asked_to_end_leaves_nothing_unfinished(
+    root: Path, workspace: Path, own_home: Path, number: signal.Signals
+) -> None:
+    process = _start("--root", str(root), cwd=workspace)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for call in (_call("skills.load", names=["kit"]), _call("skills.run_script", path="scripts/leave.sh")):
+        process.stdin.write(json.dumps(call).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+    process.stdin.write(json.dumps(_call("skills.run_script", path="scripts/slow.sh")).encode() + b"\n")
+    process.stdin.flush()
+    log = own_home / ".prowess" / "audit" / "audit.jsonl"
+    deadline = time.monotonic() + 15
+    while log.read_text().count('"tool.started"') < 3 and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+
+    assert process.returncode == 128 + number
+    assert errors.decode().endswith(f"ended by {number.name}\n")
+    assert log.read_text().count('"tool.started"') == log.read_text().count('"tool.finished"') == 3
+    assert list((own_home / ".prowess" / "artifacts").iterdir()) == []
 
 
 @pytest.mark.parametrize("busy", [False, True], ids=["waiting", "running a script"])

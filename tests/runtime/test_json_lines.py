@@ -229,3 +229,26 @@ def test_the_page_lists_exactly_the_closed_codes() -> None:
     listed = page.partition("closed list:")[2].partition("[What each means]")[0]
 
     assert set(re.findall(r"`(\w+)`", listed)) == set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b'{"id":1e400,"method":"tools"}', "too large"),
+        (b'{"id":1,"method":"instructions","arguments":{"budget":-1e999}}', "too large"),
+        (b'{"id":NaN,"method":"tools"}', "NaN"),
+        (b'{"id":1,"tool":"skills.load","tool":"skills.unload"}', "the key 'tool' stands twice"),
+        (b'{"id":1,"tool":"skills.load","arguments":{"names":["a"],"names":["b"]}}', "the key 'names' stands twice"),
+    ],
+)
+def test_what_json_readers_would_understand_differently_is_refused(hosted: SyncSession, line: bytes, said: str) -> None:
+    (found,) = _serve(hosted, line + b"\n")
+    assert found["id"] is None
+    assert found["error_detail"]["code"] == "invalid_request"
+    assert said in found["error"]
+
+
+def test_an_answer_is_one_line_for_every_reader_of_lines(hosted: SyncSession) -> None:
+    line = answer(hosted, '{"id":"\u2028\u0085\x9b","method":"none"}'.encode())
+    assert len(line.decode().splitlines()) == 1
+    assert json.loads(line)["id"] == "\u2028\u0085\x9b"

@@ -9,7 +9,32 @@ from __future__ import annotations
 
 import os
 
+from prowess.errors import UnavailableError
+
 _PRIVATE = 0o700
+
+
+class WorkingDirectoryError(UnavailableError):
+    """The working directory was deleted under this process."""
+
+    def __init__(self) -> None:
+        super().__init__("the working directory")
+        self.args = ()
+
+    def __str__(self) -> str:
+        return "the working directory no longer exists; change to a directory that does"
+
+
+def working_directory() -> str:
+    """Return the absolute path of the working directory.
+
+    Raises:
+        WorkingDirectoryError: it was deleted.
+    """
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise WorkingDirectoryError from None
 
 
 def user_home() -> str:

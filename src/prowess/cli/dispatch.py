@@ -1,19 +1,45 @@
 """The click group behind `prowess`: it imports a command when that command is called.
 
-Errors that Prowess raises on purpose end here as one sentence on standard error and an exit code; a traceback is
-a defect.
+Errors that Prowess raises on purpose, and what the system refuses, end here as one sentence on standard error and an
+exit code; a traceback is a defect.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from prowess import __version__
+from prowess._internal.places import working_directory
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
+from prowess.cli.signals import SignalledError
 from prowess.errors import PolicyDeniedError, PolicyError, SandboxUnavailableError, SkillError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class _SystemFaultError(Exception):
+    """An OSError on its way through click, which would turn a closed pipe into exit code 1 by itself."""
+
+    def __init__(self, fault: OSError) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
+@contextmanager
+def _past_click() -> Iterator[None]:
+    try:
+        yield
+    except SkillError:  # some of ours are OSErrors as well
+        raise
+    except OSError as fault:
+        raise _SystemFaultError(fault) from fault
 
 
 class _LazyGroup(click.Group):
@@ -37,6 +63,17 @@ class _LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
+    ) -> click.Context:
+        with _past_click():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        with _past_click():
+            result: object = super().invoke(ctx)
+            return result
+
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="prowess", message="%(prog)s %(version)s")
@@ -51,20 +88,39 @@ def run(arguments: list[str]) -> int:
     """Run one command line; return the exit code."""
     try:
         result = _prowess.main(args=arguments, prog_name="prowess", standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        output.note("interrupted")
         return exit_codes.INTERRUPTED
+    except SignalledError as ended:
+        output.note(f"ended by {ended.name}")
+        return exit_codes.SIGNALLED + ended.number
     except click.ClickException as fault:
         fault.show()
         return fault.exit_code
     except SkillError as fault:
         output.error(str(fault))
         return _code_for(fault)
-    except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
-    except BrokenPipeError:
-        output.drop_standard_output()  # the reader has seen enough, as `head` has; that is no failure
-        return exit_codes.OK
+    except _SystemFaultError as passed:
+        return _refused(passed.fault)
     return result if isinstance(result, int) else exit_codes.OK
+
+
+def _refused(fault: OSError) -> int:
+    """Say in one sentence what the system refused."""
+    if isinstance(fault, BrokenPipeError):
+        # Only click's own texts (help, version) come here, and they find nothing that could be wrong.
+        output.drop_standard_output()
+        return exit_codes.OK
+    reason = fault.strerror or str(fault)
+    if fault.filename is None:
+        try:
+            working_directory()  # relative paths need it, and the system does not name it
+        except SkillError as gone:
+            reason = str(gone)
+    else:
+        reason = f"{fault.filename}: {reason}"
+    output.error(printable_line(reason))
+    return exit_codes.FAILED
 
 
 def _code_for(fault: SkillError) -> int:

@@ -6,6 +6,7 @@ each command's module and help line as text and nothing is imported before it is
 
 from __future__ import annotations
 
+import os
 import sys
 
 from prowess import __version__
@@ -32,10 +33,37 @@ COMMANDS = {
 
 def main() -> None:
     """Run `prowess` with the arguments of this process and exit with a code of `prowess.cli.exit_codes`."""
+    _require_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"prowess {__version__}\n")
-        return
+        try:
+            sys.stdout.write(f"prowess {__version__}\n")
+            sys.stdout.flush()
+        except OSError:
+            pass  # below, where every refusal is told
+        else:
+            return
     # Imported here, not at the top: it brings click, which `--version` must not pay for.
     from prowess.cli.dispatch import run
 
     sys.exit(run(sys.argv[1:]))
+
+
+def _require_streams() -> None:
+    """Fill in the standard streams that the caller has closed.
+
+    A file that is opened later must never get the number of a standard stream, and with it what is printed there.
+    """
+    if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
+        return
+    lost = sys.stdout is None
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+    if lost:  # whatever is asked for could not be told
+        sys.stderr.write("error: standard output is closed\n")
+        sys.exit(1)

@@ -2,49 +2,73 @@
 
 Text from skills is escaped (`prowess._internal.terminal_text`); colour is used only on a terminal and never under
 `NO_COLOR`; JSON is one document with a final line break, UTF-8, keys in the order the library gives them.
+
+Whoever reads a pipe may close it when they have seen enough, as `head` does. That ends the printing and not the
+command: it goes on to its own exit code. So `prowess read x | head` is no failure, and `prowess check x | head` still
+fails where there are errors.
 """
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable
+from prowess._internal.printable_json import json_text
+from prowess._internal.terminal_text import printable, printable_line
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+STANDARD_OUTPUT = "standard output"
 
 
 def line(text: str = "") -> None:
     """Print one line, or several, to standard output; control characters are escaped."""
-    click.echo(printable(text))
+    raw(f"{printable(text)}\n")
 
 
 def raw(text: str) -> None:
     """Print a document exactly as it is, without adding a line break. Only for formats that escape by themselves."""
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-    sys.stdout.buffer.flush()
+    raw_bytes(text.encode("utf-8", "surrogateescape"))
 
 
-def raw_bytes(data: bytes) -> None:
-    """Write bytes exactly as they are to standard output."""
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def raw_bytes(data: bytes) -> bool:
+    """Write bytes exactly as they are to standard output; False where its reader has closed the pipe.
+
+    Raises:
+        OSError: they cannot be written (a full disk); its file name is `standard output`.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        drop_standard_output()
+        return False
+    except OSError as fault:
+        drop_standard_output()  # what is left in the buffer would fail once more at exit
+        raise OSError(fault.errno, fault.strerror, STANDARD_OUTPUT) from fault
+    return True
 
 
 def document(value: object) -> None:
-    """Print one JSON document."""
-    raw(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """Print one JSON document; on any stream, what a terminal acts on stands in it as an escape."""
+    raw(json_text(value, indent=2) + "\n")
 
 
 def note(text: str) -> None:
     """Print a remark to standard error, where it does not disturb a pipe."""
-    click.echo(printable(text), err=True)
+    _remark(printable(text))
 
 
 def error(text: str) -> None:
     """Print `error: ...` to standard error."""
-    click.echo(f"{styled('error', 'red', err=True)}: {printable(text)}", err=True)
+    _remark(f"{styled('error', 'red', err=True)}: {printable(text)}")
 
 
 def styled(text: str, colour: str, *, err: bool = False) -> str:
@@ -53,6 +77,33 @@ def styled(text: str, colour: str, *, err: bool = False) -> str:
     return click.style(text, fg=colour) if stream.isatty() and not os.environ.get("NO_COLOR") else text
 
 
+def shown_path(path: str) -> str:
+    """Return a path for people: on one line, and relative where it lies below the working directory."""
+    with suppress(FileNotFoundError):  # a working directory that is gone has nothing below it
+        here = os.getcwd()
+        path = path.removeprefix(f"{here}/") if here != "/" else path
+    return printable_line(path)
+
+
 def drop_standard_output() -> None:
-    """Stop writing to a closed pipe, also at exit, where Python would print a warning."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Stop writing to a stream that takes nothing more, also at exit, where Python would print a warning."""
+    _drop(sys.stdout)
+
+
+def _remark(text: str) -> None:
+    # A remark that nobody can be told changes nothing about the command.
+    try:
+        sys.stderr.flush()
+        sys.stderr.buffer.write(f"{text}\n".encode())
+        sys.stderr.buffer.flush()
+    except OSError:
+        _drop(sys.stderr)
+
+
+def _drop(stream: TextIO) -> None:
+    with suppress(io.UnsupportedOperation):  # a stream in memory, as in a test, fails nobody
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, stream.fileno())
+        finally:
+            os.close(nowhere)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from prowess._internal.places import ensure_private_directory, prowess_home
+from prowess._internal.places import WorkingDirectoryError, ensure_private_directory, prowess_home, working_directory
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
 from prowess.execution import usable_workspace
 from prowess.policy.audit_log import JsonlAuditLog
@@ -32,10 +33,21 @@ def workspace_options(command: _Command) -> _Command:
 
 
 def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
-    """Return the directory that scripts may see: the named or the current one; None, with a note, where refused."""
-    chosen, refused = usable_workspace(named or os.getcwd())
-    if refused is not None and not quiet:
-        output.note(refused.message)
+    """Return the directory that scripts may see: the named or the current one; None, with a note, without one.
+
+    Raises:
+        click.BadParameter: the named one is refused. To go on without it would do something else than was asked for.
+    """
+    try:
+        chosen, refused = usable_workspace(named or working_directory())
+    except WorkingDirectoryError as gone:
+        chosen, message = None, f"{gone}; scripts run without a workspace. Name one with --workspace"
+    else:
+        message = "" if refused is None else refused.message
+    if message and named is not None:
+        raise click.BadParameter(printable_line(message.partition(";")[0]), param_hint="--workspace")
+    if message and not quiet:
+        output.note(printable_line(message))
     return chosen
 
 
@@ -49,7 +61,7 @@ def writable_home(consequence: str) -> str | None:
         writable = False
     if writable:
         return home
-    output.note(f"{home} cannot be written: {consequence}")
+    output.note(printable_line(f"{home} cannot be written: {consequence}"))
     return None
 
 

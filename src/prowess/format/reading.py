@@ -11,6 +11,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from prowess._internal.places import working_directory
 from prowess.diagnostics import Location, Severity
 from prowess.errors import SkillParseError
 from prowess.format.limits import MAX_DOCUMENT_BYTES
@@ -58,7 +59,7 @@ def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, 
     # Imported here, not at the top: listing needs no digests.
     from prowess._internal.tree_digest import read_tree
 
-    directory = document.directory or os.getcwd()
+    directory = document.directory or working_directory()
     try:
         manifest = read_tree(directory)
     except OSError as fault:

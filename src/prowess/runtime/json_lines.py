@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from prowess._internal.printable_json import json_text
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.tools import ToolResult
 
@@ -74,7 +75,11 @@ def _skip_rest(line: bytes, read_line: Callable[[int], bytes]) -> None:
 
 def _parsed(line: bytes) -> Mapping[str, object]:
     try:
-        value = json.loads(line.decode("utf-8-sig"), parse_constant=_no_constant)
+        value = json.loads(
+            line.decode("utf-8-sig"), parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_object
+        )
+    except InvalidRequestError:
+        raise
     except UnicodeDecodeError:
         raise InvalidRequestError("the line is not UTF-8") from None
     except RecursionError:
@@ -88,6 +93,23 @@ def _parsed(line: bytes) -> Mapping[str, object]:
 
 def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in {float("inf"), float("-inf")}:
+        raise ValueError(f"the number {digits[:_SHOWN]} is too large")
+    return number
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for key, item in pairs:
+        if key in value:
+            # Readers disagree about which one counts, so a gate and a tool could see two different calls.
+            raise InvalidRequestError(f"the key {key[:_SHOWN]!r} stands twice in one object")
+        value[key] = item
+    return value
 
 
 def _id_of(request: Mapping[str, object]) -> object:
@@ -155,9 +177,4 @@ def _tool(spec: ToolSpec) -> dict[str, object]:
 
 
 def _line(request_id: object, result: ToolResult) -> bytes:
-    value = {"id": request_id, **result.as_dict()}
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-    except UnicodeEncodeError:
-        # A file name that is not UTF-8, or half a surrogate pair in the id: JSON can carry both as escapes.
-        return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    return json_text({"id": request_id, **result.as_dict()}).encode() + b"\n"

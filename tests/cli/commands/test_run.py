@@ -133,13 +133,58 @@ def test_the_current_directory_is_the_workspace_and_read_only_without_write(
     assert (tmp_path / "work" / "new").exists()
 
 
-def test_a_directory_that_may_not_be_the_workspace_is_named(
-    root: Path, own_home: Path, capfdbinary: pytest.CaptureFixture[bytes]
+def test_the_working_directory_that_may_not_be_the_workspace_is_named(
+    root: Path, own_home: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _call(root, "scripts/look.sh", "--workspace", str(own_home)) == exit_codes.OK
+    monkeypatch.chdir(own_home)
+    assert _call(root, "scripts/look.sh") == exit_codes.OK
     out, err = capfdbinary.readouterr()
     assert out == b"/tmp/work\n"
     assert b"is not used as the workspace" in err
+
+
+def test_a_workspace_that_was_asked_for_and_is_refused_ends_the_command(
+    root: Path, own_home: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert _call(root, "scripts/look.sh", "--workspace", str(own_home)) == exit_codes.USAGE
+    out, err = capfdbinary.readouterr()
+    assert out == b""
+    assert b"it is the home directory or holds it" in err
+
+
+def test_a_place_for_artifacts_that_cannot_be_written_is_told_before_the_run(
+    root: Path, own_home: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert _call(root, "scripts/run.sh", "--out", str(tmp_path / "file" / "out")) == exit_codes.USAGE
+    out, err = capfdbinary.readouterr()
+    assert out == b""
+    assert b"nothing was run" in err
+    assert not (own_home / ".prowess" / "audit").exists()
+
+
+def test_a_copy_that_fails_leaves_nothing_behind(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "charts"
+    (out / "chart.svg").mkdir(parents=True)  # a directory cannot be replaced by the file
+    assert _call(root, "scripts/run.sh", "--out", str(out)) == exit_codes.FAILED
+    assert [path.name for path in out.iterdir()] == ["chart.svg"]
+
+
+def test_files_that_are_kept_have_the_mode_that_the_umask_asks_for(root: Path, tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        assert _call(root, "scripts/run.sh", "--out", str(tmp_path / "charts")) == exit_codes.OK
+    finally:
+        os.umask(before)
+    assert (tmp_path / "charts" / "chart.svg").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_log_that_cannot_be_written_is_unavailable(
+    root: Path, own_home: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (own_home / ".prowess" / "audit" / "audit.jsonl").mkdir(parents=True)
+    assert _call(root, "scripts/run.sh") == exit_codes.UNAVAILABLE
+    assert b"audit log" in capfdbinary.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -176,17 +221,32 @@ def test_a_home_that_cannot_be_written_costs_only_the_record(
     assert code in (exit_codes.OK, exit_codes.UNAVAILABLE)
 
 
-def test_an_interrupt_ends_the_script_and_the_command(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGINT, 130, b"interrupted: the script was ended"),
+        (signal.SIGTERM, 143, b"ended by SIGTERM"),
+        (signal.SIGHUP, 129, b"ended by SIGHUP"),
+    ],
+    ids=["INT", "TERM", "HUP"],
+)
+def test_a_signal_ends_the_script_and_the_command_in_order(
+    root: Path, own_home: Path, number: signal.Signals, code: int, said: bytes
+) -> None:
     token = uuid.uuid4().hex
     command = [sys.executable, "-m", "prowess", "run", "demo", "scripts/sleep.sh", "--root", str(root), "--", token]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         deadline = time.monotonic() + 15
         while not _runs(f"/skill/scripts/sleep.sh {token}") and time.monotonic() < deadline and child.poll() is None:
             time.sleep(0.02)
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         _, err = child.communicate(timeout=15)
-    assert child.returncode == exit_codes.INTERRUPTED
+    assert child.returncode == code
+    assert said in err
     assert b"Traceback" not in err
+    records = (own_home / ".prowess" / "audit" / "audit.jsonl").read_text()
+    assert records.count('"tool.started"') == records.count('"tool.finished"') == 2
+    assert not any((own_home / ".prowess" / "artifacts").glob("*"))
     assert not _runs(f"/skill/scripts/sleep.sh {token}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -122,14 +121,9 @@ def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
 
 
 def _line(found: Diagnostic) -> str:
-    place = _shown(found.location.path or "")
+    place = output.shown_path(found.location.path or "")
     line = f":{found.location.line}" if found.family != "catalog" else ""
     return f"{place}{line}: {found.severity} {found.rule}  {printable_line(found.message)}"
-
-
-def _shown(path: str) -> str:
-    here = os.getcwd()
-    return printable_line(path.removeprefix(f"{here}/") if here != "/" else path)
 
 
 def _document(catalog: Catalog, prefix: str) -> dict[str, object]:

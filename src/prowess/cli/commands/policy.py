@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.places import working_directory
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.policy.decision import effect_of
@@ -57,7 +57,7 @@ def test(file: str, *, as_json: bool) -> int:
     Paths are resolved from the working directory. Exits with 1 where an expectation fails, with 2 where the file is
     faulty. Example: prowess policy test policy.toml
     """
-    outcomes = check_expectations(read_policy_file(file), os.getcwd())
+    outcomes = check_expectations(read_policy_file(file), working_directory())
     failed = [outcome for outcome in outcomes if not outcome.holds]
     if as_json:
         output.document(

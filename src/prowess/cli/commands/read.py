@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
 import click
 
 from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.terminal_text import printable
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.errors import NotAFileError, ResourceNotFoundError, UnavailableError
 
 if TYPE_CHECKING:
+    from prowess._internal.contained import OpenedFile
     from prowess.catalog import SkillEntry
 
 _PART = 1 << 20
@@ -31,9 +35,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
     trust_project: bool,  # noqa: FBT001 -- click passes options by name
     quiet: bool,  # noqa: FBT001 -- as trust_project
 ) -> int:
-    """Print the file PATH of the skill NAME exactly as it is.
+    """Print the file PATH of the skill NAME.
 
-    PATH is relative to the skill's directory. Links, other skills and everything outside are refused.
+    A pipe gets the exact bytes; on a terminal, control characters are escaped. PATH is relative to the skill's
+    directory. Links, other skills and everything outside are refused.
 
     \b
     Example:
@@ -58,10 +63,22 @@ def _print(entry: SkillEntry, path: str) -> None:
         except IsADirectoryError:
             raise NotAFileError(entry.name, path, _holds(root, path)) from None
         with opened as file:
+            if sys.stdout.isatty():
+                _show(file)
+                return
             at = 0
-            while part := file.read(_PART, at):
-                output.raw_bytes(part)
+            while (part := file.read(_PART, at)) and output.raw_bytes(part):
                 at += len(part)
+
+
+def _show(file: OpenedFile) -> None:
+    """Print a file to a terminal, which must not act on what stands in it; bytes that are no UTF-8 are escapes too."""
+    decoder = getincrementaldecoder("utf-8")("backslashreplace")
+    at = 0
+    while part := file.read(_PART, at):
+        at += len(part)
+        output.raw(printable(decoder.decode(part)))
+    output.raw(printable(decoder.decode(b"", final=True)))
 
 
 def _holds(root: ContainedRoot, path: str) -> tuple[str, ...]:

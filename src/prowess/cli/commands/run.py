@@ -6,14 +6,18 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from prowess._internal.terminal_text import printable_line
+from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
-from prowess.errors import UnsafePathError
+from prowess.cli.signals import ended_in_order
+from prowess.errors import AuditError, UnsafePathError
 from prowess.runtime import SyncSession
 
 if TYPE_CHECKING:
@@ -59,17 +63,37 @@ def command(  # noqa: PLR0917 -- click passes options by name
     """  # noqa: D301 -- click looks for the character itself
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
+    if out is not None:
+        _require_place(out)
     audit = audit_log(writable_home("this run leaves no audit record"))
-    with SyncSession(catalog, audit=audit, workspace=chosen, write=write) as session:
-        session.load([name])
-        result = dict(session.run_script(script, arguments, timeout=timeout))
-        # The session takes its artifacts with it when it ends, so they are brought home before.
-        result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
+    try:
+        with ended_in_order(), SyncSession(catalog, audit=audit, workspace=chosen, write=write) as session:
+            session.load([name])
+            result = dict(session.run_script(script, arguments, timeout=timeout))
+            # The session takes its artifacts with it when it ends, so they are brought home before.
+            result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
+    except AuditError as fault:
+        output.error(str(fault))
+        return exit_codes.UNAVAILABLE
+    except KeyboardInterrupt:
+        output.note("interrupted: the script was ended, and what it had printed is not shown")
+        return exit_codes.INTERRUPTED
     if as_json:
         output.document(result)
     else:
         _print(result, out)
     return exit_codes.OK if result["exit_code"] == 0 and not result["timed_out"] else exit_codes.FAILED
+
+
+def _require_place(out: str) -> None:
+    """Make the directory for artifacts now: after the run it would be too late to say that there is none."""
+    try:
+        os.makedirs(out, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as fault:
+        reason = f"{out!r} cannot be written ({fault.strerror}); nothing was run"
+        raise click.BadParameter(printable_line(reason), param_hint="--out") from fault
 
 
 def _kept(artifacts: Sequence[Mapping[str, object]], out: str | None) -> list[dict[str, object]]:
@@ -90,10 +114,16 @@ def _copy(source: str, out: str, name: str) -> str:
             raise UnsafePathError(name, f"{directory} is a symbolic link")
     os.makedirs(directory, exist_ok=True)
     target = os.path.join(directory, name.rpartition("/")[2])
-    handle, fresh = tempfile.mkstemp(prefix=".prowess-", dir=directory)
-    with open(handle, "wb") as copy, open(source, "rb") as original:
-        shutil.copyfileobj(original, copy)
-    os.replace(fresh, target)
+    fresh = os.path.join(directory, f".prowess-{uuid7()}")
+    try:
+        # "x" takes no file that is there already, and gives the mode that the umask of the user asks for.
+        with open(fresh, "xb") as copy, open(source, "rb") as original:
+            shutil.copyfileobj(original, copy)
+        os.replace(fresh, target)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(fresh)
+        raise
     return target
 
 
@@ -104,11 +134,11 @@ def _print(result: Mapping[str, object], out: str | None) -> None:
         if result[f"{stream}_truncated"]:
             output.note(f"{stream} was cut: the script wrote {result[f'{stream}_bytes']} bytes")
     for notice in cast("Sequence[Mapping[str, object]]", result.get("notices", ())):
-        output.note(str(notice["message"]))
+        output.note(printable_line(str(notice["message"])))
     artifacts = cast("Sequence[Mapping[str, object]]", result["artifacts"])
     for artifact in artifacts:
         place = "not kept, see --out" if out is None else artifact["path"]
-        output.note(f"artifact {artifact['name']} ({artifact['size']} bytes): {place}")
+        output.note(printable_line(f"artifact {artifact['name']} ({artifact['size']} bytes): {place}"))
     if result["timed_out"]:
         output.note(f"ended at the time limit after {result['duration_ms']} ms")
     elif result["exit_code"] != 0:

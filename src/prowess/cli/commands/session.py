@@ -11,6 +11,8 @@ import click
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
+from prowess.cli.signals import ended_in_order
+from prowess.errors import InvalidArgumentsError
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import serve_json_lines
 from prowess.store import MemorySessionStore, SqliteSessionStore
@@ -51,20 +53,37 @@ def command(  # noqa: PLR0917 -- click passes options by name
     store = _store(home, session_id)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=quiet)
-    session = SyncSession(
-        catalog, store=store, session_id=session_id, audit=audit, workspace=chosen, write=write, body=body
-    )
     try:
-        serve_json_lines(session, sys.stdin.buffer.readline, output.raw_bytes)
-    except BrokenPipeError:
-        output.drop_standard_output()  # the host is gone, and with it everybody who could be told
-    finally:
-        # A session with a name is continued later; the request `close` ends it.
+        session = SyncSession(
+            catalog, store=store, session_id=session_id, audit=audit, workspace=chosen, write=write, body=body
+        )
+    except InvalidArgumentsError as fault:
         if session_id is None:
-            session.close()
-        else:
-            session.detach()
+            raise
+        raise click.BadParameter(str(fault).removeprefix("session_id "), param_hint="--id") from fault
+    with ended_in_order():
+        try:
+            if session_id is not None:
+                session.refresh()  # a store that cannot be read is told now, not in the answer to every request
+            serve_json_lines(session, sys.stdin.buffer.readline, _answer)
+        except _NobodyReadsError:
+            pass  # the host is gone, and with it everybody who could be told
+        finally:
+            # A session with a name is continued later; the request `close` ends it.
+            if session_id is None:
+                session.close()
+            else:
+                session.detach()
     return exit_codes.OK
+
+
+class _NobodyReadsError(Exception):
+    """The host has closed its end."""
+
+
+def _answer(line: bytes) -> None:
+    if not output.raw_bytes(line):
+        raise _NobodyReadsError
 
 
 def _store(home: str | None, session_id: str | None) -> SessionStore:

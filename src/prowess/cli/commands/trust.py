@@ -6,6 +6,8 @@ import os
 
 import click
 
+from prowess._internal.places import working_directory
+from prowess._internal.terminal_text import printable_line
 from prowess.catalog.project import project_root
 from prowess.catalog.trust import TrustStore
 from prowess.cli import exit_codes, output
@@ -39,6 +41,8 @@ def command(
     store = TrustStore()
     if show:
         return _listed(store, as_json=as_json)
+    if not os.path.isabs(path):
+        working_directory()  # one that is gone has to be told as what it is
     try:
         return _revoked(store, path, as_json=as_json) if revoke else _trusted(store, path, as_json=as_json)
     except TimeoutError as fault:
@@ -55,7 +59,7 @@ def _listed(store: TrustStore, *, as_json: bool) -> int:
     if as_json:
         output.document({"store": store.path, "trusted": list(trusted), "problem": problem})
     elif trusted:
-        output.line("\n".join(trusted))
+        output.line("\n".join(map(printable_line, trusted)))
     elif problem is None:
         output.note("no project is trusted; `prowess trust PATH` trusts one")
     return exit_codes.OK if problem is None else exit_codes.UNAVAILABLE
@@ -68,17 +72,22 @@ def _trusted(store: TrustStore, path: str, *, as_json: bool) -> int:
     if as_json:
         output.document({"trusted": real})
     else:
+        shown = printable_line(real)
         output.line(
-            f"Trusted {real}. Its skills are offered from now on; take it back with: prowess trust --revoke {real}"
+            f"Trusted {shown}. Its skills are offered from now on; take it back with: prowess trust --revoke {shown}"
         )
     return exit_codes.OK
 
 
 def _revoked(store: TrustStore, path: str, *, as_json: bool) -> int:
     # The exact path first: a project that is gone has no root to be found.
-    revoked = store.revoke(path) or (os.path.isdir(path) and store.revoke(project_root(path)))
+    real, revoked = os.path.realpath(path), store.revoke(path)
+    if not revoked and os.path.isdir(path):
+        real = os.path.realpath(project_root(path))
+        revoked = store.revoke(real)
     if as_json:
         output.document({"revoked": revoked})
     else:
-        output.line(f"{path} is no longer trusted." if revoked else f"{path} was not trusted; nothing changed.")
+        shown = printable_line(real)
+        output.line(f"{shown} is no longer trusted." if revoked else f"{shown} was not trusted; nothing changed.")
     return exit_codes.OK

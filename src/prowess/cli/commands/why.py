@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -59,19 +58,14 @@ def _rows(found: Resolution) -> list[str]:
     for (entry, state), place in zip(copies, places, strict=True):
         rows.append(f"{lead}{entry.layer.value:<{layer_width}}  {place:<{width}}  {printable_line(state)}")
         lead = " " * len(lead)
-        rows += [f"{lead}{'':<{layer_width}}  also reached as {_shown(alias)}" for alias in entry.aliases]
+        rows += [f"{lead}{'':<{layer_width}}  also reached as {output.shown_path(alias)}" for alias in entry.aliases]
     return rows
 
 
 def _place(entry: SkillEntry) -> str:
     if entry.layer.value == "plugin":
         return printable_line(f"{entry.source}: {entry.qualified_name}")
-    return _shown(entry.root_dir)
-
-
-def _shown(path: str) -> str:
-    here = os.getcwd()
-    return printable_line(path.removeprefix(f"{here}/") if here != "/" else path)
+    return output.shown_path(entry.root_dir)
 
 
 def _document(found: Resolution) -> dict[str, object]:
