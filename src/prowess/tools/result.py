@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prowess.errors import ApprovalRequiredError, SkillError
+from prowess.tools.forging import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,9 +43,13 @@ class ToolResult:
 
     @classmethod
     def failed(cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None) -> ToolResult:
-        """Return a failure for `cause`; `remark` is a sentence that follows its own."""
-        text = str(cause) if remark is None else followed_by(str(cause), remark)
-        detail: dict[str, object] = {"code": cause.code, "message": text, "suggestions": list(cause.suggestions)}
+        """Return a failure for `cause`; `remark` is a sentence that follows its own.
+
+        A model reads these texts, and they repeat names, paths and arguments: none of them can forge a tag of ours.
+        """
+        text = sentence(str(cause) if remark is None else followed_by(str(cause), remark))
+        suggestions = [sentence(suggestion) for suggestion in cause.suggestions]
+        detail: dict[str, object] = {"code": cause.code, "message": text, "suggestions": suggestions}
         if isinstance(cause, ApprovalRequiredError):
             detail["request"] = cause.request
         return cls(success=False, error=text, duration_ms=duration_ms, error_detail=detail, cause=cause)
@@ -67,6 +72,33 @@ class ToolResult:
     def from_dict(cls, value: Mapping[str, object]) -> ToolResult:
         """Return the result that `as_dict` wrote; TypeError for keys that are not its own."""
         return cls(**value)  # type: ignore[arg-type]  # the keys are as_dict's; a wrong one is a TypeError
+
+    def for_anthropic(self, tool_use_id: str) -> dict[str, object]:
+        """Return the user message with this result, for the Anthropic Messages API."""
+        return self._shaped("anthropic", tool_use_id)
+
+    def for_openai_chat(self, tool_call_id: str) -> dict[str, object]:
+        """Return the message of the role `tool`, for OpenAI Chat Completions."""
+        return self._shaped("openai-chat", tool_call_id)
+
+    def for_openai_responses(self, call_id: str) -> dict[str, object]:
+        """Return the `function_call_output` item, for OpenAI Responses."""
+        return self._shaped("openai-responses", call_id)
+
+    def for_gemini(self, name: str, call_id: str = "") -> dict[str, object]:
+        """Return the content with the `functionResponse`, for the Gemini API."""
+        return self._shaped("gemini", call_id, name)
+
+    def for_mcp(self) -> dict[str, object]:
+        """Return the result of `tools/call`, for the Model Context Protocol."""
+        return self._shaped("mcp", "")
+
+    def _shaped(self, shape: str, call_id: str, name: str = "") -> dict[str, object]:
+        # Imported here, not at the top: the shapes know this module.
+        from prowess.tools.call import ToolCall
+        from prowess.tools.shapes import SHAPES
+
+        return SHAPES[shape].result_message(self, ToolCall(id=call_id, name=name, arguments={}))
 
     def unwrap(self) -> Mapping[str, object]:
         """Return the result, or raise the typed error; a plain SkillError where only the sentence is known."""

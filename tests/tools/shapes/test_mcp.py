@@ -58,3 +58,14 @@ def test_a_failure_is_a_sentence_and_carries_its_code_beside_it() -> None:
     meta = shape["_meta"]
     assert isinstance(meta, dict)
     assert meta[ERROR_KEY]["code"] == "skill_not_found"
+
+
+def test_an_image_stands_in_a_block_of_its_own() -> None:
+    value = {"file_path": "a.png", "media_type": "image/png", "data_base64": "iVBORw0KGgo="}
+    shape = call_result(ToolResult.ok(value))
+    mcp.types.CallToolResult.model_validate(shape)
+    assert shape["structuredContent"] == value
+    assert shape["content"] == [
+        {"type": "text", "text": '{"file_path": "a.png", "media_type": "image/png"}'},
+        {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
+    ]

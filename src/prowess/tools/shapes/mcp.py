@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from prowess._internal.uuid7 import uuid7
+from prowess.tools.forging import encodable
+from prowess.tools.shapes.blocks import call_of, member
+from prowess.tools.shapes.content import image_of, text_of
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
     from prowess.tools.spec import ToolSpec
 
 ERROR_KEY = "prowess/error"  # in `_meta` of a failed result: code, message, suggestions
+
+
+def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
+    """Return the entries of `tools/list`; `strict` changes nothing."""
+    del strict
+    return [tool(spec) for spec in specs]
+
+
+def read_call(block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
+    """Return the call of the parameters of `tools/call`; its id is made here, because there it is the request's."""
+    return call_of(uuid7(), member(block, "name"), member(block, "arguments"), specs)
+
+
+def result_message(result: ToolResult, call: ToolCall) -> dict[str, object]:
+    """Return the result of `tools/call`."""
+    del call
+    return call_result(result)
 
 
 def tool(spec: ToolSpec) -> dict[str, object]:
@@ -37,15 +59,18 @@ def tool(spec: ToolSpec) -> dict[str, object]:
 def call_result(result: ToolResult, text: str | None = None) -> dict[str, object]:
     """Return the result of `tools/call`.
 
-    A success has `structuredContent` and the same as text, or `text` instead where a better reading of it exists. A
-    failure has the sentence, and the error in `_meta`, because structured content would have to fit the output schema.
+    A success has `structuredContent` and the same as text, or `text` instead where a better reading of it exists; an
+    image stands in a block of its own. A failure has the sentence, and the error in `_meta`, because structured content
+    would have to fit the output schema.
     """
     if result.success:
         value: Mapping[str, object] = result.result or {}
-        shown = text if text is not None else json.dumps(value, ensure_ascii=False)
-        return {"content": [_text(shown)], "structuredContent": dict(value), "isError": False}
+        content = [_text(text if text is not None else text_of(result))]
+        if (image := image_of(result)) is not None:
+            content.append({"type": "image", "data": image.data, "mimeType": image.media_type})
+        return {"content": content, "structuredContent": encodable(value), "isError": False}
     detail = dict(result.error_detail or {})
-    return {"content": [_text(result.error or "")], "isError": True, "_meta": {ERROR_KEY: detail}}
+    return {"content": [_text(result.error or "")], "isError": True, "_meta": {ERROR_KEY: encodable(detail)}}
 
 
 def _text(text: str) -> dict[str, object]:

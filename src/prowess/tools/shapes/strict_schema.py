@@ -1,0 +1,119 @@
+"""Schemas as OpenAI's strict mode wants them, and arguments back from what a model then writes.
+
+Strict mode knows no optional parameters and no free-form objects: every property is required, so an optional one may
+be null, and a map is a list of name and value. `from_strict` undoes both; it leaves other arguments as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+_KEPT = frozenset({"enum", "minimum", "maximum", "minItems", "maxItems"})
+
+Schema = Mapping[str, object]
+
+
+def strict_schema(schema: Schema) -> dict[str, object] | None:
+    """Return the strict form of a schema; None where it has none, because some value may be anything."""
+    names = _types(schema)
+    if not names:
+        return None
+    strict: dict[str, object] = {"type": schema["type"]}
+    if "description" in schema:
+        strict["description"] = schema["description"]
+    strict.update({name: rule for name, rule in schema.items() if name in _KEPT})
+    if "array" in names:
+        items = schema.get("items")
+        below = strict_schema(items) if isinstance(items, Mapping) else None
+        if below is None:
+            return None
+        strict["items"] = below
+    if "object" in names:
+        return _strict_map(schema, strict) if _is_map(schema) else _strict_object(schema, strict)
+    return strict
+
+
+def from_strict(value: object, schema: object) -> object:
+    """Return arguments as the schema itself has them."""
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(value, list):
+        if _is_map(schema) and "array" not in _types(schema):
+            return _map_of(value, schema)
+        return [from_strict(item, schema.get("items")) for item in value]
+    if isinstance(value, Mapping):
+        properties = _properties(schema)
+        required = cast("Sequence[str]", schema.get("required", ()))
+        return {
+            name: from_strict(item, properties.get(name))
+            for name, item in value.items()
+            if not (item is None and name in properties and name not in required and _is_never_null(properties[name]))
+        }
+    return value
+
+
+def _strict_object(schema: Schema, strict: dict[str, object]) -> dict[str, object] | None:
+    properties = _properties(schema)
+    required = cast("Sequence[str]", schema.get("required", ()))
+    below: dict[str, object] = {}
+    for name, each in properties.items():
+        converted = strict_schema(each)
+        if converted is None:
+            return None
+        below[name] = converted if name in required else _nullable(converted, each)
+    return {**strict, "properties": below, "required": list(below), "additionalProperties": False}
+
+
+def _strict_map(schema: Schema, strict: dict[str, object]) -> dict[str, object] | None:
+    others = schema.get("additionalProperties")
+    value = strict_schema(others) if isinstance(others, Mapping) else None
+    if value is None or _types(schema) - {"object", "null"}:
+        return None
+    pair = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "value": value},
+        "required": ["name", "value"],
+        "additionalProperties": False,
+    }
+    return {**strict, "type": "array" if _types(schema) == {"object"} else ["array", "null"], "items": pair}
+
+
+def _nullable(strict: dict[str, object], schema: Schema) -> dict[str, object]:
+    names = strict["type"]
+    listed = [names] if isinstance(names, str) else list(cast("Sequence[str]", names))
+    said = [text] if (text := str(strict.get("description", ""))) else []
+    said.append(
+        f"Default: {json.dumps(schema['default'], ensure_ascii=False)}." if "default" in schema else "Optional."
+    )
+    nullable = {**strict, "type": listed if "null" in listed else [*listed, "null"], "description": " ".join(said)}
+    if "enum" in strict and None not in (choices := cast("Sequence[object]", strict["enum"])):
+        nullable["enum"] = [*choices, None]
+    return nullable
+
+
+def _map_of(pairs: list[object], schema: Schema) -> object:
+    if not all(isinstance(pair, Mapping) and set(pair) == {"name", "value"} for pair in pairs):
+        return pairs
+    listed = cast("list[Mapping[str, object]]", pairs)
+    return {str(pair["name"]): from_strict(pair["value"], schema.get("additionalProperties")) for pair in listed}
+
+
+def _is_map(schema: Schema) -> bool:
+    return (
+        "object" in _types(schema) and not _properties(schema) and schema.get("additionalProperties", True) is not False
+    )
+
+
+def _is_never_null(schema: Schema) -> bool:
+    return bool(_types(schema)) and "null" not in _types(schema)
+
+
+def _properties(schema: Schema) -> Mapping[str, Schema]:
+    return cast("Mapping[str, Schema]", schema.get("properties", {}))
+
+
+def _types(schema: Schema) -> frozenset[str]:
+    names = schema.get("type", ())
+    return frozenset({names} if isinstance(names, str) else cast("Sequence[str]", names))
