@@ -29,6 +29,21 @@ _NAMES = (
     "shift", "break", "git#", "a\\=b", "git x", "git\\ x", "logout", "times", "dirs", "hash -p x", "jobs", "wait",
     "let", "unset PATH;", "git\x01", "git\x7f",
 )  # fmt: skip
+# What the shell's own commands do to what follows them; each would start a stub that no simple command names.
+_TRICKS = (
+    "exec rm", "command rm", "eval rm", "builtin eval rm", "eval 'rm x'", "trap rm EXIT;", "trap 'rm x' EXIT; git",
+    "hash -p sub/stub git; git", "export PATH=sub; stub", "PATH=sub; stub", "PATH=sub stub", "declare PATH=sub; stub",
+    "printf -v PATH sub; stub", "read PATH </dev/null; sub/stub", "unset PATH; git", "printf '%n' PATH; git",
+    "cd sub && ./stub", "cd sub; ./stub", "pushd sub; ./stub", "cd sub\n./stub", "cd sub | ./stub",
+    "test -v 'a[$(id)]'", "declare -i a='b[$(id)]'", "let 'a[$(id)]'", "wait -p 'a[$(id)]' 1", "unset 'a[$(id)]'",
+    "read 'a[$(id)]' </dev/null", "mapfile -C rm -c 1 a </dev/null", "compgen -C rm x", "compgen -W '$(id)'",
+    "jobs -x rm", "fc -s rm", "complete -C rm x", "alias git=rm\ngit", "shopt -s expand_aliases\nalias git=rm\ngit",
+    "shopt -s extglob\ngit @(a|b)", "set -k; git PATH=sub", "time rm", "! rm", "coproc rm", "{ rm; }",
+    "if rm; then git; fi", "while rm; do break; done", "git() { rm; }; git", "function git { rm; }; git",
+    "enable -n echo; echo", "set -- rm; $1", "getopts a PATH; git", "source git", ". ./git", "bind -x '\"a\":rm'",
+    "exec 3>&1 rm", "command -p rm", "command -- rm", "'exec' rm", "\\eval rm", "ex\\ec rm", "history -a x",
+    "git | exec rm", "git && command rm", "git;eval rm", "2>&1 exec rm", ">/dev/null eval rm", "test -f a && exec rm",
+)  # fmt: skip
 _WORDS = (
     "status", "log", "-1", "--oneline", "-m", "'a; b'", '"a b"', "'a\nb'", '"a\nb"', "a\\ b", "a\\;b", "\\&", "\\|",
     "\\#", "a#b", "#a", "'#'", "\\\n", " \\\n ", "\\\n\\\n", "a\\\nb", "a\\\n", "''", '""', '"\\""', '"\\$x"', '"\\`"',
@@ -64,9 +79,9 @@ _PLAIN = (" status", " log", " -m 'a b'", ' "x y"', " a\\ b", " *.md", " HEAD~1"
 
 
 def lines(seed: int) -> Iterator[str]:
-    """Yield lines for ever: two in five plain, two in five strange, one in five noise; half of them bent."""
+    """Yield lines for ever: a third plain, a third strange, the rest tricks and noise; half of them bent."""
     random_ = random.Random(seed)
-    kinds: tuple[Callable[[random.Random], str], ...] = (_plain, _plain, _strange, _strange, _noise)
+    kinds: tuple[Callable[[random.Random], str], ...] = (_plain, _plain, _strange, _strange, _trick, _noise)
     while True:
         line = random_.choice(kinds)(random_)
         if random_.random() < 0.5:
@@ -92,6 +107,14 @@ def _strange(random_: random.Random) -> str:
         for _ in range(random_.choice((0, 1, 1, 2, 3))):
             text += random_.choice(_BLANKS) + random_.choice(_WORDS)
     return text + random_.choice(_ENDS)
+
+
+def _trick(random_: random.Random) -> str:
+    before, after = (
+        random_.choice(("", "", "", "git; ", "cd ; ", "ls | ", " ")),
+        random_.choice(("", "", "", " x", "; git", " | ls")),
+    )
+    return before + random_.choice(_TRICKS) + after
 
 
 def _noise(random_: random.Random) -> str:

@@ -16,10 +16,9 @@ from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction
 from prowess.policy.rule import Effect, Rule
 from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec
-from prowess.tools.approval_gate import ApprovalGate
-from prowess.tools.approvers import CallbackApprover, NoApprover
+from prowess.tools.approvers import CallbackApprover
 from prowess.tools.policy_gate import PolicyGate
-from prowess.tools.restriction_gate import RestrictionGate
+from prowess.tools.standard_gates import standard_gates
 from prowess.tools.wrappers import NeedsApproval
 from tests.tools.wrappers.kept_log import KeptLog
 
@@ -65,12 +64,8 @@ class Host:
         async def restrictions() -> list[Restriction]:
             return self.active
 
-        self.gates = (
-            PolicyGate(policy, workspace="/nowhere"),
-            RestrictionGate(restrictions, workspace="/nowhere"),
-            ApprovalGate(
-                policy, restrictions, approver or NoApprover(), self.memory, session_id="s", workspace="/nowhere"
-            ),
+        self.gates = standard_gates(
+            policy, restrictions, approver=approver, memory=self.memory, session_id="s", workspace="/nowhere"
         )
         skills = (Stub(name) for name in ("skills.load", "skills.unload", "skills.read", "skills.run_script"))
         self.executor = ToolExecutor(

@@ -27,6 +27,7 @@ from prowess.policy.restriction import Mode, Restriction, decide
 from prowess.policy.rule import PolicyCall, Rule
 from prowess.policy.shell_command import ShellParts, parse_command_line
 from prowess.policy.shell_words import ShellRefusal
+from prowess.policy.verdict import decide_call
 
 __all__ = [
     "Allow",
@@ -57,6 +58,7 @@ __all__ = [
     "Unanswered",
     "Verification",
     "decide",
+    "decide_call",
     "load_policy",
     "parse_command_line",
     "read_policy_file",

@@ -1,0 +1,45 @@
+"""Policy and skills together: the first that denies is named, and only a default gives way to a pre-approval."""
+
+from __future__ import annotations
+
+import pytest
+
+from prowess.policy.decision import Allow, Ask, Deny, Origin
+from prowess.policy.policy import Policy
+from prowess.policy.policy_file import PolicyFile
+from prowess.policy.restriction import Restriction
+from prowess.policy.rule import Effect, PolicyCall, Rule
+from prowess.policy.verdict import decide_call
+
+_CALL = PolicyCall(tool="Bash", arguments={"command": "git log"})
+_GIT = Restriction.of_field("a", "Bash(git:*)")
+_READ = Restriction.of_field("b", "Read")
+_LISTED = Restriction.of_field("c", "Bash(git:*)", mode="preapprove")
+
+
+def _policy(effect: Effect) -> Policy:
+    rule = Rule(effect=effect, tool="Bash", matches=(), reason=None, origin=Origin(path="p", line=1))
+    return Policy(files=(PolicyFile(path="p", rules=(rule,)),))
+
+
+@pytest.mark.parametrize(
+    ("active", "policy", "kind", "rule"),
+    [
+        ([], None, Allow, "allowed-tools"),
+        ([_GIT], None, Allow, "allowed-tools"),
+        ([_GIT, _READ], None, Deny, "allowed-tools:tool"),
+        ([_GIT], Policy(), Ask, "built-in"),
+        ([_LISTED], Policy(), Allow, "allowed-tools"),
+        ([_LISTED], _policy("ask"), Ask, "ask Bash"),
+        ([_LISTED, _READ], Policy(), Deny, "allowed-tools:tool"),
+        ([_READ], _policy("deny"), Deny, "deny Bash"),
+        ([_GIT], _policy("allow"), Allow, "allow Bash"),
+        ([_READ], _policy("allow"), Deny, "allowed-tools:tool"),
+    ],
+)
+def test_what_is_decided_and_by_whom(
+    active: list[Restriction], policy: Policy | None, kind: type[object], rule: str
+) -> None:
+    decision = decide_call(_CALL, active, policy, "/nowhere")
+    assert isinstance(decision, kind)
+    assert decision.rule == rule
