@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from prowess import Catalog, Session
 from prowess.errors import ToolNotFoundError
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.function_registry import FunctionRegistry
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def add(a: int, b: int) -> int:
@@ -63,3 +69,27 @@ async def test_an_executor_runs_what_is_registered() -> None:
     registry.register(add)
     result = await ToolExecutor(registry.tools()).call(ToolCall(id="1", name="add", arguments={"a": 1, "b": 2}))
     assert result.unwrap() == {"result": 3}
+
+
+@pytest.mark.anyio
+@pytest.mark.proves("runtime.function.coexist")
+async def test_functions_and_skills_stand_side_by_side_and_neither_needs_the_other(tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "sums"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: sums\ndescription: Adds up.\n---\nCall add.\n", encoding="utf-8")
+    registry = FunctionRegistry()
+    registry.register(add)
+    catalog, empty = Catalog(tmp_path / "skills"), Catalog()
+
+    both = Session(catalog, extra_tools=registry.tools())
+    await both.load(["sums"])
+    assert (await both.call("add", {"a": 1, "b": 2})).unwrap() == {"result": 3}
+    assert "add" in [spec.name for spec in both.tools()]
+
+    functions_alone = Session(empty, extra_tools=registry.tools())
+    assert [spec.name for spec in functions_alone.tools()] == ["add"]
+    assert (await functions_alone.call("add", {"a": 1, "b": 2})).success
+
+    skills_alone = Session(catalog)
+    await skills_alone.load(["sums"])
+    assert not (await skills_alone.call("add", {"a": 1, "b": 2})).success
