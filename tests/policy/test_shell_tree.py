@@ -20,7 +20,8 @@ def test_words_targets_and_separators_have_their_bytes() -> None:
     [
         *("git >$x", 'git >"$x"', "git > >(x)", 'git "$x"', "git a$(b)c", "git <<x\nx\n", "git <<<x", "git >&-"),
         *("a=b", "a=b c", "(a)", "{ a; }", "a &", "! a", "if a; then b; fi", "[ a ]", "[[ a ]]", "((a))", "a 'b"),
-        *("a() { b; }", "export a", "unset a", "case a in b) c;; esac", "for a in b; do c; done", "a $'b'", "$x y", "a ("),
+        *("a() { b; }", "export a", "unset a", "case a in b) c;; esac", "for a in b; do c; done", "a $'b'"),
+        *("$x y", "a ("),
     ],
 )  # fmt: skip
 def test_what_is_no_simple_command_has_no_outline(line: str) -> None:
