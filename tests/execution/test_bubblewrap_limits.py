@@ -144,6 +144,7 @@ print(sum(os.wait()[1] != 0 for _ in range(6)))
     result = await bench.python(source, limits=ExecLimits(memory_bytes=128 * MEBIBYTE, wall_seconds=10))
     if "memory" in result.guarantees.enforced:
         assert result.exit_code != 0 or int(result.stdout) >= 3
+        assert [notice.message for notice in result.notices] == ["a process was killed; the memory limit is 128 MiB"]
     else:
         assert "control group" in dict(result.guarantees.not_enforced)["memory"]
 

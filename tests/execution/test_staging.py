@@ -109,9 +109,44 @@ def test_a_full_disk_leaves_no_stage(skill: Path, tmp_path: Path, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(staging, "_write_all", full)
-    with pytest.raises(SandboxUnavailableError, match="No space left"):
+    with pytest.raises(SandboxUnavailableError, match="No space left") as fault:
         stage(str(skill), read_tree(str(skill)), str(tmp_path / "cache"))
+    assert str(fault.value).startswith(f"the cache {tmp_path}/cache/stages cannot be used, nothing was run: ")
     assert os.listdir(tmp_path / "cache" / "stages") == []
+
+
+def test_without_a_cache_a_stage_lies_in_a_private_directory_of_this_process(skill: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    manifest = read_tree(str(skill))
+    made = stage(str(skill), manifest, str(tmp_path / "file" / "cache"))
+    assert read_tree(made) == manifest
+    assert os.stat(os.path.dirname(made)).st_mode & 0o077 == 0
+    assert stage(str(skill), manifest, str(tmp_path / "file" / "cache")) == made
+
+
+def test_the_private_directory_ends_with_its_process(skill: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom prowess._internal.tree_digest import read_tree\nfrom prowess.execution.staging import stage\n"
+        "print(stage(sys.argv[1], read_tree(sys.argv[1]), '/dev/null/cache'))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(skill)], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert ran.stdout.strip().startswith("/")
+    assert not os.path.exists(os.path.dirname(ran.stdout.strip()))
+
+
+def test_a_cache_that_cannot_be_written_but_has_the_stage_is_used(
+    skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest, cache = read_tree(str(skill)), str(tmp_path / "cache")
+    made = stage(str(skill), manifest, cache)
+
+    def refuse(path: str) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(staging, "ensure_private_directory", refuse)
+    assert stage(str(skill), manifest, cache) == made
 
 
 def test_something_else_in_the_place_of_a_stage_is_replaced(skill: Path, tmp_path: Path) -> None:

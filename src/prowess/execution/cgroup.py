@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ROOT = "/sys/fs/cgroup"
 _OWN_PROCESSES = 2  # bubblewrap's two processes are in the group as well
 _CURRENT_THREAD = 0
+# Version 2, version 1, and older kernels, which count how often the limit was met.
+_KILL_COUNTS = (("memory.events", "oom_kill"), ("memory.oom_control", "oom_kill"), ("memory.failcnt", None))
 _numbers = itertools.count()
 # The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
 _dying: list[str] = []
@@ -87,6 +89,15 @@ class ControlGroup:
         for member in tuple(self._members):
             if member.back is None:
                 self._moved(member, "cgroup.procs", pid)
+
+    def out_of_memory(self) -> bool:
+        """Tell whether the kernel killed a process of the group for want of memory, as far as it says so."""
+        for member in self._members:
+            if member.bound == "memory":
+                counts = [_count(os.path.join(member.directory, file), key) for file, key in _KILL_COUNTS]
+                known = [count for count in counts if count is not None]
+                return bool(known and known[0])
+        return False
 
     def remove(self) -> None:
         """Delete the group; its processes must be dead."""
@@ -157,6 +168,18 @@ def _enabled(root: str) -> list[str]:
             return file.read().split()
     except OSError:
         return []
+
+
+def _count(path: str, key: str | None) -> int | None:
+    """Return the number in a file, or the one behind `key`; None where there is none."""
+    try:
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+    except OSError:
+        return None
+    if key is None:
+        return int(text)
+    return next((int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [key]), None)
 
 
 def _write(path: str, value: int) -> None:

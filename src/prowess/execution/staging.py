@@ -8,17 +8,20 @@ that does not hold what its name says (a machine that lost power) is made again.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
 import shutil
 import tempfile
+from functools import cache
 from typing import TYPE_CHECKING
 
 from prowess._internal.contained import ContainedRoot
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.tree_digest import read_tree
 from prowess.errors import DigestChangedError, SandboxUnavailableError, UnsafePathError
+from prowess.execution.stage_cache import note_use
 
 if TYPE_CHECKING:
     from prowess._internal.tree_digest import FileRecord, TreeManifest
@@ -28,17 +31,44 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 _ATTEMPTS = 3  # each one is lost only to another process that finished the same stage
 
 
-def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:
-    """Return a directory below `cache_dir` that holds exactly the files of `manifest`, copied from `root` if needed.
+class StageError(SandboxUnavailableError):
+    """A skill cannot be copied, so nothing of it can be run; `backend` is the directory that was tried first."""
 
-    Several processes may call this at once for the same skill.
+    def __str__(self) -> str:
+        return f"the cache {self.backend} cannot be used, nothing was run: {self.hint}"
+
+
+def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:
+    """Return a directory that holds exactly the files of `manifest`, copied from `root` if needed.
+
+    It lies below `cache_dir`, or, where that cannot be written (a read-only home), in a private temporary directory
+    that ends with this process. Several processes may call this at once for the same skill.
 
     Raises:
         DigestChangedError: a file is no longer what the manifest says.
-        SandboxUnavailableError: the copy cannot be written (a full disk, a read-only cache).
+        StageError: the copy cannot be written anywhere (a full disk).
     """
     name = manifest.content_digest.removeprefix("sha256:")
     home = os.path.join(cache_dir, "stages")
+    note_use(home, name)
+    try:
+        return _staged(root, manifest, home, name)
+    except OSError as fault:
+        try:
+            return _staged(root, manifest, _private_home(), name)
+        except OSError:
+            hint = f"{fault.strerror or fault}; make it writable, or free space there or in {tempfile.gettempdir()}"
+            raise StageError(home, hint) from fault
+
+
+@cache
+def _private_home() -> str:
+    home = tempfile.mkdtemp(prefix="prowess-stages-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return home
+
+
+def _staged(root: ContainedRoot | str, manifest: TreeManifest, home: str, name: str) -> str:
     final = os.path.join(home, name)
     if _holds(final, manifest):
         return final
@@ -49,21 +79,16 @@ def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> 
 
 
 def _make(root: ContainedRoot, manifest: TreeManifest, home: str, final: str) -> str:
-    try:
-        ensure_private_directory(home)
-        for _ in range(_ATTEMPTS):
-            fresh = tempfile.mkdtemp(prefix=".new-", dir=home)
-            try:
-                _copy_all(root, manifest, fresh)
-                if _publish(fresh, final, manifest):
-                    return final
-            finally:
-                shutil.rmtree(fresh, ignore_errors=True)
-    except OSError as fault:
-        hint = f"the skill cannot be copied to {home} ({fault.strerror or fault}); free space there or make it writable"
-        raise SandboxUnavailableError("staging", hint) from fault
-    hint = f"another process keeps changing {final}; delete that directory and try again"
-    raise SandboxUnavailableError("staging", hint)
+    ensure_private_directory(home)
+    for _ in range(_ATTEMPTS):
+        fresh = tempfile.mkdtemp(prefix=".new-", dir=home)
+        try:
+            _copy_all(root, manifest, fresh)
+            if _publish(fresh, final, manifest):
+                return final
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    raise StageError(home, f"another process keeps changing {final}; delete that directory and try again")
 
 
 def _copy_all(root: ContainedRoot, manifest: TreeManifest, fresh: str) -> None:

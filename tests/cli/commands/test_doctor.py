@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from prowess.policy.audit_log import JsonlAuditLog
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINES = ["python", "yaml", "sandbox", "interpreters", "home", "catalog", "trust", "audit"]
+LINES = ["python", "yaml", "sandbox", "interpreters", "home", "cache", "catalog", "trust", "audit"]
 
 
 def _lines(capfd: pytest.CaptureFixture[str], code: int) -> dict[str, dict[str, str]]:
@@ -83,7 +84,7 @@ def test_a_changed_audit_log_fails(capfd: pytest.CaptureFixture[str], own_home: 
     path = own_home / ".prowess" / "audit" / "audit.jsonl"
     log = JsonlAuditLog(str(path), fsync="second")
     log.append(AuditEvent(kind="tool.started", session_id=None, call_id=None, data={"tool": "x"}))
-    assert "1 records" in _lines(capfd, exit_codes.OK)["audit"]["detail"]
+    assert "1 record," in _lines(capfd, exit_codes.OK)["audit"]["detail"]
     path.write_text(path.read_text().replace('"x"', '"y"'))
     line = _lines(capfd, exit_codes.FAILED)["audit"]
     assert (line["status"], line["next"]) == ("fail", "prowess audit verify")
@@ -149,3 +150,19 @@ def test_a_part_that_breaks_is_a_line_and_no_traceback(
     monkeypatch.setattr("prowess.catalog.Catalog.discover", broken)
     line = _lines(capfd, exit_codes.FAILED)["catalog"]
     assert (line["status"], "Input/output error" in line["detail"]) == ("fail", True)
+
+
+@pytest.mark.usefixtures("work")
+def test_a_cache_that_cannot_be_written_is_a_warning_while_there_is_a_temporary_directory(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROWESS_HOME", "/dev/null")
+    line = _lines(capfd, exit_codes.OK)["cache"]
+    assert line["status"] == "warn"
+    assert "something that is no directory is in the way" in line["detail"]
+
+    def full(**options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("prowess.cli.commands.doctor.tempfile", SimpleNamespace(TemporaryFile=full))
+    assert _lines(capfd, exit_codes.FAILED)["cache"]["status"] == "fail"

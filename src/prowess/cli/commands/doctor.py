@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import stat
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from prowess._internal.places import ensure_private_directory, prowess_home
+from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.errors import SkillError
 
@@ -48,7 +50,8 @@ def command(*, as_json: bool) -> int:
     else:
         for name, line in found:
             mark = output.styled(f"{line.status:4}", _COLOURS[line.status])
-            output.line(f"{mark}  {name:12}  {line.detail}{'; ' + line.next if line.next else ''}")
+            told = printable_line(f"{line.detail}{'; ' + line.next if line.next else ''}")
+            output.raw(f"{mark}  {name:12}  {told}\n")
     return exit_codes.FAILED if failed else exit_codes.OK
 
 
@@ -106,7 +109,7 @@ def _home() -> _Line:
     except OSError as fault:
         return _Line(
             status="warn",
-            detail=f"{home} cannot be made ({fault.strerror}): nothing is kept, nothing is audited",
+            detail=f"{home} cannot be made ({_why(fault)}): nothing is kept, nothing is audited",
             next="make it writable or set PROWESS_HOME",
         )
     if not os.access(home, os.W_OK | os.X_OK):
@@ -116,17 +119,35 @@ def _home() -> _Line:
     return _Line(status="ok", detail=f"{home} is writable and private")
 
 
+def _cache() -> _Line:
+    place = os.path.join(cache_home(), "stages")
+    try:
+        ensure_private_directory(place)
+        with tempfile.TemporaryFile(dir=place):
+            return _Line(status="ok", detail=f"{place} is writable")
+    except OSError as fault:
+        refused = f"{place} cannot be written ({_why(fault)})"
+    try:
+        with tempfile.TemporaryFile():
+            detail = f"{refused}: skills are copied to {tempfile.gettempdir()} for each process that runs a script"
+            return _Line(status="warn", detail=detail, next="make it writable or set PROWESS_HOME")
+    except OSError:
+        return _Line(status="fail", detail=f"{refused}: no script can be run", next="make it writable or set TMPDIR")
+
+
 def _catalog() -> _Line:
     # Imported here, not at the top: see _yaml.
     from prowess.catalog import Catalog
 
     catalog = Catalog.discover()
-    count = f"{len(catalog.entries())} skills"
+    count = _count(len(catalog.entries()), "skill")
     if held := [notice for notice in catalog.notices if "trust" in notice.code]:
         return _Line(status="warn", detail=count, next=held[0].message)
     if catalog.diagnostics:
         return _Line(
-            status="warn", detail=f"{count}, {len(catalog.diagnostics)} findings", next="prowess list shows them"
+            status="warn",
+            detail=f"{count}, {_count(len(catalog.diagnostics), 'finding')}",
+            next="prowess list shows them",
         )
     return _Line(status="ok", detail=count)
 
@@ -138,7 +159,7 @@ def _trust() -> _Line:
     store = TrustStore()
     if store.problem is not None:
         return _Line(status="fail", detail=store.problem, next=f"repair or remove {store.path}, then trust again")
-    return _Line(status="ok", detail=f"{len(store.listed())} trusted projects")
+    return _Line(status="ok", detail=_count(len(store.listed()), "trusted project"))
 
 
 def _audit() -> _Line:
@@ -150,8 +171,19 @@ def _audit() -> _Line:
 
     verified = verify_log(path)
     if verified.ok:
-        return _Line(status="ok", detail=f"{verified.records} records, chain unbroken")
-    return _Line(status="fail", detail=f"{path}: {len(verified.faults)} faults", next="prowess audit verify")
+        return _Line(status="ok", detail=f"{_count(verified.records, 'record')}, chain unbroken")
+    faults = _count(len(verified.faults), "fault")
+    return _Line(status="fail", detail=f"{path}: {faults}", next="prowess audit verify")
+
+
+def _why(fault: OSError) -> str:
+    if isinstance(fault, FileExistsError | NotADirectoryError):
+        return "something that is no directory is in the way"
+    return fault.strerror or str(fault)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 _LOOKS: dict[str, Callable[[], _Line]] = {
@@ -160,6 +192,7 @@ _LOOKS: dict[str, Callable[[], _Line]] = {
     "sandbox": _sandbox,
     "interpreters": _interpreters,
     "home": _home,
+    "cache": _cache,
     "catalog": _catalog,
     "trust": _trust,
     "audit": _audit,

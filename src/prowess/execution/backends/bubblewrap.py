@@ -26,6 +26,7 @@ from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
 from prowess.execution.interpreters import Interpreter, command_interpreter, select_interpreter
+from prowess.execution.killing import killed_by
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
@@ -289,8 +290,11 @@ def _run(started: Started, request: ExecRequest, group: ControlGroup, version: s
     if status is None and not (ending.timed_out or ending.cancelled) and stderr.data.startswith(b"bwrap: "):
         raise SandboxUnavailableError(BACKEND, hint_from(bytes(stderr.data)))
     artifacts, notices = _artifacts(started, request, ending)
+    code = _KILLED if status is None or ending.timed_out else status
+    if not ending.timed_out:
+        notices = (*killed_by(code, limits, out_of_memory=group.out_of_memory()), *notices)
     return ExecResult(
-        exit_code=_KILLED if status is None or ending.timed_out else status,
+        exit_code=code,
         stdout=bytes(stdout.data),
         stderr=bytes(stderr.data),
         stdout_bytes=stdout.total,
