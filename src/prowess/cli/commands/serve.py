@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.http_options import HttpPlace, http_options, http_place
 from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
 from prowess.mcp_server.host_config import HOSTS, snippet
+
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog
 
 
 @click.command()
 @catalog_options
 @workspace_options
+@http_options
 @click.option(
     "--print-config",
     "host",
@@ -32,13 +38,20 @@ def command(  # noqa: PLR0917 -- click passes options by name
     quiet: bool,  # noqa: FBT001 -- as trust_project
     workspace: str | None,
     write: bool,  # noqa: FBT001 -- as trust_project
+    address: str | None,
+    token_file: str | None,
+    allow_remote: bool,  # noqa: FBT001 -- as trust_project
+    hosts: tuple[str, ...],
     host: str | None,
 ) -> int:
     """Serve skills over MCP on standard input and output; a host starts this, rarely a person.
 
+    With --http it serves several clients at once, each with a session of its own.
+
     \b
-    Example:
+    Examples:
       prowess serve --print-config claude --root ~/skills --workspace ~/work
+      prowess serve --http 127.0.0.1:8000
     """  # noqa: D301 -- click looks for the character itself
     if host is not None:
         _print_config(host, _arguments(roots, plugins, workspace, write=write, trust_project=trust_project))
@@ -46,21 +59,51 @@ def command(  # noqa: PLR0917 -- click passes options by name
     if find_spec("mcp") is None:
         output.error("the MCP server needs the mcp package: pip install 'prowess[mcp]'")
         return exit_codes.USAGE
+    place = None if address is None else http_place(address, token_file, hosts, allow_remote=allow_remote)
+    if place is None and (token_file is not None or allow_remote or hosts):
+        raise click.UsageError("--token-file, --allow-remote and --allow-host go with --http")
+    if place is not None and find_spec("uvicorn") is None:
+        output.error("serving over HTTP needs uvicorn: pip install 'prowess[http]'")
+        return exit_codes.USAGE
+    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
+    chosen = open_workspace(workspace, quiet=quiet)
+    audit = audit_log(writable_home("this server leaves no audit record"))
+    options: dict[str, Any] = {"audit": audit, "workspace": chosen, "write": write}
+    if place is not None:
+        return _serve_http(catalog, place, options)
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.
     import anyio
 
     from prowess.mcp_server.server import open_session
     from prowess.mcp_server.stdio import serve_stdio
 
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
-    chosen = open_workspace(workspace, quiet=quiet)
-    audit = audit_log(writable_home("this server leaves no audit record"))
     if sys.stdin.isatty():
         output.note(
             "Waiting for an MCP client on standard input; Ctrl-C ends this. --print-config HOST sets up a host."
         )
-    anyio.run(serve_stdio, open_session(catalog, audit=audit, workspace=chosen, write=write))
+    anyio.run(serve_stdio, open_session(catalog, **options))
     return exit_codes.OK
+
+
+def _serve_http(catalog: Catalog, place: HttpPlace, options: dict[str, Any]) -> int:
+    # Imported here, not at the top: as in `command`.
+    from functools import partial
+
+    import anyio
+
+    from prowess.mcp_server.http import serve_http
+    from prowess.mcp_server.session_table import SessionTable
+
+    def ready(url: str) -> None:
+        output.note(f"Serving MCP at {url}; Ctrl-C ends this.")
+
+    serve = partial(serve_http, token=place.token, hosts=place.hosts, ready=ready)
+    try:
+        stopped_by = anyio.run(serve, SessionTable(catalog, **options), place.host, place.port)
+    except OSError as fault:
+        output.error(f"cannot listen at {place.host}, port {place.port}: {fault.strerror or fault}")
+        return exit_codes.USAGE
+    return exit_codes.OK if stopped_by is None else 128 + stopped_by
 
 
 def _arguments(

@@ -1,0 +1,103 @@
+"""The options of a server over HTTP, and what must be right before it may start."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+
+TOKEN_VARIABLE = "PROWESS_HTTP_TOKEN"  # noqa: S105 -- the name of a variable
+_MIN_TOKEN = 16
+_MAX_TOKEN = 4096
+_LAST_PORT = 65535
+
+_OPTIONS = (
+    click.option("--http", "address", metavar="ADDR", help="Serve over HTTP at HOST:PORT, 127.0.0.1 without a host."),
+    click.option(
+        "--token-file",
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        help=f"Ask HTTP clients for the token in FILE (or in {TOKEN_VARIABLE}).",
+    ),
+    click.option("--allow-remote", is_flag=True, help="Let --http take an address that other machines can reach."),
+    click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name that HTTP clients may call."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpPlace:
+    """Where to listen, and for whom; `token` is None where every client of this machine may come."""
+
+    host: str
+    port: int
+    token: str | None
+    hosts: tuple[str, ...]
+
+
+def http_options(command: _Command) -> _Command:
+    """Give a command `--http` and what belongs to it."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, allow_remote: bool) -> HttpPlace:
+    """Return where to serve.
+
+    Raises:
+        click.BadParameter: no address; a token that is too short or that others can read; an address that others can
+            reach without the flag and a token.
+    """
+    host, port = _parsed(address)
+    token = _token(token_file)
+    if not is_loopback(host):
+        if not allow_remote:
+            raise click.BadParameter(f"{host} can be reached by others; add --allow-remote", param_hint="--http")
+        if token is None:
+            message = f"{host} can be reached by others; give a token with --token-file or {TOKEN_VARIABLE}"
+            raise click.BadParameter(message, param_hint="--http")
+    return HttpPlace(host=host, port=port, token=token, hosts=hosts)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address; a name that is not `localhost` counts as reachable by others."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def _parsed(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]") if host.startswith("[") and host.endswith("]") else host
+    is_port = port.isascii() and port.isdecimal() and len(port) <= len(str(_LAST_PORT)) and int(port) <= _LAST_PORT
+    if not is_port or (":" in bare) != (bare != host) or (colon and text.startswith("[]")):
+        message = f"{text!r} is no address; write HOST:PORT, for example 127.0.0.1:8000 or [::1]:8000"
+        raise click.BadParameter(message, param_hint="--http")
+    return bare or "127.0.0.1", int(port)
+
+
+def _token(file: str | None) -> str | None:
+    if file is None:
+        token, where = os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
+        if not token:
+            return None
+    else:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            token, where = opened.read(_MAX_TOKEN + 1).strip(), file
+        if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise click.BadParameter(f"{file} is open to others; chmod 600 it", param_hint="--token-file")
+    if not (_MIN_TOKEN <= len(token) <= _MAX_TOKEN and token.isascii() and token.isprintable() and " " not in token):
+        message = f"the token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without blanks"
+        raise click.BadParameter(message, param_hint="--token-file")
+    return token

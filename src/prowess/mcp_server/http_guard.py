@@ -1,0 +1,132 @@
+"""What stands before every HTTP request: who may send it, from where, how large, how slowly.
+
+A page in a browser can send requests to this machine, and by rebinding a name it can read the answers. So a name in
+`Host` must be one that is known here (addresses cannot be rebound), and an `Origin` must be the server's own. With a
+token, requests without it learn nothing. A body is read whole before anything looks at it, within a size and a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+
+    Message = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Message]]
+    Send = Callable[[Message], Awaitable[None]]
+    App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+PATH = "/mcp"
+MAX_BODY_BYTES = 2 * 1024 * 1024  # arguments of a call may have 1 MiB
+BODY_SECONDS = 30.0
+
+
+class HttpGuard:
+    """An ASGI application before another one.
+
+    `hosts` are names, beside `localhost` and all addresses, under which this server is called; `token` is what a bearer
+    must show, None where nobody must.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        token: str | None = None,
+        hosts: Collection[str] = (),
+        max_body_bytes: int = MAX_BODY_BYTES,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._app = app
+        self._token = None if token is None else _digest(token)
+        self._hosts = {"localhost", *(host.casefold() for host in hosts)}
+        self._most, self._seconds = max_body_bytes, body_seconds
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer, or hand on."""
+        if scope["type"] != "http":
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if (refusal := self._refusal(scope, headers)) is not None:
+            await _answer(send, *refusal)
+            return
+        body: bytes | None = b""
+        if scope["method"] == "POST":
+            with anyio.move_on_after(self._seconds) as reading:
+                body = await self._body(headers, receive)
+            if reading.cancelled_caught:
+                await _answer(send, 408, f"the request was not complete within {self._seconds:g} s")
+                return
+        if body is None:
+            await _answer(send, 413, f"the request is larger than {self._most} bytes")
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._is_known(host):
+            return 421, "this server is not called so; start it with --allow-host NAME to add a name"
+        if origin is not None and urlsplit(origin).netloc.casefold() != host.casefold():
+            return 403, "pages of other origins are not served"
+        if self._token is not None and not self._is_bearer(headers.get("authorization", "")):
+            return 401, "give the token of this server as Authorization: Bearer TOKEN"
+        if scope["path"] != PATH:
+            return 404, f"MCP is served at {PATH}"
+        return None
+
+    def _is_known(self, host: str) -> bool:
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").casefold()
+            return name in self._hosts or bool(ip_address(name))
+        except ValueError:
+            return False
+
+    def _is_bearer(self, authorization: str) -> bool:
+        kind, _, given = authorization.partition(" ")
+        # Digests, so that neither the length nor a first character tells anything by the time it takes.
+        return kind.casefold() == "bearer" and hmac.compare_digest(_digest(given.strip()), self._token or b"")
+
+    async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes | None:
+        declared = headers.get("content-length", "")
+        if declared.isdecimal() and (len(declared) > len(str(self._most)) or int(declared) > self._most):
+            return None
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > self._most:
+                return None
+            if not message.get("more_body", False):
+                return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
+
+
+async def _answer(send: Send, status: int, message: str) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:  # noqa: PLR2004 -- the one status with a header of its own
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status in {408, 413}:
+        headers.append((b"connection", b"close"))  # the rest of the body is not read
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()

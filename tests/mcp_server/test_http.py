@@ -1,0 +1,240 @@
+"""The server over HTTP: the official client in both eras, several at once, and what must not come in."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import types
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from prowess import Catalog
+from prowess.catalog.skill_uri import skill_uri
+from prowess.mcp_server.http import http_app
+from prowess.mcp_server.http_guard import PATH, HttpGuard
+from prowess.mcp_server.session_table import SessionTable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, MutableMapping
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+TOKEN = "a-token-of-this-test"
+URL = f"http://127.0.0.1:8000{PATH}"
+GREETING = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+ACCEPTED = {"accept": "application/json, text/event-stream"}
+
+
+@asynccontextmanager
+async def _client(app: HttpGuard, mode: str, name: str = "tester") -> AsyncIterator[Client]:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
+        transport = streamable_http_client(URL, http_client=http)
+        async with Client(transport, mode=mode, client_info=types.Implementation(name=name, version="1")) as client:
+            yield client
+
+
+async def _active(client: Client) -> list[str]:
+    listed = (await client.call_tool("skills_list", {})).structured_content
+    assert listed is not None
+    return [skill["name"] for skill in listed["skills"] if skill["active"]]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_two_clients_at_once_have_a_session_each(skills: Path, mode: str, own_home: Path) -> None:
+    table = SessionTable(Catalog(skills))
+    async with http_app(table) as app:
+        async with _client(app, mode, "one") as one, _client(app, mode, "other") as other:
+            await one.call_tool("skills_load", {"names": ["alpha"]})
+            await other.call_tool("skills_load", {"names": ["beta"]})
+            assert await _active(one) == ["alpha"]
+            assert await _active(other) == ["beta"]
+            assert len({session.session_id for session in table.open()}) == 2
+            read = await one.read_resource(skill_uri("alpha", "references/a.md"))
+            assert read.contents[0].text == "# A\n\nRead me.\n"  # type: ignore[union-attr]  # text, as the assertion says
+            assert [prompt.name for prompt in (await other.list_prompts()).prompts] == ["alpha", "beta"]
+        if mode == "legacy":
+            assert list(table.open()) == [], "a client that leaves ends its session"
+    assert list(table.open()) == []
+
+
+async def test_the_sessions_of_the_handshake_belong_to_connections_and_those_of_2026_to_programs(
+    skills: Path,
+) -> None:
+    table = SessionTable(Catalog(skills))
+    async with http_app(table) as app:
+        async with _client(app, "legacy") as one, _client(app, "legacy") as other:
+            await one.call_tool("skills_load", {"names": ["alpha"]})
+            assert await _active(other) == []
+        async with _client(app, "2026-07-28") as one, _client(app, "2026-07-28") as other:
+            await one.call_tool("skills_load", {"names": ["alpha"]})
+            assert await _active(other) == ["alpha"]
+
+
+async def test_idle_sessions_are_closed_and_busy_ones_are_not(skills: Path) -> None:
+    now = [0.0]
+    table = SessionTable(Catalog(skills), clock=lambda: now[0], idle_seconds=100)
+    async with http_app(table) as app, _client(app, "2026-07-28") as client, _client(app, "legacy") as other:
+        await client.call_tool("skills_load", {"names": ["alpha"]})
+        await other.call_tool("skills_load", {"names": ["alpha"]})
+        now[0] = 50
+        assert await _active(client) == ["alpha"]
+        now[0] = 149
+        await table.close_idle()
+        assert len(tuple(table.open())) == 2
+        now[0] = 1000
+        await table.close_idle()
+        assert len(tuple(table.open())) == 1, "the other one listens to its stream"
+        assert await _active(client) == [], "a new session begins"
+
+
+async def test_no_more_sessions_than_the_server_keeps(skills: Path) -> None:
+    table = SessionTable(Catalog(skills), most=1)
+    async with http_app(table) as app, _client(app, "2026-07-28", "one") as one:
+        await one.call_tool("skills_list", {})
+        async with _client(app, "2026-07-28", "other") as other:
+            with pytest.raises(Exception, match="as many as this server keeps"):
+                await other.list_tools()
+        await one.call_tool("skills_list", {})
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"host": "localhost:8000"}, 200),
+        ({"host": "[::1]:8000"}, 200),
+        ({"host": "known.example"}, 200),
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": "localhost@evil.example"}, 421),
+        ({"host": ""}, 421),
+        ({"host": "[::1"}, 421),
+        ({"origin": "http://127.0.0.1:8000"}, 200),
+        ({"origin": "http://127.0.0.1:9000"}, 403),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"authorization": ""}, 401),
+        ({"authorization": f"Basic {TOKEN}"}, 401),
+        ({"authorization": f"Bearer {TOKEN}x"}, 401),
+        ({"authorization": f"bearer {TOKEN}"}, 200),
+        ({"content-type": "text/plain"}, 400),
+    ],
+)
+async def test_who_may_come_in(skills: Path, headers: dict[str, str], status: int) -> None:
+    given = {"authorization": f"Bearer {TOKEN}", **ACCEPTED, **headers}
+    async with (
+        http_app(SessionTable(Catalog(skills)), token=TOKEN, hosts=["Known.example"]) as app,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http,
+    ):
+        answer = await http.post(URL, json=GREETING, headers=given)
+        assert answer.status_code == status
+        assert ("www-authenticate" in answer.headers) == (status == 401)
+        assert TOKEN not in answer.text
+        assert (await http.get("http://127.0.0.1:8000/", headers=given)).status_code in {404, status}
+
+
+async def test_bodies_are_bounded_in_size_and_time() -> None:
+    seen: list[bytes] = []
+
+    async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:  # noqa: ANN401 -- ASGI
+        seen.append((await receive())["body"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def chunks(*sizes: int) -> AsyncIterator[bytes]:
+        for size in sizes:
+            yield b"x" * size
+
+    guard = HttpGuard(app, max_body_bytes=100, body_seconds=0.1)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=guard)) as http:
+        assert (await http.post(URL, content=b"x" * 100)).status_code == 200
+        assert (await http.post(URL, content=b"x" * 101)).status_code == 413
+        assert (await http.post(URL, content=chunks(60, 40))).status_code == 200
+        assert (await http.post(URL, content=chunks(60, 41))).status_code == 413
+    assert [len(body) for body in seen] == [100, 100]
+    answers: list[MutableMapping[str, Any]] = []
+    scope = {"type": "http", "method": "POST", "path": PATH, "headers": [(b"host", b"127.0.0.1")]}
+
+    async def never() -> dict[str, Any]:
+        await anyio.sleep(10)
+        raise AssertionError
+
+    async def take(message: MutableMapping[str, Any]) -> None:
+        answers.append(message)
+
+    with anyio.fail_after(5):
+        await guard(scope, never, take)
+    assert answers[0]["status"] == 408
+    await guard({"type": "websocket"}, never, take)
+    assert len(answers) == 2
+
+
+@contextmanager
+def _served(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-m", "prowess", "serve", "--http", "127.0.0.1:0", *arguments]
+    with subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            lines = []
+            while "Serving MCP at " not in (line := server.stderr.readline()):
+                lines.append(line)
+                assert line, lines
+            yield server, line.split()[3].rstrip(";")
+        finally:
+            server.kill()
+
+
+async def test_a_server_process_serves_clients_and_ends_in_order(skills: Path, tmp_path: Path, own_home: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n")
+    token.chmod(0o600)
+    with _served("--root", str(skills), "--token-file", str(token)) as (server, url):
+        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}) as http:
+            async with Client(streamable_http_client(url, http_client=http)) as client:
+                assert not (await client.call_tool("skills_load", {"names": ["alpha"]})).is_error
+                assert await _active(client) == ["alpha"]
+            async with Client(streamable_http_client(url, http_client=http), mode="legacy") as client:
+                assert await _active(client) == []
+                server.send_signal(signal.SIGTERM)
+                end = time.monotonic() + 20
+                while server.poll() is None:
+                    assert time.monotonic() < end
+                    await anyio.sleep(0.05)
+        assert server.returncode == 128 + signal.SIGTERM
+    artifacts = own_home / ".prowess" / "artifacts"
+    assert not artifacts.exists() or list(artifacts.iterdir()) == []
+    kinds = [json.loads(line)["kind"] for line in (own_home / ".prowess/audit/audit.jsonl").read_text().splitlines()]
+    assert kinds.count("tool.started") == 3
+
+
+def test_a_port_that_is_taken_is_an_error_in_one_sentence(skills: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        command = [sys.executable, "-m", "prowess", "serve", "--root", str(skills)]
+        done = subprocess.run(
+            [*command, "--http", f"127.0.0.1:{taken.getsockname()[1]}"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "cannot listen at 127.0.0.1" in done.stderr
+    assert "Traceback" not in done.stderr
