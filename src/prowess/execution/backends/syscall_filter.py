@@ -1,0 +1,215 @@
+"""The system calls that a script has no use for, refused by the kernel: a filter assembled here, without a library.
+
+Namespaces say what a script can reach; the filter bounds which parts of the kernel it can reach them with. Key rings
+belong to no namespace, so without it a script reads the keys of whoever started Prowess. Refused calls fail with EPERM,
+as for anybody without the rights. Two answer ENOSYS, so that programs take the older way: `clone3`, whose flags lie in
+memory where no filter sees them, and every call newer than this list. Calls in the convention of another architecture
+end the process: their numbers would mean something else.
+
+The program is classic BPF as `seccomp(2)` takes it: eight bytes an instruction, which bubblewrap reads from a descriptor.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+# linux/seccomp.h and linux/bpf_common.h
+_ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
+_LOAD, _RETURN = 0x20, 0x06
+_EQUAL, _GREATER, _AT_LEAST, _ANY_BIT = 0x15, 0x25, 0x35, 0x45
+# Offsets in struct seccomp_data; of an argument the lower half, which is all that the kernel looks at in these calls.
+_NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, (16, 24, 32)
+_PERMITTED, _REFUSED, _UNKNOWN, _FOREIGN = "permitted", "refused", "unknown", "foreign"
+
+_NEWEST_KNOWN = 469  # file_setattr; from 424 on, numbers are the same everywhere
+_OTHER_CONVENTION = 0x40000000  # x32 on x86_64; no number is as large elsewhere
+
+_NAMESPACES = 0x7E020080  # CLONE_NEW* of every kind, CLONE_NEWTIME among them
+_EXIT_SIGNAL = 0x000000FF  # in `clone` these bits are the signal, not CLONE_NEWTIME
+_TERMINAL_INJECTION = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_FAMILIES = (1, 2, 10)  # unix, and the Internet of an empty network namespace
+_NETLINK, _NETLINK_ROUTE = 16, 0  # interpreters list interfaces with it; other protocols of it are large and unneeded
+_PERSONALITIES = (0, 0xFFFFFFFF)  # the plain one, and the question which it is
+
+# name -> (number on x86_64, number on aarch64); None where the architecture never had it
+REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
+    # key rings: the caller's own are inherited
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    # programs in the kernel, and queues that pass every filter by
+    "bpf": (321, 280),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241),
+    # other processes
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "pidfd_getfd": (438, 438),
+    "kcmp": (312, 272),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
+    # files past their paths
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    "lookup_dcookie": (212, 18),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    # the file system tree
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "setns": (308, 268),
+    # the machine
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "create_module": (174, None),
+    "query_module": (178, None),
+    "get_kernel_syms": (177, None),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "acct": (163, 89),
+    "syslog": (103, 116),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "vhangup": (153, 58),
+    "nfsservctl": (180, 42),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "uselib": (134, None),
+    "ustat": (136, None),
+    "sysfs": (139, None),
+    "_sysctl": (156, None),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """Numbers of one machine: its mark in `seccomp_data`, its column of `REFUSED`, and the calls with arguments."""
+
+    mark: int
+    column: int
+    clone: int
+    unshare: int
+    ioctl: int
+    socket: int
+    socketpair: int
+    personality: int
+    clone3: int = 435
+
+
+ARCHITECTURES: Final = {
+    "x86_64": Architecture(
+        mark=0xC000003E, column=0, clone=56, unshare=272, ioctl=16, socket=41, socketpair=53, personality=135
+    ),
+    "aarch64": Architecture(
+        mark=0xC00000B7, column=1, clone=220, unshare=97, ioctl=29, socket=198, socketpair=199, personality=92
+    ),
+}
+
+
+@cache  # the same bytes for every run of this process
+def syscall_filter(machine: str | None = None) -> bytes | None:
+    """Return the filter for `machine` (as `uname -m` calls it; this one by default), None where it is not known."""
+    architecture = ARCHITECTURES.get(machine or os.uname().machine)
+    return None if architecture is None else _program(architecture)
+
+
+def _program(architecture: Architecture) -> bytes:
+    code = _Assembly()
+    code.add(_LOAD, _ARCHITECTURE)
+    code.jump(_EQUAL, architecture.mark, otherwise=_FOREIGN)
+    code.add(_LOAD, _NUMBER)
+    code.jump(_AT_LEAST, _OTHER_CONVENTION, then=_FOREIGN)
+    code.jump(_GREATER, _NEWEST_KNOWN, then=_UNKNOWN)
+    code.jump(_EQUAL, architecture.clone3, then=_UNKNOWN)
+    for numbers in REFUSED.values():
+        if (number := numbers[architecture.column]) is not None:
+            code.jump(_EQUAL, number, then=_REFUSED)
+    with_arguments = ("clone", "unshare", "ioctl", "socket", "socketpair", "personality")
+    for name in with_arguments:
+        code.jump(_EQUAL, getattr(architecture, name), then=name)
+    code.add(_RETURN, _ALLOW)
+
+    code.starts("clone", argument=0)
+    code.jump(_ANY_BIT, _NAMESPACES & ~_EXIT_SIGNAL, then=_REFUSED, otherwise=_PERMITTED)
+    code.starts("unshare", argument=0)
+    code.jump(_ANY_BIT, _NAMESPACES, then=_REFUSED, otherwise=_PERMITTED)
+    code.starts("ioctl", argument=1)
+    code.one_of(_TERMINAL_INJECTION, then=_REFUSED, otherwise=_PERMITTED)
+    code.starts("personality", argument=0)
+    code.one_of(_PERSONALITIES, then=_PERMITTED, otherwise=_REFUSED)
+    code.starts("socketpair", argument=0)
+    code.one_of(_FAMILIES, then=_PERMITTED, otherwise=_REFUSED)
+    code.starts("socket", argument=0)
+    for family in _FAMILIES:
+        code.jump(_EQUAL, family, then=_PERMITTED)
+    code.jump(_EQUAL, _NETLINK, otherwise=_REFUSED)
+    code.add(_LOAD, _ARGUMENT[2])
+    code.jump(_EQUAL, _NETLINK_ROUTE, then=_PERMITTED, otherwise=_REFUSED)
+
+    code.ends(_PERMITTED, _ALLOW)
+    code.ends(_REFUSED, _FAIL | errno.EPERM)
+    code.ends(_UNKNOWN, _FAIL | errno.ENOSYS)
+    code.ends(_FOREIGN, _KILL)
+    return code.bytes()
+
+
+@dataclass(slots=True)
+class _Assembly:
+    """Instructions with names to jump to. Jumps lead forward only; None means the next instruction."""
+
+    _lines: list[tuple[int, int, str | None, str | None]] = field(default_factory=list)
+    _places: dict[str, int] = field(default_factory=dict)
+
+    def add(self, operation: int, value: int) -> None:
+        self._lines.append((operation, value, None, None))
+
+    def jump(self, test: int, value: int, *, then: str | None = None, otherwise: str | None = None) -> None:
+        self._lines.append((test, value, then, otherwise))
+
+    def one_of(self, values: tuple[int, ...], *, then: str, otherwise: str) -> None:
+        for value in values[:-1]:
+            self.jump(_EQUAL, value, then=then)
+        self.jump(_EQUAL, values[-1], then=then, otherwise=otherwise)
+
+    def starts(self, name: str, *, argument: int) -> None:
+        self._places[name] = len(self._lines)
+        self.add(_LOAD, _ARGUMENT[argument])
+
+    def ends(self, name: str, answer: int) -> None:
+        self._places[name] = len(self._lines)
+        self.add(_RETURN, answer)
+
+    def bytes(self) -> bytes:
+        return b"".join(
+            struct.pack("=HBBI", operation, self._distance(at, then), self._distance(at, otherwise), value)
+            for at, (operation, value, then, otherwise) in enumerate(self._lines)
+        )
+
+    def _distance(self, at: int, name: str | None) -> int:
+        return 0 if name is None else self._places[name] - at - 1
