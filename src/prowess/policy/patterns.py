@@ -6,6 +6,7 @@ what a pattern would mean, so it fits nothing for certain; write the bare name t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prowess.policy.command_patterns import CommandPattern, judge_command
@@ -21,17 +22,21 @@ FILE_TOOLS = {"Read": ("file_path", "path"), "Write": ("file_path", "path"), "Ed
 SEARCH_TOOLS = {"Glob": "path", "Grep": "path"}
 _SPECIAL = "*?[{"
 
+# The same few patterns are held against every call.
+_command_pattern = lru_cache(maxsize=512)(CommandPattern.parse)
+_path_pattern = lru_cache(maxsize=512)(PathPattern.parse)
+
 
 def judge(tool: str, patterns: Sequence[str], arguments: Mapping[str, object], workspace: str | None) -> Fit:
     """Hold the arguments of a call against the patterns of that tool; `tool` is canonical."""
     if tool in COMMAND_TOOLS:
-        return judge_command(arguments.get(COMMAND_TOOLS[tool]), [CommandPattern.parse(text) for text in patterns])
+        return judge_command(arguments.get(COMMAND_TOOLS[tool]), [_command_pattern(text) for text in patterns])
     if tool in FILE_TOOLS:
         named = [arguments[name] for name in FILE_TOOLS[tool] if name in arguments]
-        return judge_file(named, [PathPattern.parse(text) for text in patterns], workspace)
+        return judge_file(named, [_path_pattern(text) for text in patterns], workspace)
     if tool in SEARCH_TOOLS:
         root, glob = search(tool, arguments)
-        return judge_search(root, [PathPattern.parse(text) for text in patterns], workspace, glob=glob)
+        return judge_search(root, [_path_pattern(text) for text in patterns], workspace, glob=glob)
     reason = f"patterns of '{tool}' are not supported; the bare name permits all of it"
     return Fit(certain=False, possible=True, kind="pattern", reason=reason)
 
