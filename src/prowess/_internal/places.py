@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from prowess._internal.privacy import NotPrivateError, exposure
 from prowess.errors import UnavailableError
 
 _PRIVATE = 0o700
@@ -59,9 +60,22 @@ def cache_home() -> str:
 
 
 def ensure_private_directory(path: str) -> None:
-    """Create `path` and what is missing above it, for this user alone (mode 0700).
+    """Create `path` and what is missing above it, for this user alone (mode 0700); it may exist, if it is private.
 
-    A directory that exists is left as it is: tightening one that the user chose could lock others out of it.
+    A directory that exists is left as it is: tightening one that the user chose could lock others out of it. One that
+    others could change is refused (`prowess._internal.privacy`); a link of this user's own to a private one is fine.
+
+    Raises:
+        NotPrivateError: somebody else could change what lies in it.
+        OSError: it cannot be created, or something that is no directory stands there.
+    """
+    make_directory(path)
+    if (why := exposure(path)) is not None:
+        raise NotPrivateError(path, why)
+
+
+def make_directory(path: str) -> None:
+    """Create `path` and what is missing above it (mode 0700); what exists may belong to anybody.
 
     Raises:
         OSError: it cannot be created, or something that is no directory stands there.
@@ -70,7 +84,7 @@ def ensure_private_directory(path: str) -> None:
         return
     parent = os.path.dirname(path)
     if parent and parent != path:
-        ensure_private_directory(parent)
+        make_directory(parent)
     try:
         os.mkdir(path, _PRIVATE)
     except FileExistsError:

@@ -22,6 +22,7 @@ from prowess._internal.atomic_write import write_all
 from prowess._internal.canonical_json import sha256_of
 from prowess._internal.file_lock import WAIT_SECONDS, descriptor_locked
 from prowess._internal.places import ensure_private_directory
+from prowess._internal.privacy import OTHERS, exposed
 from prowess.errors import AuditError
 from prowess.policy.audit_event import AuditEvent
 from prowess.policy.audit_head import EMPTY, AuditHead, BadHeadError, read_head, write_head
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 RECOVERED = "log.recovered"
 _OWN_KINDS = "log."  # events of the log itself; nobody else writes one
-_OTHERS = 0o077
 _SYNC_SECONDS = 1.0
 _MAX_RECOVERY_BYTES = 64 * 1024 * 1024
 
@@ -105,30 +105,28 @@ class JsonlAuditLog:
     def _open(self) -> int:
         directory = os.path.dirname(self.path)
         ensure_private_directory(directory)
-        self._check_private(os.stat(directory), directory, "700")
+        self._check_private(os.stat(directory), directory)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         if os.path.islink(self.path):
             raise AuditError(self.path, "is a link; name the file itself")
         # O_NONBLOCK, so that a pipe in its place cannot make the open wait for ever.
         descriptor = os.open(self.path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
         try:
-            self._check_private(os.fstat(descriptor), self.path, "600")
+            self._check_private(os.fstat(descriptor), self.path)
         except BaseException:
             os.close(descriptor)
             raise
         return descriptor
 
-    def _check_private(self, status: os.stat_result, path: str, mode: str) -> None:
+    def _check_private(self, status: os.stat_result, path: str) -> None:
         if os.name != "posix":
             return  # Windows has access lists, which the modes do not show
-        if status.st_uid != os.geteuid():
-            raise AuditError(self.path, f"{path} belongs to another user")
+        if (why := exposed(status, path, bits=OTHERS)) is not None:
+            raise AuditError(self.path, why)
         if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
             raise AuditError(self.path, "has a second name; remove the other link")
         if not stat.S_ISREG(status.st_mode) and path == self.path:
             raise AuditError(self.path, "is not a plain file")
-        if stat.S_IMODE(status.st_mode) & _OTHERS:
-            raise AuditError(self.path, f"{path} is open to other users; run `chmod {mode} {path}`")
 
     def _check_still_in_place(self, descriptor: int) -> None:
         """Refuse a file that was moved away while this process waited: its chain goes on without a head."""
