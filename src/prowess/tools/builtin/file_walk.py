@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prowess.errors import UnsafePathError
+from prowess.execution.protected_places import VERSION_CONTROL
 from prowess.tools.builtin.path_pattern import PathPattern
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 MAX_ENTRIES = 200_000
 MAX_SECONDS = 10.0
-_NOT_ENTERED = frozenset({".git", ".hg", ".svn", ".jj"})
+_NOT_ENTERED = frozenset(VERSION_CONTROL)
 _EVERYTHING = PathPattern.parse("**")
 
 

@@ -17,6 +17,7 @@ from prowess._internal.contained import check_relative
 from prowess._internal.workspace_root import ChangedMeanwhileError, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
+from prowess.execution.protected_places import protected_part
 from prowess.tools.builtin.faults import (
     AccessRefusedError,
     ChangedError,
@@ -28,8 +29,6 @@ from prowess.tools.builtin.faults import (
 SANDBOX_NAME = "/workspace"
 _SCRIPTS = "scripts"
 _SKILL_FILES = ("SKILL.md", "skill.md")
-# What a version control system keeps there is run by it, outside of any sandbox.
-_PROTECTED = frozenset({".git", ".hg", ".svn", ".jj"})
 
 Readable = Callable[[], Iterable[str]]
 
@@ -112,8 +111,8 @@ class Workspace:
             raise AccessRefusedError(path, "it belongs to a skill, which is read-only")
         if not self.write:
             raise AccessRefusedError(path, "this session may read the workspace, but not write to it")
-        if guarded := next((part for part in place.parts if part.casefold() in _PROTECTED), None):
-            raise AccessRefusedError(path, f"{guarded} belongs to the version control system and is not written to")
+        if (guarded := protected_part(place.parts)) is not None:
+            raise AccessRefusedError(path, f"programs outside of the sandbox obey {guarded}, so it is not written to")
         return place
 
     @contextmanager
