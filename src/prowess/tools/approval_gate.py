@@ -52,11 +52,13 @@ class ApprovalGate:
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
         """Refuse what nobody approved."""
-        active = await self._active()
         decision = self._decide(call, spec)
         if isinstance(decision, Deny):  # only where this gate stands without the policy gate before it
             return Refuse(error=PolicyDeniedError(decision.rule, decision.reason), rule=decision.rule)
-        if isinstance(decision, policy_decision.Allow) or (decision.by_default and self._is_preapproved(call, active)):
+        if isinstance(decision, policy_decision.Allow):
+            return Allow()
+        active = await self._active()
+        if decision.by_default and self._is_preapproved(call, active):
             return Allow()
         request = ApprovalRequest(
             tool=call.name,
