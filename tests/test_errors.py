@@ -43,6 +43,11 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.InvalidArgumentsError(("Missing required parameter: names", "Unknown parameter: x")),
         "Missing required parameter: names; Unknown parameter: x",
     ),
+    (
+        errors.RemoteSkillError("docs", "skill://a/SKILL.md", "no"),
+        "skill 'skill://a/SKILL.md' of server 'docs' is refu",
+    ),
+    (errors.RemoteSkillError("docs", "", "it is silent"), "server 'docs' is refused: it is silent"),
     (errors.SkillNotFoundError("pfd", ("pdf",)), "no skill is called 'pfd'; did you mean 'pdf'?"),
     (
         errors.SkillNotFoundError("pdf", (), "its project is not trusted"),

@@ -4,6 +4,7 @@
     ├── SkillParseError(ValueError)        .location .diagnostics skill_invalid       cannot be read as a skill
     ├── InvalidSkillError(ValueError)      .diagnostics           skill_invalid       readable, but against the spec
     ├── InvalidArgumentsError(ValueError)  .problems              invalid_arguments   a call whose arguments do not fit
+    ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       not what its server says it is
     ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     absent: stop asking
     ├── SkillNotActiveError(LookupError)   .name                  skill_not_active    load it first
     ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, evicted or never there
@@ -77,6 +78,23 @@ class InvalidSkillError(SkillError, ValueError):
 
     def __str__(self) -> str:
         return "\n".join(f"{fault.location}: {fault.rule}: {fault.message}" for fault in self.diagnostics)
+
+
+class RemoteSkillError(SkillError, ValueError):
+    """A skill of another server is not what that server says of it, or says what it may not; nothing was kept of it.
+
+    `origin` is the label that this host gave the server, `skill` a URI, empty where the server itself is at fault.
+    """
+
+    code = "skill_invalid"
+
+    def __init__(self, origin: str, skill: str, reason: str) -> None:
+        super().__init__(origin, skill, reason)
+        self.origin, self.skill, self.reason = origin, skill, reason
+
+    def __str__(self) -> str:
+        what = f"skill {self.skill!r} of server {self.origin!r}" if self.skill else f"server {self.origin!r}"
+        return f"{what} is refused: {self.reason}"
 
 
 class InvalidArgumentsError(SkillError, ValueError):

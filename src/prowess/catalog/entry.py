@@ -120,6 +120,15 @@ class SkillEntry:
         return id(self._source)
 
     @property
+    def origin(self) -> str | None:
+        """The label of the server that it was fetched from; None for what has always been of this machine.
+
+        Such a skill is shown with its origin, and nothing in it widens what a model may do.
+        """
+        origin: str | None = getattr(self._source, "origin", None)
+        return origin
+
+    @property
     def live(self) -> bool:
         """Whether the source is its author's own, so that an edit is taken up at once instead of refused."""
         return self._source.live

@@ -23,6 +23,7 @@ CATALOG_RULES = {
     "catalog.encoding": (_E, "The name of a directory is UTF-8."),
     "catalog.hardLink": (_E, "SKILL.md has no second hard link."),
     "catalog.enterprise": (_E, "Only administrators can change an enterprise skill."),
+    "catalog.mirror": (_E, "A copy of another server's skill is as it was fetched."),
     "catalog.shadowed": (_W, "A name has one copy."),
 }
 

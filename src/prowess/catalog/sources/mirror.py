@@ -1,0 +1,346 @@
+"""Skills of other servers, kept on this machine as they were when a person asked for them.
+
+A server says what a skill is made of: a front matter and a list of files with sizes and digests. Copied is only what
+agrees with that to the last byte, and only into a directory of its own that no search for skills reaches:
+
+    <cache>/mcp/<label>/<skill>/<set>/<name>/…     the files
+    <cache>/mcp/<label>/<skill>/<set>/origin.json  where they came from
+
+`<label>` is the name that this host gave the server, `<skill>` stands for its URI, `<set>` for the list of its files.
+So what one server serves can never be taken for what another one serves, and trust (`prowess trust`), which goes by
+path, is trust in these very bytes: when a skill changes, it is another path, and the old one is trusted no longer.
+
+Nothing here speaks to a server. Source: MCP Skills extension, skill entries, integrity, security considerations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess._internal.atomic_write import write_atomically
+from prowess._internal.contained import check_relative
+from prowess._internal.places import cache_home, ensure_private_directory
+from prowess._internal.tree_digest import read_tree
+from prowess.catalog.layers import Layer
+from prowess.catalog.skill_uri import DOCUMENT
+from prowess.catalog.sources.directory import DirectorySource
+from prowess.catalog.trust import TrustStore
+from prowess.errors import RemoteSkillError, SkillError, UnsafePathError
+from prowess.format.json_rendering import says_the_same
+from prowess.format.name import name_faults
+from prowess.format.parsing import parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.catalog.scan import Scan
+
+MAX_FILES = 512  # Skills extension, limits
+MAX_BYTES = 16 * 1024 * 1024
+MAX_URI = 8192
+_LABEL = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_ORIGIN = "origin.json"
+_SHORT = 32  # hex digits of a digest in a path: 128 bits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFile:
+    """One file as its server describes it; `path` is relative with `/`, `digest` is `sha256:` and 64 hex digits."""
+
+    path: str
+    uri: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSkill:
+    """One skill as its server describes it. It is checked for form; whether it is true shows when it is fetched.
+
+    `origin` is the label of the server, `(origin, uri)` the identity. `name` is a label and may repeat.
+    """
+
+    origin: str
+    uri: str
+    name: str
+    description: str
+    frontmatter: Mapping[str, object]
+    files: tuple[RemoteFile, ...]
+
+    @property
+    def set_digest(self) -> str:
+        """`sha256:` over URIs and digests of all files: what an approval binds to."""
+        whole = hashlib.sha256(f"{self.uri}\n".encode())
+        for file in sorted(self.files, key=lambda one: one.uri):
+            whole.update(f"{file.uri}\0{file.digest}\n".encode())
+        return f"sha256:{whole.hexdigest()}"
+
+
+class MirrorSource(DirectorySource):
+    """One copied skill as a source of a catalog: of the lowest layer, and held back until its very copy is trusted.
+
+    `origin` is the label of the server that it came from.
+    """
+
+    def __init__(self, directory: str, name: str, origin: str) -> None:
+        super().__init__(
+            f"{directory}/{name}", layer=Layer.PLUGIN, label=f"mcp:{origin}", named=True, project=directory
+        )
+        self.origin = origin
+        self._directory = directory
+
+    def scan(self, scan: Scan) -> None:
+        """Add the skill, if every file is still the one that was copied."""
+        try:
+            skill = _recorded(self._directory, self.origin)
+            found = {(file.path, f"sha256:{file.sha256}") for file in read_tree(self.root).files}
+        except (OSError, SkillError) as fault:
+            scan.skip(self.root, "", "catalog.mirror", f"left out: {fault}; fetch it again")
+            return
+        if found != {(file.path, file.digest) for file in skill.files}:
+            scan.skip(self.root, "", "catalog.mirror", "left out: it was changed after it was fetched; fetch it again")
+            return
+        super().scan(scan)
+
+
+def checked_label(label: str) -> str:
+    """Return the label of a server, which is part of paths.
+
+    Raises:
+        ValueError: it is not 1 to 64 small letters, digits, `.`, `_` and `-`, the first a letter or digit.
+    """
+    if not _LABEL.fullmatch(label):
+        message = (
+            f"{label!r} is no label: write 1 to 64 small letters, digits, '.', '_' or '-', a letter or digit first"
+        )
+        raise ValueError(message)
+    return label
+
+
+def remote_skill(origin: str, entry: object) -> RemoteSkill:
+    """Return what an entry of `skills/list` or `skills/get` describes.
+
+    Raises:
+        RemoteSkillError: the entry breaks a rule of the extension, a limit, or names a file outside its skill.
+    """
+    if not isinstance(entry, dict) or not isinstance(uri := entry.get("uri"), str) or len(uri) > MAX_URI:
+        raise RemoteSkillError(origin, "", "an entry has no uri")
+    frontmatter, resources = entry.get("frontmatter"), entry.get("resources")
+    if not isinstance(frontmatter, dict):
+        raise RemoteSkillError(origin, uri, "its entry has no front matter")
+    name, description = frontmatter.get("name"), frontmatter.get("description")
+    if not isinstance(name, str) or not isinstance(description, str) or name_faults(name):
+        raise RemoteSkillError(origin, uri, "its front matter must have a conforming name and a description")
+    if resources == "dynamic":
+        raise RemoteSkillError(origin, uri, "its content is generated, so no digest can be checked")
+    if not isinstance(resources, list) or not resources:
+        raise RemoteSkillError(origin, uri, "its entry does not list its files")
+    root, _, document = uri.rpartition("/")
+    if document != DOCUMENT or _segment(root.rpartition("/")[2]) != name:
+        raise RemoteSkillError(origin, uri, f"its URI does not end in /{name}/{DOCUMENT}")
+    if len(resources) > MAX_FILES:
+        raise RemoteSkillError(origin, uri, f"it has {len(resources)} files, at most {MAX_FILES} are taken")
+    files = tuple(_file(origin, uri, f"{root}/", resource) for resource in resources)
+    if (size := sum(file.size for file in files)) > MAX_BYTES:
+        raise RemoteSkillError(origin, uri, f"its files have {size} bytes together, at most {MAX_BYTES} are taken")
+    if uri not in {file.uri for file in files}:
+        raise RemoteSkillError(origin, uri, f"it does not list its own {DOCUMENT}")
+    if (clash := _clash(files)) is not None:
+        raise RemoteSkillError(origin, uri, f"it lists {clash!r} twice, or as file and directory")
+    return RemoteSkill(origin=origin, uri=uri, name=name, description=description, frontmatter=frontmatter, files=files)
+
+
+def verify(skill: RemoteSkill, file: RemoteFile, data: bytes) -> None:
+    """Compare what was read with what the entry says; of SKILL.md the front matter too.
+
+    Raises:
+        RemoteSkillError: they differ.
+    """
+    if len(data) != file.size or f"sha256:{hashlib.sha256(data).hexdigest()}" != file.digest:
+        reason = f"{file.path} is not what the entry describes; the skill may have changed, so list it again"
+        raise RemoteSkillError(skill.origin, skill.uri, reason)
+    if file.uri == skill.uri:
+        document = parse_document(data, path=DOCUMENT)
+        if not document.complete or not says_the_same(document, dict(skill.frontmatter)):
+            raise RemoteSkillError(skill.origin, skill.uri, f"the front matter of {DOCUMENT} is not that of the entry")
+
+
+def keep(skill: RemoteSkill, contents: Mapping[str, bytes]) -> MirrorSource:
+    """Verify and store all files of a skill; what was stored of it before is removed and trusted no longer.
+
+    `contents` holds the bytes by path. The copy appears whole or not at all.
+
+    Raises:
+        RemoteSkillError: a file is missing or not what the entry says.
+        OSError: the cache cannot be written.
+    """
+    for file in skill.files:
+        if file.path not in contents:
+            raise RemoteSkillError(skill.origin, skill.uri, f"{file.path} was not read")
+        verify(skill, file, contents[file.path])
+    place = _place(skill.origin, skill.uri)
+    directory = os.path.join(place, skill.set_digest[7 : 7 + _SHORT])
+    ensure_private_directory(place)
+    draft = os.path.join(place, f".draft-{os.urandom(8).hex()}")
+    try:
+        for file in skill.files:
+            target = os.path.join(draft, skill.name, *check_relative(file.path))
+            ensure_private_directory(os.path.dirname(target))
+            write_atomically(target, contents[file.path], sync=False)
+        write_atomically(os.path.join(draft, _ORIGIN), _origin_text(skill), sync=False)
+        _forget_others(place, but=(draft, directory))
+        if os.path.isdir(directory):  # the same set, perhaps damaged since
+            shutil.rmtree(directory)
+        os.rename(draft, directory)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return MirrorSource(os.path.realpath(directory), skill.name, skill.origin)
+
+
+def mirrored(origin: str | None = None) -> list[MirrorSource]:
+    """Return what is kept, of one server or of all, sorted by server and name, as sources for `Catalog(...)`."""
+    found = []
+    for directory in _sets(origin):
+        label = os.path.basename(os.path.dirname(os.path.dirname(directory)))
+        try:
+            skill = _recorded(directory, label)
+        except (OSError, SkillError):
+            continue  # half removed, or not ours
+        found.append((label, skill.name, directory))
+    return [MirrorSource(directory, name, label) for label, name, directory in sorted(found)]
+
+
+def forget(origin: str) -> None:
+    """Remove everything that came from a server, and the trust in it.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    place = os.path.join(_root(), checked_label(origin))
+    for directory in tuple(_sets(origin)):
+        TrustStore().revoke(directory)
+    if os.path.isdir(place):
+        shutil.rmtree(place)
+
+
+def _root() -> str:
+    return os.path.realpath(os.path.join(cache_home(), "mcp"))
+
+
+def _place(origin: str, uri: str) -> str:
+    return os.path.join(_root(), checked_label(origin), hashlib.sha256(uri.encode()).hexdigest()[:_SHORT])
+
+
+def _sets(origin: str | None) -> Iterator[str]:
+    labels = _names(_root()) if origin is None else [checked_label(origin)]
+    for label in labels:
+        for skill in _names(place := os.path.join(_root(), label)):
+            for directory in _names(os.path.join(place, skill)):
+                yield os.path.join(place, skill, directory)
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(
+                entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name[0] != "."
+            )
+    except OSError:
+        return []
+
+
+def _forget_others(place: str, but: tuple[str, ...]) -> None:
+    for name in os.listdir(place):
+        directory = os.path.join(place, name)
+        if directory not in but:
+            TrustStore().revoke(directory)
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _origin_text(skill: RemoteSkill) -> bytes:
+    entry = {
+        "uri": skill.uri,
+        "frontmatter": dict(skill.frontmatter),
+        "resources": [{"uri": file.uri, "digest": file.digest, "size": file.size} for file in skill.files],
+    }
+    return json.dumps({"origin": skill.origin, "entry": entry}, ensure_ascii=False, indent=1).encode()
+
+
+def _recorded(directory: str, origin: str) -> RemoteSkill:
+    with open(os.path.join(directory, _ORIGIN), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise RemoteSkillError(origin, "", "its record is no regular file")
+        text = file.read(MAX_BYTES)
+    try:
+        record = json.loads(text)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or record.get("origin") != origin:
+        raise RemoteSkillError(origin, "", "its record is damaged")
+    skill = remote_skill(origin, record.get("entry"))
+    if os.path.basename(directory) != skill.set_digest[7 : 7 + _SHORT]:
+        raise RemoteSkillError(origin, skill.uri, "its record is not of this set of files")
+    return skill
+
+
+def _file(origin: str, skill: str, root: str, resource: object) -> RemoteFile:
+    if not isinstance(resource, dict):
+        raise RemoteSkillError(origin, skill, "its list of files holds something else")
+    uri, digest, size = resource.get("uri"), resource.get("digest"), resource.get("size")
+    if not isinstance(uri, str) or len(uri) > MAX_URI or not uri.startswith(root):
+        raise RemoteSkillError(origin, skill, f"it lists {str(uri)[:200]!r}, which is not inside it")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise RemoteSkillError(origin, skill, f"{uri} has no digest of the form sha256:<64 hex digits>")
+    if type(size) is not int or size < 0:
+        raise RemoteSkillError(origin, skill, f"{uri} has no size")
+    segments = [_segment(part) for part in uri[len(root) :].split("/")]
+    path = "/".join(part for part in segments if part is not None)
+    if None in segments or not _is_plain(path):
+        raise RemoteSkillError(origin, skill, f"{uri} has a part that could mean another place")
+    return RemoteFile(path=path, uri=uri, digest=digest, size=size)
+
+
+def _is_plain(path: str) -> bool:
+    try:
+        return "/".join(check_relative(path)) == path
+    except UnsafePathError:
+        return False
+
+
+def _segment(part: str) -> str | None:
+    """Decode one segment of a URI; None where it could mean anything but one name."""
+    # Imported here: most catalogs hold nothing of another server.
+    from urllib.parse import unquote_to_bytes
+
+    if _ESCAPE.search(part) or "?" in part or "#" in part:
+        return None
+    try:
+        text = unquote_to_bytes(part).decode()
+    except UnicodeError:
+        return None
+    unfit = text in {"", ".", "..", ".git"} or any(sign in text for sign in "/\\\0") or not text.isprintable()
+    return None if unfit else text
+
+
+def _clash(files: tuple[RemoteFile, ...]) -> str | None:
+    """Return a path that would share its place with another one, on whatever file system this is."""
+    taken: set[str] = set()
+    parents: set[str] = set()
+    for file in files:
+        key = unicodedata.normalize("NFC", file.path).casefold()
+        if key in taken:
+            return file.path
+        taken.add(key)
+        parts = key.split("/")
+        parents.update("/".join(parts[:length]) for length in range(1, len(parts)))
+    return next((file.path for file in files if unicodedata.normalize("NFC", file.path).casefold() in parents), None)
