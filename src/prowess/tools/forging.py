@@ -115,7 +115,7 @@ def neutral(body: str) -> str:
         return whole
     parts: list[str] = []
     done = 0
-    for found in _OURS.finditer(whole.translate(_SHADOWS)):
+    for found in _OURS.finditer(body.translate(_SHADOWS)):
         parts += (whole[done : found.start()], "&lt;")
         done = found.end()
     return "".join((*parts, whole[done:]))
@@ -137,7 +137,6 @@ def json_for_model(value: object) -> str:
     text = _HALF.sub("\ufffd", json.dumps(value, ensure_ascii=False))
     # Outside strings JSON is ASCII without these, so every match stands inside one.
     return _OPENER.sub(lambda found: _UNICODE_ESCAPES[found[0]], text)
-
 
 
 def encodable(value: object) -> object:
