@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.runtime.sections import outline
+from prowess.runtime.sections import MAX_TITLE, outline
 
 _GUIDE = """\
 ---
@@ -99,3 +100,39 @@ def test_a_file_of_headings_alone_takes_linear_time() -> None:
 
     assert len(sections) == 20_001
     assert time.process_time() - begun < 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# x" + " " * 500_000 + "x\n",
+        "# " + " #" * 250_000 + " x\n",
+        "#" * 500_000 + "\n",
+        "-" * 500_000 + "x\n",
+        "a\n-" + " " * 500_000 + "x\n",
+        "`" * 500_000 + "x`\n",
+        "a\n" * 250_000 + "---\n",
+        "# a-2\n# a-3\n" * 10_000 + "# a\n" * 20_000,
+    ],
+    ids=["blanks", "closings", "hashes", "dashes", "dash and blanks", "fence", "one paragraph", "ordinals"],
+)
+def test_half_a_megabyte_made_to_be_slow_is_not(text: str) -> None:
+    begun = time.process_time()
+    outline(text)
+
+    assert time.process_time() - begun < 2
+
+
+def test_a_title_is_cut_and_never_inside_a_character() -> None:
+    (_, atx), (_, setext) = outline("# " + "ü" * 5000), outline("word\n" * 5000 + "===\n")
+
+    assert atx.title == "ü" * (MAX_TITLE // 2)
+    assert setext.title.startswith("word word ")
+    assert len(setext.title) <= MAX_TITLE
+    assert len(atx.slug) <= MAX_TITLE
+
+
+def test_closing_hashes_are_no_part_of_a_title() -> None:
+    titles = [s.title for s in outline("# a ##\n# b##\n# c #d\n# ##\n#\te\t#\t\n#f\n")]
+
+    assert titles == ["", "a", "b##", "c #d", "", "e"]

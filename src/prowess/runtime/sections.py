@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass
 
 PREAMBLE = "preamble"
+MAX_TITLE = 1024  # bytes of a title that are kept
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+# A pattern here must take time in proportion to the line: what is left of it is cut by hand.
+_ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 # A line that cannot be the text of a setext heading: blank, indented code, a quote, a list item.
@@ -35,6 +37,14 @@ class Section:
 class _Heading:
     title: str
     level: int
+    start: int
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """Lines that become a setext heading if a line of `=` or `-` follows."""
+
+    lines: list[str]
     start: int
 
 
@@ -65,7 +75,7 @@ def _ends(headings: list[_Heading], size: int) -> list[int]:
 def _headings(text: str) -> list[_Heading]:
     found: list[_Heading] = []
     fence = ""
-    paragraph: _Heading | None = None  # the line before, where it could be the text of a setext heading
+    paragraph: _Paragraph | None = None
     offset = 0
     skip = _front_matter_lines(text)
     for number, raw in enumerate(_lines(text)):
@@ -81,18 +91,30 @@ def _headings(text: str) -> list[_Heading]:
         if opened := _FENCE.match(line):
             fence, paragraph = opened[1], None
         elif atx := _ATX.match(line):
-            found.append(_Heading((atx[2] or "").strip(), len(atx[1]), start))
+            found.append(_Heading(_kept(_atx_title(line[atx.end() :])), len(atx[1]), start))
             paragraph = None
         elif paragraph is not None and (setext := _SETEXT.match(line)):
-            found.append(_Heading(paragraph.title, 1 if setext[1][0] == "=" else 2, paragraph.start))
+            title = _kept(" ".join(paragraph.lines))
+            found.append(_Heading(title, 1 if setext[1][0] == "=" else 2, paragraph.start))
             paragraph = None
         elif _NO_PARAGRAPH.match(line):
             paragraph = None
         elif paragraph is None:
-            paragraph = _Heading(line.strip(), 0, start)
-        else:
-            paragraph.title += f" {line.strip()}"  # a setext heading may span lines
+            paragraph = _Paragraph([line.strip()], start)
+        elif len(paragraph.lines) < MAX_TITLE:  # each line has at least one character
+            paragraph.lines.append(line.strip())
     return found
+
+
+def _atx_title(rest: str) -> str:
+    """Return what stands behind the opening `#`, without the closing ones."""
+    title = rest.strip(" \t")
+    closed = title.rstrip("#")
+    return closed.strip() if not closed or closed[-1] in " \t" else title.strip()
+
+
+def _kept(title: str) -> str:
+    return title[:MAX_TITLE].encode()[:MAX_TITLE].decode(errors="ignore")
 
 
 def _lines(text: str) -> list[str]:

@@ -14,12 +14,14 @@ from prowess.errors import (
     ResourceNotFoundError,
     UnavailableError,
 )
+from prowess.runtime.file_windows import remember, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prowess._internal.contained import OpenedFile
     from prowess._internal.tree_digest import TreeManifest
+    from prowess.runtime.file_windows import Signature
     from prowess.runtime.state import ActiveSkill
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -52,7 +54,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
         raise ResourceNotFoundError(skill.name, path)
     try:
         with ContainedRoot(skill.root_dir) as root:
-            data = _bytes_below(root, skill.name, path)
+            data, signature = _bytes_below(root, skill.name, path)
     except FileNotFoundError:
         raise ResourceNotFoundError(skill.name, path, nearest(path, (file.path for file in manifest.files))) from None
     except OSError as fault:
@@ -61,6 +63,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
     record = manifest.find(normalised)
     if record is None or f"sha256:{record.sha256}" != file.digest:
         raise DigestChangedError(skill.name, normalised)
+    remember(skill.root_dir, normalised, data, file.digest, signature)
     return file
 
 
@@ -96,13 +99,13 @@ def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(similar[:_MAX_SUGGESTIONS])
 
 
-def _bytes_below(root: ContainedRoot, skill: str, path: str) -> bytes:
+def _bytes_below(root: ContainedRoot, skill: str, path: str) -> tuple[bytes, Signature | None]:
     try:
         opened = root.open(path)
     except IsADirectoryError:
         raise NotAFileError(skill, path, _entries(root, path)) from None
     with opened:
-        return read_whole(opened)
+        return read_whole(opened), signature_of(opened)
 
 
 def _entries(root: ContainedRoot, path: str) -> tuple[str, ...]:

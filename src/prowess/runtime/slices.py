@@ -6,10 +6,11 @@ slices taken one after the other at `next_offset` add up to the exact text; a sl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 DEFAULT_LIMIT = 64 * 1024  # bytes
 
+_LONGEST = 4  # bytes of one character
 _CONTINUATION_MASK, _CONTINUATION = 0xC0, 0x80  # a byte 10xxxxxx continues a character (RFC 3629)
 
 
@@ -31,6 +32,17 @@ class Slice:
     def next_offset(self) -> int | None:
         """Where to go on, or None at the end."""
         return self.end if self.truncated else None
+
+
+def window(offset: int, limit: int, size: int) -> tuple[int, int]:
+    """Return where the bytes begin and end in which both slices can be cut as if the whole file were there."""
+    start = max(min(offset, size) - _LONGEST, 0)
+    return start, min(start + _LONGEST + limit + _LONGEST, size)
+
+
+def moved(part: Slice, start: int, size: int) -> Slice:
+    """Return a slice of a window as the slice of the file of `size` bytes in which the window begins at `start`."""
+    return replace(part, offset=part.offset + start, end=part.end + start, size=size)
 
 
 def slice_bytes(data: bytes, offset: int, limit: int) -> Slice:

@@ -22,19 +22,24 @@ from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.artifacts import ArtifactNotTextError
+from prowess.runtime.file_windows import VerifiedWindow, read_window
 from prowess.runtime.sections import outline
 from prowess.runtime.skill_files import nearest, read_verified
-from prowess.runtime.slices import DEFAULT_LIMIT, slice_bytes, slice_text
-from prowess.tools import ToolSpec
+from prowess.runtime.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
+from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
+    from prowess._internal.tree_digest import TreeManifest
     from prowess.runtime.context import SessionContext
     from prowess.runtime.sections import Section
     from prowess.runtime.skill_files import VerifiedFile
+    from prowess.runtime.slices import Slice
+    from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
 SCRIPTS = "scripts"
 MAX_LISTED_SECTIONS = 200
+_SUGGESTED = 5
 _UNKNOWN_MEDIA = "application/octet-stream"
 
 _TEXT = {"type": "string"}
@@ -104,6 +109,19 @@ SPEC = ToolSpec(
 )
 
 
+class SectionNotFoundError(ResourceNotFoundError):
+    """The file is there and has no such section; `suggestions` are slugs that it has."""
+
+    def __init__(self, skill: str, path: str, slug: str, suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__(skill, path, suggestions)
+        self.slug = slug
+        self.args = (skill, path, slug, suggestions)
+
+    def __str__(self) -> str:
+        has = f"; it has {', '.join(map(repr, self.suggestions))}" if self.suggestions else ""
+        return f"{self.path!r} of skill {self.skill!r} has no section {self.slug!r}{has}"
+
+
 class ReadTool:
     """Chooses the skill, reads and verifies the file, and cuts the slice."""
 
@@ -121,31 +139,40 @@ class ReadTool:
             UnsafePathError, ResourceNotFoundError, NotAFileError, NotTextError, LimitExceededError,
             DigestChangedError: see `prowess.runtime.skill_files.read_verified`.
         """
-        del call
+        require_door(self, call)
         _require_consistent(arguments)
         if (artifact := cast("str | None", arguments.get("artifact"))) is not None:
             await self._context.keeper.current()
-            found = await to_thread.run_sync(self._context.artifacts.read, artifact)
-            return {"skill": None, **_content(found, arguments, None)}
-        name, file, notices = await self._verified(arguments)
-        described = _describe(name, file) if _is_script(file.path) else _content(file, arguments, name)
-        result: dict[str, object] = {"skill": name, **described}
-        return {**result, "notices": [notice.as_dict() for notice in notices]} if notices else result
-
-    async def _verified(self, arguments: dict[str, object]) -> tuple[str, VerifiedFile, list[receipts.Notice]]:
-        context, path = self._context, cast("str", arguments["path"])
+            return {"skill": None, **await to_thread.run_sync(self._artifact, artifact, arguments)}
+        path = cast("str", arguments["path"])
         check_relative(path)
+        context = self._context
         skill = await context.choose(cast("str | None", arguments.get("skill")))
         try:
             manifest = await context.manifest(skill)
-            return skill.name, await to_thread.run_sync(read_verified, skill, manifest, path), []
+            return {"skill": skill.name, **await to_thread.run_sync(_answer, skill, manifest, path, arguments)}
         except DigestChangedError:
             if not context.is_live(skill):
                 raise
         # A skill whose source is live follows its author's edits.
         skill = await context.reload(skill)
-        file = await to_thread.run_sync(read_verified, skill, await context.manifest(skill), path)
-        return skill.name, file, [receipts.reloaded(skill.name)]
+        described = await to_thread.run_sync(_answer, skill, await context.manifest(skill), path, arguments)
+        return {"skill": skill.name, **described, "notices": [receipts.reloaded(skill.name).as_dict()]}
+
+    def _artifact(self, name: str, arguments: dict[str, object]) -> dict[str, object]:
+        return _content(self._context.artifacts.read(name), arguments, None)
+
+
+def _answer(skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]) -> dict[str, object]:
+    """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
+    normalised = "/".join(check_relative(path))
+    if not _is_script(normalised) and "section" not in arguments:
+        offset, limit = _range(arguments)
+        found = read_window(skill.root_dir, manifest, path, offset, limit)
+        if found is not None and (found.is_text or arguments["encoding"] == "binary"):
+            return _slice(found, arguments)
+    file = read_verified(skill, manifest, path)
+    return _describe(skill.name, file) if _is_script(file.path) else _content(file, arguments, skill.name)
 
 
 def _require_consistent(arguments: dict[str, object]) -> None:
@@ -164,36 +191,58 @@ def _require_consistent(arguments: dict[str, object]) -> None:
         raise InvalidArgumentsError(tuple(problems))
 
 
+def _range(arguments: dict[str, object]) -> tuple[int, int]:
+    return cast("int", arguments.get("offset", 0)), cast("int", arguments.get("limit", DEFAULT_LIMIT))
+
+
 def _content(file: VerifiedFile, arguments: dict[str, object], skill: str | None) -> dict[str, object]:
-    limit = cast("int", arguments.get("limit", DEFAULT_LIMIT))
-    offset = cast("int", arguments.get("offset", 0))
-    kind = media_type(file.path)
-    head: dict[str, object] = {"path": file.path, "encoding": "text", "media_type": kind}
-    if arguments["encoding"] == "binary":
-        part = slice_bytes(file.data, offset, limit)
-        head["encoding"] = "binary"
-        body: dict[str, object] = {"data_base64": base64.b64encode(part.data).decode("ascii")}
-    else:
+    if arguments["encoding"] == "text":
         text = _decoded(file, skill)
-        if kind == _UNKNOWN_MEDIA:
-            head["media_type"] = "text/plain"
-        sections = outline(text) if "section" in arguments else ()
-        stop = None
-        if sections:
-            chosen = _chosen(sections, cast("str", arguments["section"]), file, skill)
-            offset, stop = chosen.start, chosen.end
-        part = slice_text(file.data, offset, limit, stop=stop)
-        body = {"text": part.data.decode()}
-        if sections:
-            body["sections"] = [
-                {"slug": section.slug, "title": section.title, "level": section.level}
-                for section in sections[:MAX_LISTED_SECTIONS]
-            ]
-        if stop is not None and part.end == stop:
-            tail = {"offset": part.offset, "size": part.size, "truncated": False, "next_offset": None}
-            return {**head, **body, **tail, "digest": file.digest}
-    tail = {"offset": part.offset, "size": part.size, "truncated": part.truncated, "next_offset": part.next_offset}
-    return {**head, **body, **tail, "digest": file.digest}
+        if "section" in arguments:
+            return _section(file, outline(text), arguments, skill)
+    whole = VerifiedWindow(
+        path=file.path, data=file.data, digest=file.digest, start=0, size=len(file.data), is_text=True
+    )
+    return _slice(whole, arguments)
+
+
+def _slice(file: VerifiedWindow, arguments: dict[str, object]) -> dict[str, object]:
+    offset, limit = _range(arguments)
+    binary = arguments["encoding"] == "binary"
+    cut = slice_bytes if binary else slice_text
+    part = moved(cut(file.data, max(min(offset, file.size) - file.start, 0), limit), file.start, file.size)
+    if binary:
+        head: dict[str, object] = {"path": file.path, "encoding": "binary", "media_type": media_type(file.path)}
+        head["data_base64"] = base64.b64encode(part.data).decode("ascii")
+    else:
+        head = {"path": file.path, "encoding": "text", "media_type": _text_type(file.path), "text": part.data.decode()}
+    return {**head, **_place(part), "digest": file.digest}
+
+
+def _section(
+    file: VerifiedFile, sections: tuple[Section, ...], arguments: dict[str, object], skill: str | None
+) -> dict[str, object]:
+    _, limit = _range(arguments)
+    chosen = _chosen(sections, cast("str", arguments["section"]), file, skill)
+    part = slice_text(file.data, chosen.start, limit, stop=chosen.end)
+    place = _place(part)
+    if part.end == chosen.end:
+        place |= {"truncated": False, "next_offset": None}
+    listed = [
+        {"slug": section.slug, "title": section.title, "level": section.level}
+        for section in sections[:MAX_LISTED_SECTIONS]
+    ]
+    head = {"path": file.path, "encoding": "text", "media_type": _text_type(file.path), "text": part.data.decode()}
+    return {**head, "sections": listed, **place, "digest": file.digest}
+
+
+def _place(part: Slice) -> dict[str, object]:
+    return {"offset": part.offset, "size": part.size, "truncated": part.truncated, "next_offset": part.next_offset}
+
+
+def _text_type(path: str) -> str:
+    kind = media_type(path)
+    return "text/plain" if kind == _UNKNOWN_MEDIA else kind
 
 
 def _decoded(file: VerifiedFile, skill: str | None) -> str:
@@ -207,9 +256,8 @@ def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill:
     for section in sections:
         if section.slug == slug:
             return section
-    raise ResourceNotFoundError(
-        skill or "", f"{file.path}#{slug}", nearest(slug, (section.slug for section in sections))
-    )
+    slugs = [section.slug for section in sections]
+    raise SectionNotFoundError(skill or "", file.path, slug, nearest(slug, slugs) or tuple(slugs[:_SUGGESTED]))
 
 
 def _is_script(path: str) -> bool:
