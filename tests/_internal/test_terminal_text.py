@@ -23,7 +23,8 @@ from prowess._internal.terminal_text import printable, printable_line
         ("zero\u200bwidth", "zero\\u200bwidth"),
         ("\ufeffbom", "\\ufeffbom"),
         ("tag\U000e0041", "tag\\U000e0041"),
-        ("lone \udcff", "lone \\udcff"),
+        ("lone \ud800", "lone \\ud800"),
+        ("a byte \udcff", "a byte \\xff"),
         ("日本語 ünïcode 🙂", "日本語 ünïcode 🙂"),
     ],
 )

@@ -208,3 +208,52 @@ def test_what_was_not_looked_at_is_said(skills: Path, capsys: Capture) -> None:
     (skills / "/".join(["deep"] * 70)).mkdir(parents=True)
     assert run(["validate", str(skills)]) == 1
     assert "levels deep" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="such names exist on POSIX")
+@pytest.mark.parametrize("command", ["validate", "check", "list", "read-properties"])
+def test_a_name_with_a_line_break_cannot_write_the_line_of_another_skill(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    skill = tmp_path / "skills" / "a\nValid skill: other"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: Bad\ndescription: d\nx: [\n---\n")
+    paths = ["--root", str(tmp_path / "skills")] if command == "list" else [str(skill)]
+    run([command, *paths])
+    captured = capfd.readouterr()
+    assert not [line for line in (captured.out + captured.err).splitlines() if line.startswith("Valid skill:")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("directory", "SKILL.md is a directory"),
+        ("link", "SKILL.md is a symbolic link"),
+        ("size", "at most 2097152 are read"),
+        ("bytes", "is not UTF-8"),
+        ("pipe", "SKILL.md is not a regular file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_not_called_bad_yaml(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str
+) -> None:
+    skill = tmp_path / "a"
+    skill.mkdir()
+    file = skill / "SKILL.md"
+    match kind:
+        case "directory":
+            file.mkdir()
+        case "link":
+            (tmp_path / "real.md").write_text("---\nname: a\ndescription: d\n---\n")
+            file.symlink_to(tmp_path / "real.md")
+        case "size":
+            file.write_bytes(b"---\nname: a\n---\n" + b"x" * 2_097_152)
+        case "bytes":
+            file.write_bytes(b"---\nname: \xff\n---\n")
+        case _:
+            os.mkfifo(file)
+    assert run(["validate", str(skill)]) == 1
+    err = capfd.readouterr().err
+    assert said in err
+    assert "YAML" not in err
+    assert "Missing required file" not in err

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 COUNT = 6
 
 
+def test_beside_a_fault_nobody_is_told_that_a_writer_may_be_at_work(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.lines = [*log.lines, b"garbage\n"]
+    verdict = log.verify()
+    assert [fault.kind for fault in verdict.faults] == ["damaged"]
+    assert verdict.notices == ()
+
+
 class Log:
     """A log of six records, as its attacker holds it: lines that can be set."""
 

@@ -18,12 +18,12 @@ def test_a_finding_is_a_line_with_the_place_marked_below_it() -> None:
     assert list(check_lines([skill])) == [
         'a/SKILL.md:3:14 error frontmatter.syntax       a value with ": " must be quoted',
         "  3 | description: Checks invoices. Triggers: VAT",
-        "    |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes  [fix]",
+        "    |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes",
         f"a/SKILL.md:4:16 warn  allowed-tools.separator  {commas}",
         "  4 | allowed-tools: A,B",
-        "    |                ^^^ write the tokens with blanks between them  [fix]",
+        "    |                ^^^ write the tokens with blanks between them",
     ]
-    assert summary_line([skill]) == "1 error, 1 warning in 1 skill; 2 fixable"
+    assert summary_line([skill]) == "1 error, 1 warning in 1 skill"
 
 
 def test_a_warning_without_a_fix_is_one_line() -> None:
@@ -94,10 +94,10 @@ def test_the_json_has_every_key_and_a_point_ends_where_it_starts() -> None:
 
 def test_a_path_that_is_no_unicode_becomes_unicode() -> None:
     skill = checked("", path="\udcff/SKILL.md")
-    assert diagnostic_object(skill.diagnostics[0])["path"] == "\ufffd/SKILL.md"
+    assert diagnostic_object(skill.diagnostics[0])["path"] == "\\xff/SKILL.md"
 
 
 def test_the_tally_counts_by_severity() -> None:
     skill = checked("---\nname: é\nallowed-tools: A,B\n---\n")
-    assert Tally.of([skill]) == Tally(skills=1, errors=1, warnings=1, infos=1, fixable=1)
+    assert Tally.of([skill]) == Tally(skills=1, errors=1, warnings=1, infos=1)
     assert {found.severity for found in skill.diagnostics} == set(Severity)

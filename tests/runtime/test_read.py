@@ -127,6 +127,14 @@ async def test_an_unknown_section_suggests_the_nearest(alpha: Session) -> None:
     detail = await _refused(alpha, path="references/guide.md", section="ende")
 
     assert (detail["code"], detail["suggestions"]) == ("resource_not_found", ["end"])
+    assert detail["message"] == "'references/guide.md' of skill 'alpha' has no section 'ende'; it has 'end'"
+
+
+async def test_a_section_unlike_any_is_answered_with_the_first_there_are(alpha: Session) -> None:
+    detail = await _refused(alpha, path="references/guide.md", section="zzz")
+
+    assert detail["suggestions"][:2] == ["preamble", "guide"]
+    assert "has no section 'zzz'; it has 'preamble', 'guide'" in detail["message"]
 
 
 @pytest.mark.parametrize(

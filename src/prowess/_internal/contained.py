@@ -28,31 +28,32 @@ _FILE = os.O_RDONLY | _BENEATH | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_N
 _CHUNK = 1 << 20
 
 
-def check_relative(path: str) -> tuple[str, ...]:
+def check_relative(path: str, base: str = "the skill's directory") -> tuple[str, ...]:
     """Return the components of a relative path; `.` and empty ones are dropped, so `.` itself gives none.
 
-    Nothing is decoded: `%2e`, `~`, `$HOME` and compatibility characters are ordinary names.
+    Nothing is decoded: `%2e`, `~`, `$HOME` and compatibility characters are ordinary names. `base` is what the path is
+    relative to, in the words of the refusal.
 
     Raises:
         UnsafePathError: empty, absolute, a drive, a backslash, a NUL, a `..` component, or no valid text.
     """
     if not path:
-        raise UnsafePathError(path, "it is empty; name a file relative to the skill's directory")
+        raise UnsafePathError(path, f"it is empty; name a file relative to {base}")
     if "\0" in path:
         raise UnsafePathError(path, "it holds a NUL character")
     if "\\" in path:
         raise UnsafePathError(path, "it holds a backslash; separate components with /")
     if path[0] == "/":
-        raise UnsafePathError(path, "it is absolute; give a path relative to the skill's directory")
+        raise UnsafePathError(path, f"it is absolute; give a path relative to {base}")
     if path[1:2] == ":" and path[0].isascii() and path[0].isalpha():
-        raise UnsafePathError(path, "it begins with a drive letter; give a path relative to the skill's directory")
+        raise UnsafePathError(path, f"it begins with a drive letter; give a path relative to {base}")
     try:
         path.encode()
     except UnicodeEncodeError:
         raise UnsafePathError(path, "it is not valid Unicode text") from None
     components = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in components:
-        raise UnsafePathError(path, "a '..' component could leave the skill's directory")
+        raise UnsafePathError(path, f"a '..' component could leave {base}")
     return components
 
 

@@ -11,6 +11,7 @@ import re
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is no text becomes U+DCNN
 
 
 def printable(text: str) -> str:
@@ -25,6 +26,8 @@ def printable_line(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     point = ord(match.group())
+    if point in _BYTES:
+        point &= 0xFF
     if point < 1 << 8:
         return f"\\x{point:02x}"
     return f"\\u{point:04x}" if point < 1 << 16 else f"\\U{point:08x}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from prowess._internal.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import output
 
@@ -43,5 +44,5 @@ def open_catalog(roots: Sequence[str], plugins: Sequence[str], *, trust_project:
         catalog = Catalog.discover(plugins=plugins, trust_project=trust_project)
     if not quiet:
         for notice in catalog.notices:
-            output.note(notice.message)
+            output.note(printable_line(notice.message))
     return catalog

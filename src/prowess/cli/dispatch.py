@@ -18,7 +18,14 @@ from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
 from prowess.cli.signals import SignalledError
-from prowess.errors import PolicyDeniedError, PolicyError, SandboxUnavailableError, SkillError, StoreError
+from prowess.errors import (
+    InvalidSkillError,
+    PolicyDeniedError,
+    PolicyError,
+    SandboxUnavailableError,
+    SkillError,
+    StoreError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +105,8 @@ def run(arguments: list[str]) -> int:
         fault.show()
         return fault.exit_code
     except SkillError as fault:
-        output.error(str(fault))
+        several = isinstance(fault, PolicyError | InvalidSkillError)  # one line for each of their problems
+        output.error(str(fault) if several else printable_line(str(fault)))
         return _code_for(fault)
     except _SystemFaultError as passed:
         return _refused(passed.fault)

@@ -12,7 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from prowess._internal.places import ensure_private_directory
+from prowess._internal.places import make_directory
 from prowess._internal.terminal_text import printable_line
 from prowess.execution.result import Artifact, ExecNotice
 
@@ -68,6 +68,7 @@ class _Harvest:
         self._destination, self._limits = destination, limits
         self._notices: list[ExecNotice] = []
         self._refused = 0
+        self._beyond: dict[str, int] = {}  # why -> how many files were over a bound of the run
         self._bytes = 0
 
     def directory(self, fd: int, prefix: str, depth: int) -> None:
@@ -93,16 +94,20 @@ class _Harvest:
                     self.directory(below, f"{path}/", depth + 1)
                 finally:
                     os.close(below)
+            elif over := self._over(found.st_size):
+                # One file of many says nothing; how many there were does.
+                self._beyond[over] = self._beyond.get(over, 0) + 1
             else:
                 self._file(fd, name, path)
         if len(names) > MAX_ENTRIES:
             self._refuse(f"{prefix}...", f"a directory has more than {MAX_ENTRIES} entries")
 
     def all_notices(self) -> tuple[ExecNotice, ...]:
-        if self._refused > len(self._notices):
-            more = self._refused - len(self._notices)
-            return (*self._notices, ExecNotice(code="artifact_refused", message=f"{more} more files were left behind"))
-        return tuple(self._notices)
+        messages = [notice.message for notice in self._notices]
+        if self._refused > len(messages):
+            messages.append(f"{_files(self._refused - len(messages), 'more ')} left behind")
+        messages += [f"{_files(count)} left behind: {why}" for why, count in self._beyond.items()]
+        return tuple(ExecNotice(code="artifact_refused", message=message) for message in messages)
 
     def _fault(self, path: str, found: os.stat_result, depth: int) -> str | None:
         mode = found.st_mode
@@ -116,9 +121,12 @@ class _Harvest:
             return "it is no regular file"
         if found.st_nlink > 1:
             return "it has a second hard link"
+        return None
+
+    def _over(self, size: int) -> str | None:
         if len(self.artifacts) >= self._limits.out_files:
             return f"there are more than {self._limits.out_files} files"
-        if self._bytes + found.st_size > self._limits.out_bytes:
+        if self._bytes + size > self._limits.out_bytes:
             return f"together the files are larger than {self._limits.out_bytes} bytes"
         return None
 
@@ -136,7 +144,7 @@ class _Harvest:
             return
         try:
             target = os.path.join(self._destination, *path.split("/"))
-            ensure_private_directory(os.path.dirname(target))
+            make_directory(os.path.dirname(target))
             size, digest = _copy(source, target)
         finally:
             os.close(source)
@@ -144,6 +152,10 @@ class _Harvest:
         self.artifacts.append(
             Artifact(name=path, size=size, digest=digest, media_type=media_type(path), path=target),
         )
+
+
+def _files(count: int, more: str = "") -> str:
+    return f"{count} {more}file was" if count == 1 else f"{count} {more}files were"
 
 
 def media_type(path: str) -> str:

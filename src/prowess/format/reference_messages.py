@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 MISSING_FILE = "Missing required file: SKILL.md"
 NO_FRONTMATTER = "SKILL.md must start with YAML frontmatter (---)"
 UNCLOSED = "SKILL.md frontmatter not properly closed with ---"
+# The reference tool ends with a traceback here, or reads on; what is said is ours, and no YAML is blamed.
+_NOT_READ = frozenset({"file.notRegular", "file.unreadable", "file.size", "encoding.invalid"})
 NOT_A_MAPPING = "SKILL.md frontmatter must be a YAML mapping"
 
 
@@ -159,7 +161,6 @@ def _message_for(document: SkillDocument, found: Diagnostic) -> str | None:
         "file.missing": {"path": path_does_not_exist(path), "directory": not_a_directory(path)}.get(
             found.detail or "", MISSING_FILE
         ),
-        "file.notRegular": MISSING_FILE,
         "frontmatter.missing": NO_FRONTMATTER,
         "frontmatter.notFirst": NO_FRONTMATTER,
         "encoding.bom": NO_FRONTMATTER,
@@ -172,6 +173,8 @@ def _message_for(document: SkillDocument, found: Diagnostic) -> str | None:
         return None  # the reference tool looks at the frontmatter alone
     if found.rule in fixed:
         return fixed[found.rule]
+    if found.rule in _NOT_READ:
+        return f"{found.message[:1].upper()}{found.message[1:]}"
     return invalid_yaml(f"line {found.location.line}, column {found.location.column}: {found.message}")
 
 

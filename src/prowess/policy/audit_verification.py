@@ -19,6 +19,7 @@ from prowess.policy.audit_head import AuditHead, BadHeadError, read_head
 from prowess.policy.audit_log import RECOVERED
 from prowess.policy.audit_reading import open_log
 from prowess.policy.audit_record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
+from prowess.policy.unfinished_calls import UnfinishedCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,8 @@ class AuditFinding:
 
     `kind` of a fault: `changed`, `damaged` (a line that is no record), `missing`, `moved`, `inserted`, `cut` (from
     the end), `added` (behind the head), `head` (head.json itself), `kept_head`. Of a notice: `ahead`, `torn`,
-    `recovered`. `record` is the number of the record in question, `line` its line in the file; both count from 1.
+    `recovered`. `record` is the number of the record in question, `line` its line in the file; both
+    count from 1.
     """
 
     kind: str
@@ -48,7 +50,8 @@ class Verification:
     """The verdict on one log. `ok` means no faults; notices are what killed writers have left, and harmless.
 
     `head` is the hash of the last record: keep it elsewhere to prove later that nothing before it has changed.
-    `kept_at` is the number of the record that a given head names.
+    `kept_at` is the number of the record that a given head names. `unfinished` are the numbers of records that began a
+    call whose end is not in the log, at most 100: its process was killed, or is at work.
     """
 
     ok: bool
@@ -59,6 +62,7 @@ class Verification:
     faults: tuple[AuditFinding, ...]
     notices: tuple[AuditFinding, ...]
     more: int
+    unfinished: tuple[int, ...] = ()
 
 
 def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verification:
@@ -87,8 +91,10 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
         head=walk.last,
         kept_at=walk.kept_at,
         faults=tuple(sorted(walk.faults, key=lambda fault: fault.line or walk.lines + 1)),
-        notices=tuple(walk.notices),
+        notices=tuple(notice for notice in walk.notices if not (walk.faults and notice.kind == "ahead")),
         more=walk.more,
+        # Beside a fault an end may be among what is lost.
+        unfinished=() if walk.faults else walk.unfinished.records()[:MAX_FINDINGS],
     )
 
 
@@ -148,6 +154,7 @@ class _Walk:
         self._size = 0  # bytes of complete lines
         self._head: AuditHead | None = None
         self._at_head: tuple[str | None, int] | None = (None, 0)  # hash and end of the record that the head counts to
+        self.unfinished = UnfinishedCalls()
         self._unknown = False  # the last line was no record, so nobody knows its hash
 
     def fault(self, kind: str, message: str, *, record: int | None = None, line: int | None = None) -> None:
@@ -212,6 +219,7 @@ class _Walk:
             self.kept_at = record.sequence
         if record.kind == RECOVERED:
             self._recovered(record)
+        self.unfinished.take(record)
 
     def _advance(self, number: int, digest: str) -> None:
         self.top, self.last, self._unknown = number, digest, False

@@ -37,7 +37,6 @@ class Tally:
     errors: int
     warnings: int
     infos: int
-    fixable: int
 
     @classmethod
     def of(cls, skills: Iterable[CheckedSkill]) -> Tally:
@@ -50,5 +49,4 @@ class Tally:
             errors=severities.count(Severity.ERROR),
             warnings=severities.count(Severity.WARNING),
             infos=severities.count(Severity.INFO),
-            fixable=sum(diagnostic.fix is not None for diagnostic in found),
         )

@@ -64,5 +64,5 @@ def _fix_object(fix: Fix) -> dict[str, object]:
 
 
 def _unicode(text: str) -> str:
-    """JSON is Unicode; a file name that is not becomes readable at the price of its odd bytes."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text
+    r"""JSON is Unicode; the odd bytes of a file name that is not stand as `\xNN`, as they do on a terminal."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if not text.isascii() else text

@@ -2,7 +2,7 @@
 
     a/SKILL.md:3:14 error frontmatter.syntax  a value with ": " must be quoted
       3 | description: Checks invoices. Triggers: VAT
-        |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes  [fix]
+        |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes
 
 Everything that comes from a file is escaped here, so that the text can be printed as it is.
 """
@@ -53,8 +53,7 @@ def summary_line(skills: Sequence[CheckedSkill]) -> str:
     tally = Tally.of(skills)
     parts = [_count(tally.errors, "error"), _count(tally.warnings, "warning"), _count(tally.infos, "info")]
     found = ", ".join(part for part in parts if not part.startswith("0 ")) or "no faults"
-    fixable = f"; {tally.fixable} fixable" if tally.fixable else ""
-    return f"{found} in {_count(tally.skills, 'skill')}{fixable}"
+    return f"{found} in {_count(tally.skills, 'skill')}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -76,7 +75,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument) -> Iterator[str]:
     margin = len(str(location.line))
     before, marked = printable_line(shown[:start]), printable_line(shown[start:end])
     mark = " " * _columns(before) + "^" * max(_columns(marked), 1)
-    title = "" if found.fix is None else f" {found.fix.title}  [fix]"
+    title = "" if found.fix is None else f" {found.fix.title}"
     yield f"  {location.line} | {printable_line(shown)}"
     yield f"  {' ' * margin} | {mark}{title}"
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from prowess.rule_engine.registry import RuleRegistry
 from prowess.rule_engine.rule import Rule, RuleMeta
-from prowess.rule_engine.selection import FAMILIES, Selection, judge_all
+from prowess.rule_engine.selection import Selection, judge_all
 
-__all__ = ["FAMILIES", "Rule", "RuleMeta", "RuleRegistry", "Selection", "judge_all"]
+__all__ = ["Rule", "RuleMeta", "RuleRegistry", "Selection", "judge_all"]

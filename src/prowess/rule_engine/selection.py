@@ -15,12 +15,10 @@ from prowess.errors import InvalidArgumentsError
 from prowess.format.validation import judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from prowess.diagnostics import Diagnostic
     from prowess.format.profiles import Profile
-
-FAMILIES = ("spec", "lint", "security", "catalog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +29,21 @@ class Selection:
     ignore: tuple[str, ...] = ()
 
     @classmethod
-    def checked(cls, select: Iterable[str], ignore: Iterable[str], known: Iterable[str]) -> Selection:
-        """Return a selection whose every selector means something among the rule ids `known`.
+    def checked(cls, select: Iterable[str], ignore: Iterable[str], known: Mapping[str, str]) -> Selection:
+        """Return a selection whose every selector means something among the rules `known` (id -> family).
 
         Raises:
             InvalidArgumentsError: one sentence for each selector that does not, with spellings that may be meant.
         """
         selection = cls(select=tuple(select), ignore=tuple(ignore))
-        rules = tuple(known)
+        families = tuple(dict.fromkeys(known.values()))  # a family without a rule would find no fault anywhere
         unknown = [
             selector
             for selector in (*selection.select, *selection.ignore)
-            if selector not in FAMILIES and not any(_begins(rule, selector) for rule in rules)
+            if selector not in families and not any(_begins(rule, selector) for rule in known)
         ]
         if unknown:
-            raise InvalidArgumentsError(tuple(_unknown(selector, rules) for selector in unknown))
+            raise InvalidArgumentsError(tuple(_unknown(selector, tuple(known), families) for selector in unknown))
         return selection
 
     def keeps(self, rule: str, family: str, profile: Profile) -> bool:
@@ -79,11 +77,11 @@ def _exactness(selectors: tuple[str, ...], rule: str, family: str) -> int:
     return best
 
 
-def _unknown(selector: str, rules: tuple[str, ...]) -> str:
+def _unknown(selector: str, rules: tuple[str, ...], families: tuple[str, ...]) -> str:
     # Imported here, not at the top: only a wrong selector needs it.
     from difflib import get_close_matches
 
     prefixes = {rule.partition(".")[0] for rule in rules}
-    near = get_close_matches(selector, [*rules, *prefixes, *FAMILIES], n=1, cutoff=0.7)
-    hint = f"did you mean {near[0]}?" if near else f"families are {', '.join(FAMILIES)}"
+    near = get_close_matches(selector, [*rules, *prefixes, *families], n=1, cutoff=0.7)
+    hint = f"did you mean {near[0]}?" if near else f"families are {', '.join(families)}"
     return f"no rule or family is called {selector!r}; {hint}"

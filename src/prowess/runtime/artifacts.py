@@ -1,7 +1,8 @@
 """Files that scripts left behind, kept for as long as their session: `<root>/<session>/<run>/<name>`.
 
 A run is an identifier that sorts by time, so the newest file of a name is found first. Directories are private and are
-removed when the session is closed or has expired.
+removed when the session is closed or has expired. What a killed process left is removed, by its age, by the first
+session that puts something beside it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import time
 from typing import TYPE_CHECKING
 
 from prowess._internal.contained import ContainedRoot, check_relative
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from prowess.runtime.skill_files import VerifiedFile
+
+
+ORPHANED_SECONDS = 7 * 86_400.0  # a session ends after a day without a call, unless its host chose otherwise
 
 
 class ArtifactNotFoundError(ResourceNotFoundError):
@@ -53,6 +58,7 @@ class Artifacts:
     def __init__(self, root: str, session_id: str) -> None:
         self._root, self._session_id = root, session_id
         self._temporary: str | None = None
+        self._swept = False
 
     def new_run(self) -> str:
         """Return a directory for the next run; it is made when something is put there.
@@ -64,6 +70,9 @@ class Artifacts:
         except OSError:
             self._temporary = tempfile.mkdtemp(prefix="prowess-artifacts-")
             ensure_private_directory(self._own())
+        if not self._swept:
+            self._swept = True
+            self._sweep()
         return os.path.join(self._own(), uuid7())
 
     def read(self, name: str) -> VerifiedFile:
@@ -75,6 +84,8 @@ class Artifacts:
             LimitExceededError: over 16 MiB.
         """
         asked = "/".join(check_relative(name))
+        with contextlib.suppress(OSError):
+            os.utime(self._own())  # in use: no orphan
         for path in (*(f"{run}/{asked}" for run in self._runs()), asked):
             # A missing directory and a missing file mean the same here.
             with contextlib.suppress(OSError), ContainedRoot(self._own()) as root, root.open(path) as file:
@@ -100,6 +111,15 @@ class Artifacts:
             if session_id == self._session_id and self._temporary is not None:
                 shutil.rmtree(self._temporary, ignore_errors=True)
                 self._temporary = None
+
+    def _sweep(self) -> None:
+        now = time.time()
+        with contextlib.suppress(OSError), os.scandir(self._root) as found:
+            for entry in found:
+                # A run makes a new directory in that of its session, so this is the time of the last run or read.
+                unused = now - entry.stat(follow_symlinks=False).st_mtime
+                if entry.name != self._session_id and unused > ORPHANED_SECONDS:
+                    shutil.rmtree(entry.path, ignore_errors=True)
 
     def _own(self) -> str:
         return os.path.join(self._temporary or self._root, self._session_id)

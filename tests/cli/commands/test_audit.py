@@ -43,7 +43,33 @@ def test_show_is_readable_in_80_columns_and_cannot_move_the_cursor(log: JsonlAud
     assert lines[2].endswith("Z  tool.finished  skills.run_script  timeout  30.0 s")
     assert "evil\\x1b[31m" in lines[3]
     assert lines[4].endswith("skill.loaded   digest=sha256:1")
-    assert max(len(line) for line in lines) <= 80
+
+
+def test_a_pipe_gets_whole_lines_and_a_terminal_the_outcome(
+    log: JsonlAuditLog, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"tool": "skills.run_script", "skill": "s" * 64, "code": "digest_changed", "duration_ms": 7}
+    log.append(AuditEvent(kind="tool.finished", session_id=None, call_id="c", data=data))
+    assert run(["audit", "show"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(f"{'s' * 64}  digest_changed  7 ms")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["audit", "show"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.endswith("…  digest_changed  7 ms")
+    assert len(last) == 80
+
+
+def test_a_call_without_an_end_is_mentioned_and_no_fault(log: JsonlAuditLog, capsys: Capture) -> None:
+    for kind, call in (("tool.started", "a"), ("tool.started", "b"), ("tool.finished", "a")):
+        log.append(AuditEvent(kind=kind, session_id="s", call_id=call, data={"tool": "x"}))
+    assert run(["audit", "show", "--tail", "3"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert ["never finished, or at work" in row for row in rows] == [False, False, True, False]
+    assert run(["audit", "verify", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unfinished"] == [6]
+    assert run(["audit", "verify"]) == 0
+    assert "note: 1 call began and did not finish, the first at record 6" in capsys.readouterr().out
 
 
 def test_show_takes_the_last_records(log: JsonlAuditLog, capsys: Capture) -> None:
@@ -108,7 +134,7 @@ def test_verify_as_json_is_one_document(log: JsonlAuditLog, capsys: Capture) -> 
     _change(log, b"skills.run_script", b"skills.run_scripd")
     assert run(["audit", "verify", "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
-    assert list(verdict) == ["ok", "log", "records", "head", "kept_at", "faults", "notices", "more"]
+    assert list(verdict) == ["ok", "log", "records", "head", "kept_at", "faults", "notices", "more", "unfinished"]
     assert [(fault["kind"], fault["record"], fault["line"]) for fault in verdict["faults"]] == [
         ("changed", 1, 1),
         ("changed", 2, 2),
@@ -142,7 +168,8 @@ def test_piped_output_has_no_colour_and_fits(log: JsonlAuditLog) -> None:
     for words in (["show"], ["verify"]):
         done = subprocess.run([sys.executable, "-m", "prowess", "audit", *words], capture_output=True, check=True)
         assert b"\x1b" not in done.stdout
-        assert max(len(line) for line in done.stdout.decode().splitlines()) <= 80
+        if words == ["verify"]:
+            assert max(len(line) for line in done.stdout.decode().splitlines()) <= 80
 
 
 def test_help_has_an_example(capsys: Capture) -> None:

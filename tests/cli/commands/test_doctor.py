@@ -157,7 +157,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning_while_there_is_a_temporary_
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROWESS_HOME", "/dev/null")
-    line = _lines(capfd, exit_codes.OK)["cache"]
+    line = _lines(capfd, exit_codes.FAILED)["cache"]
     assert line["status"] == "warn"
     assert "something that is no directory is in the way" in line["detail"]
 

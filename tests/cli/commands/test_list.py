@@ -85,8 +85,8 @@ def test_what_was_left_out_stands_on_standard_error_and_quiet_drops_it(
     assert run(["list", "--root", str(root)]) == exit_codes.OK
     printed = capfd.readouterr()
     assert "broken" not in printed.out
-    assert "skills/broken/SKILL.md:1: error description.required" in printed.err
-    assert "skills/dangling: warning catalog.link" in printed.err
+    assert "skills/broken/SKILL.md:1:1 error description.required" in printed.err
+    assert "skills/dangling warning catalog.link" in printed.err
     assert "1 listed with warnings; `prowess check` explains them" in printed.err
     assert run(["list", "--root", str(root), "--quiet"]) == exit_codes.OK
     assert capfd.readouterr().err == ""
@@ -175,4 +175,4 @@ def test_from_the_root_of_the_file_system_paths_stay_whole(
     (root / "dangling").symlink_to("nowhere")
     monkeypatch.chdir(os.sep)
     run(["list", "--root", str(root)])
-    assert f"{root}/dangling: warning" in capfd.readouterr().err
+    assert f"{root}/dangling warning" in capfd.readouterr().err

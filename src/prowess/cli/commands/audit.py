@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import textwrap
 from dataclasses import asdict
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +17,7 @@ from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.policy.audit_reading import read_tail
 from prowess.policy.audit_verification import verify_log
+from prowess.policy.unfinished_calls import UnfinishedCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,12 +62,17 @@ def show(log: str | None, tail: int, *, as_json: bool) -> int:
         document = [None if record is None else asdict(record) for record in records]
         output.document({"log": os.path.abspath(path), "records": document})
         return exit_codes.OK
+    open_calls = UnfinishedCalls()
+    for record in records:
+        if record is not None:
+            open_calls.take(record)
+    unfinished = set(open_calls.records())
     session: str | None = None
     for record in records:
         if record is not None and record.session_id != session:
             session = record.session_id
             output.line(f"session {printable_line(session or '-')}")
-        output.line(_row(record))
+        output.line(_row(record, unfinished=record is not None and record.sequence in unfinished))
     return exit_codes.OK
 
 
@@ -92,23 +100,38 @@ def _default_log() -> str:
     return os.path.join(prowess_home(), "audit", "audit.jsonl")
 
 
-def _row(record: AuditRecord | None) -> str:
+def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
     if record is None:
         return "     ?  not a record; run `prowess audit verify`"
     at = record.at[:19].replace("T", " ")
-    row = f"{record.sequence:>6}  {printable_line(at)}Z  {printable_line(record.kind):<13}  {_gist(record)}".rstrip()
-    return row if len(row) <= _WIDTH else f"{row[: _WIDTH - 1]}…"
+    lead = f"{record.sequence:>6}  {printable_line(at)}Z  {printable_line(record.kind):<13}  "
+    about, outcome = _gist(record)
+    if unfinished:
+        outcome = "never finished, or at work"
+    room = _columns() - len(lead) - len(outcome) - 2
+    if len(about) > room:
+        about = f"{about[: max(room - 1, 0)]}…"  # how it ended is what a reader looks for, so that is never cut
+    return f"{lead}{about}{'  ' if about and outcome else ''}{outcome}".rstrip()
 
 
-def _gist(record: AuditRecord) -> str:
-    """Return the facts a reader looks for first; all of them are in `--json`."""
+def _columns() -> int:
+    """Return the width of the terminal; a pipe has no edge."""
+    return get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+
+
+def _gist(record: AuditRecord) -> tuple[str, str]:
+    """Return what a reader looks for first, and how it ended; all of it is in `--json`."""
     data = record.data
-    outcome = data.get("code", data.get("outcome"))  # a code says that it failed, and how
-    words = [data.get("tool"), data.get("skill"), outcome, data.get("rule")]
+    about = [data.get("tool"), data.get("skill"), data.get("rule")]
+    ended = [data.get("code", data.get("outcome"))]  # a code says that it failed, and how
     if record.kind == "tool.finished":
-        words.append(_duration(data.get("duration_ms")))
-    if not any(words):
-        words = [f"{name}={value}" for name, value in data.items()]
+        ended.append(_duration(data.get("duration_ms")))
+    if not any((*about, *ended)):
+        about = [f"{name}={value}" for name, value in data.items()]
+    return _joined(about), _joined(ended)
+
+
+def _joined(words: list[object]) -> str:
     return printable_line("  ".join(str(word) for word in words if word is not None))
 
 
@@ -121,6 +144,8 @@ def _duration(milliseconds: object) -> str:
 def _report(verdict: Verification) -> Iterable[str]:
     for notice in verdict.notices:
         yield from _wrapped(f"note: {notice.message}")
+    if verdict.unfinished:
+        yield from _wrapped(f"note: {_unfinished(verdict.unfinished)}")
     for fault in verdict.faults:
         yield from _wrapped(_place(fault) + fault.message)
     if verdict.more:
@@ -134,6 +159,12 @@ def _report(verdict: Verification) -> Iterable[str]:
     yield f"{count}, chain unbroken{kept}"
     if verdict.head is not None:
         yield f"head {verdict.head}"
+
+
+def _unfinished(records: tuple[int, ...]) -> str:
+    count = "1 call" if len(records) == 1 else f"{len(records)} calls"
+    began = f"{count} began and did not finish, the first at record {records[0]}"
+    return f"{began}: the process was killed, or is at work"
 
 
 def _place(fault: AuditFinding) -> str:
@@ -154,4 +185,5 @@ def _as_json(verdict: Verification) -> dict[str, object]:
         "faults": [asdict(fault) for fault in verdict.faults],
         "notices": [asdict(notice) for notice in verdict.notices],
         "more": verdict.more,
+        "unfinished": list(verdict.unfinished),
     }

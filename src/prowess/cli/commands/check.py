@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.errors import InvalidArgumentsError
 from prowess.format.limits import MAX_DOCUMENT_BYTES
@@ -59,7 +60,7 @@ def command(
     """
     try:
         chosen = profile_named(profile)
-        selection = Selection.checked(_split(select), _split(ignore), RULES)
+        selection = Selection.checked(_split(select), _split(ignore), {rule.id: rule.family for rule in RULES.values()})
     except InvalidArgumentsError as fault:
         raise click.UsageError(str(fault)) from fault
     skills = [_checked(document, chosen, selection) for document in _documents(paths or (".",), stdin_path)]
@@ -99,7 +100,7 @@ def _directories(path: str) -> tuple[str, ...]:
         return (os.path.dirname(path) or ".",)
     found = find_skill_directories(path)
     for note in found.notes:
-        output.note(note)
+        output.note(printable_line(note))
     return found.paths or (path,)  # a directory without any skill is reported as one that lacks its SKILL.md
 
 

@@ -37,6 +37,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
 
     What was left out stands on standard error, with the reason.
 
+    Each skill is a directory with a SKILL.md. They are looked for in .prowess/skills, .agents/skills and .claude/skills
+    of this project (the working directory and those above it, up to .git; see prowess trust), in the same three below
+    your home directory, in /etc/prowess/skills, and in what --plugin names. --root DIR looks in DIR alone.
+
     \b
     Example:
       prowess list --root examples/skills
@@ -53,7 +57,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
             output.note(
                 f"no skill begins with {prefix!r}"
                 if prefix
-                else "no skills found; `prowess list --help` says where to put them"
+                else "no skills found; `prowess list --help` says where they are looked for"
             )
         for text in _remarks(catalog.diagnostics):
             output.note(text)
@@ -121,9 +125,11 @@ def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
 
 
 def _line(found: Diagnostic) -> str:
-    place = output.shown_path(found.location.path or "")
-    line = f":{found.location.line}" if found.family != "catalog" else ""
-    return f"{place}{line}: {found.severity} {found.rule}  {printable_line(found.message)}"
+    location = found.location
+    place = output.shown_path(location.path or "")
+    # As `prowess check` writes it; a finding of the catalog is about the whole skill.
+    spot = f":{location.line}:{location.column}" if found.family != "catalog" else ""
+    return f"{place}{spot} {found.severity} {found.rule}  {printable_line(found.message)}"
 
 
 def _document(catalog: Catalog, prefix: str) -> dict[str, object]:

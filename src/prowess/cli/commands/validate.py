@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
@@ -66,7 +67,7 @@ def _skills(paths: Sequence[Path]) -> tuple[list[Path], bool]:
         if directory.is_dir():
             below = find_skill_directories(str(directory))
             for note in below.notes:
-                output.note(note)
+                output.note(printable_line(note))
             # Nothing below either: the one path is answered, with the file that it lacks.
             found = [Path(name) for name in below.paths] or found
             plural = plural or found != [directory]

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.terminal_text import printable_line
 from prowess.compat.skills_ref.errors import SkillError
 from prowess.compat.skills_ref.parser import read_properties
 from prowess.compat.skills_ref.prompt import to_prompt
@@ -43,8 +44,10 @@ def validation(path: Path) -> Outcome:
 def validation_block(label: str, messages: Sequence[str]) -> Outcome:
     """Answer for one skill with these messages: valid where there are none."""
     if not messages:
-        return Outcome(stdout=f"Valid skill: {label}\n")
-    lines = [f"Validation failed for {label}:", *(f"  - {message}" for message in messages)]
+        return Outcome(stdout=f"Valid skill: {printable_line(label)}\n")
+    # A name with a line break must not be able to write the line of another skill.
+    lines = [f"Validation failed for {printable_line(label)}:"]
+    lines += [f"  - {printable_line(message)}" for message in messages]
     return Outcome(stderr="\n".join(lines) + "\n", exit_code=1)
 
 
@@ -67,4 +70,4 @@ def prompt(paths: Iterable[Path]) -> Outcome:
 
 def failure(fault: SkillError) -> Outcome:
     """Answer a call that could not be carried out."""
-    return Outcome(stderr=f"Error: {fault}\n", exit_code=1)
+    return Outcome(stderr=f"Error: {printable_line(str(fault))}\n", exit_code=1)

@@ -1,0 +1,53 @@
+"""What killed processes left goes by its age; what a session still uses stays."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.runtime.artifacts import ORPHANED_SECONDS, ArtifactNotFoundError, Artifacts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _left(root: Path, session: str, age: float) -> Path:
+    run = root / session / "run"
+    run.mkdir(parents=True)
+    (run / "a.txt").write_text("a")
+    then = time.time() - age
+    os.utime(root / session, (then, then))
+    return root / session
+
+
+def test_a_run_sweeps_what_nobody_used_for_long(tmp_path: Path) -> None:
+    orphan = _left(tmp_path, "orphan", ORPHANED_SECONDS + 60)
+    idle = _left(tmp_path, "idle", ORPHANED_SECONDS - 60)
+    Artifacts(str(tmp_path), "mine").new_run()
+    assert not orphan.exists()
+    assert (idle / "run" / "a.txt").exists()
+
+
+def test_a_session_never_sweeps_its_own(tmp_path: Path) -> None:
+    own = _left(tmp_path, "mine", ORPHANED_SECONDS * 2)
+    Artifacts(str(tmp_path), "mine").new_run()
+    assert (own / "run" / "a.txt").exists()
+
+
+def test_what_is_read_is_in_use(tmp_path: Path) -> None:
+    held = _left(tmp_path, "held", ORPHANED_SECONDS + 60)
+    with pytest.raises(ArtifactNotFoundError):
+        Artifacts(str(tmp_path), "held").read("none.txt")
+    Artifacts(str(tmp_path), "mine").new_run()
+    assert (held / "run" / "a.txt").exists()
+
+
+def test_a_link_among_them_is_removed_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    kept = _left(tmp_path / "elsewhere", "s", ORPHANED_SECONDS * 2)
+    (tmp_path / "root" / "link").symlink_to(kept)
+    Artifacts(str(tmp_path / "root"), "mine").new_run()
+    assert (kept / "run" / "a.txt").exists()
