@@ -222,7 +222,7 @@ async def test_loading_an_unchanged_skill_again_is_a_short_notice(catalog: Catal
     first = await _load(session, "alpha")
     again = await _load(session, "alpha")
 
-    assert first["active_skills"][0]["content"].startswith('<skill_content name="alpha">')
+    assert first["active_skills"][0]["content"].startswith('<skill_content name="alpha" mark="')
     assert again["active_skills"][0]["content"] is None
     assert codes(again) == ["already_active"]
     jsonschema.validate(again, dict(RECEIPT_SCHEMA))

@@ -115,8 +115,16 @@ def test_a_damaged_state_is_a_store_error(text: str) -> None:
 
 
 def test_a_state_of_a_newer_version_is_not_guessed_at() -> None:
-    with pytest.raises(StoreError, match="schema 2"):
-        from_json(json.dumps({"schema": 2, "active": []}))
+    with pytest.raises(StoreError, match="schema 3"):
+        from_json(json.dumps({"schema": 3, "active": []}))
+
+
+def test_a_state_of_the_first_version_has_no_arguments_and_no_stack() -> None:
+    before = SessionState(active=(skill("a"),))
+    first = json.loads(to_json(before))
+    first |= {"schema": 1}
+    del first["stack"], first["finished"], first["active"][0]["args"], first["active"][0]["outputs"]
+    assert from_json(json.dumps(first)) == before
 
 
 def test_facts_of_an_active_skill_need_no_disk() -> None:

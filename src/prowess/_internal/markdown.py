@@ -1,4 +1,4 @@
-"""Links and images of a Markdown text, by a real parser: what stands in code or in a comment is no link.
+"""Links, images and inline code of a Markdown text, by a real parser: what stands in comments and fences is neither.
 
 pyromark (pulldown-cmark) gives source ranges. Where it has no wheel, markdown-it-py finds the same links but knows only
 their lines, so the range is the paragraph.
@@ -47,6 +47,33 @@ def links(text: str) -> list[MarkdownLink]:
         found.append(MarkdownLink(link["dest_url"], point, point + len(source[start:end].decode("utf-8", "ignore"))))
         if len(found) == MAX_LINKS:
             break
+    return found
+
+
+class InlineCode(NamedTuple):
+    """Inline code: its text as Markdown defines it, and the range with its backticks in code points."""
+
+    text: str
+    start: int
+    end: int
+
+
+def inline_code(text: str) -> list[InlineCode] | None:
+    """Return the inline code of `text` in order; None where the parser that knows positions is missing."""
+    try:
+        import pyromark  # imported here, not at the top: as in `links`
+    except ImportError:
+        return None
+    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
+    source = text.encode("utf-8", "surrogatepass")
+    found = []
+    at = point = 0  # as in `links`
+    for event, span in pyromark.events_with_range(text, options=options):
+        if isinstance(event, dict) and isinstance(code := event.get("Code"), str):
+            start, end = span["start"], span["end"]
+            point += len(source[at:start].decode())
+            at = start
+            found.append(InlineCode(code, point, point + len(source[start:end].decode())))
     return found
 
 

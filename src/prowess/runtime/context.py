@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
 
-from prowess.errors import SkillNotActiveError, SkillNotFoundError
+from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoundError
+from prowess.format.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy import AuditEvent
+from prowess.policy.restriction import Restriction
+from prowess.runtime.activation_stack import MAX_DEPTH
+from prowess.runtime.freshness import is_current
+from prowess.runtime.rendering import Rendering
 from prowess.runtime.state import SessionState, Transition, loaded
+from prowess.runtime.visibility import Offer
+from prowess.tools.trail import append
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,19 +28,22 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
     from prowess.execution import Sandbox
     from prowess.policy import AuditLog
+    from prowess.runtime.activation_stack import Stack
     from prowess.runtime.artifacts import Artifacts
     from prowess.runtime.keeper import StateKeeper
     from prowess.runtime.options import Body
     from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
+    from prowess.runtime.visibility import By, Visibility
 
 
 @dataclass(slots=True, kw_only=True)
 class SessionContext:
     """The inside of a session, for its tools.
 
-    `sandbox` is None where scripts are switched off. `loading` lets one load at a time read the disk, so that many
-    requests for one skill read it once.
+    `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run. `lineage` is
+    the stack that a fork's session begins with, `inherited` what restricts it from outside; both are empty elsewhere.
+    `loading` lets one load at a time read the disk, so that many requests for one skill read it once.
     """
 
     session_id: str
@@ -48,6 +58,12 @@ class SessionContext:
     cap: int
     body: Body
     expose_location: bool
+    visibility: Visibility
+    commands: bool = False
+    max_depth: int = MAX_DEPTH
+    lineage: Stack = ()
+    inherited: tuple[Restriction, ...] = ()
+    rendering: Rendering = field(default_factory=Rendering)
     loading: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def choose(self, name: str | None) -> ActiveSkill:
@@ -68,9 +84,19 @@ class SessionContext:
         # `deploy@acme-tools` names a copy; it is active only if that very copy is.
         if (found := state.find(entry.key)) is not None and found.location == entry.location:
             return found
+        self.visibility.require_open(entry.name, entry.properties, "model")
         raise SkillNotActiveError(entry.name)
 
-    async def listed(self, name: str, location: str | None = None) -> SkillEntry:
+    async def offered(self, name: str, location: str | None = None, by: By = "model") -> Offer:
+        """Return a skill that the model, or the user, may start.
+
+        Raises:
+            SkillNotFoundError, InvalidArgumentsError: see `Visibility.require_open` and `listed`.
+        """
+        entry = await self.listed(name, location, by)
+        return Offer(entry, self.visibility.require_open(entry.name, entry.properties, by))
+
+    async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
         """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.
 
         Raises:
@@ -80,10 +106,13 @@ class SessionContext:
             entry = self.catalog.get(name, location)
         except SkillNotFoundError:
             entry = None
-        if entry is not None and is_there(entry.location):
+        if entry is not None and is_current(entry):
             return entry
         await to_thread.run_sync(self.catalog.refresh)
-        return self.catalog.get(name, location)
+        try:
+            return self.catalog.get(name, location)
+        except SkillNotFoundError as error:
+            raise self.visibility.not_found(error, by) from None
 
     async def manifest(self, skill: ActiveSkill) -> TreeManifest:
         """Return the hashes under which the skill was loaded (see `Snapshots.manifest`)."""
@@ -97,23 +126,43 @@ class SessionContext:
             return False
 
     async def reload(self, skill: ActiveSkill) -> ActiveSkill:
-        """Take an edited live skill as it is now; it keeps its place."""
+        """Take an edited live skill as it is now; it keeps its place.
+
+        Raises:
+            DigestChangedError: what it says now has hooks to pass first, or may no longer be active by itself.
+        """
         async with self.loading:
             taken = await to_thread.run_sync(self.snapshots.take, skill.name, skill.location)
+            fresh = replace(taken.skill, args=skill.args)
+            fields = extended_fields(fresh.properties)
+            if fields.hooks.entries or fields.unreadable or fields.context == "fork":
+                raise DigestChangedError(skill.name, "SKILL.md")
 
             def replaced(state: SessionState) -> Transition:
                 if state.find(skill.key) is None:
                     raise SkillNotActiveError(skill.name)
-                return loaded(state, [taken.skill], "add", self.cap)
+                return loaded(state, [fresh], "add", self.cap)
 
             await self.keeper.change(replaced)
-        return taken.skill
+        return fresh
+
+    def rendered(self, skill: ActiveSkill) -> str | None:
+        """Return the body as it is in force: placeholders replaced, outputs of commands in their places. Blocking."""
+        body = self.snapshots.body(skill)
+        if body is None:
+            return None
+        return self.rendering.text(skill, body, session_id=self.session_id, expose_location=self.expose_location)
+
+    def restrictions(self, state: SessionState) -> tuple[Restriction, ...]:
+        """Return what restricts a call: every active skill, and for a fork everything that restricted its parent."""
+        own = (Restriction.of_field(skill.name, skill.allowed_tools, digest=skill.digest) for skill in state.active)
+        return (*self.inherited, *own)
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write what happened to the audit log, where there is one."""
+        """Write what happened to the audit log, where there is one; AuditError where that fails."""
         if self.audit is not None:
             event = AuditEvent(kind=kind, session_id=self.session_id, call_id=call_id, data=data)
-            await to_thread.run_sync(self.audit.append, event)
+            await to_thread.run_sync(append, self.audit, event)
 
 
 def find_active(state: SessionState, name: str) -> ActiveSkill | None:

@@ -1,8 +1,8 @@
 """A session over JSON lines: one request a line in, one answer a line out, in order.
 
-A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `close`)
-instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and `error_detail`. Whatever a line holds, it
-is answered and the next one is read: the host on the other side may be any program in any language.
+A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `invoke`,
+`close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and `error_detail`. Whatever a line
+holds, it is answered and the next one is read: the host on the other side may be any program in any language.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import json
 from typing import TYPE_CHECKING
 
 from prowess._internal.printable_json import json_text
-from prowess.errors import InvalidArgumentsError, SkillError
+from prowess.errors import SkillError
+from prowess.runtime.line_methods import METHODS, carried_out
 from prowess.tools import ToolResult
+from prowess.tools.forging import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.runtime.sync import SyncSession
-    from prowess.tools import ToolSpec
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _KEYS = ("id", "tool", "method", "arguments")
-_METHODS = ("instructions", "tools", "close")
 _SHOWN = 100  # characters of a host's own text that an error repeats
 
 
@@ -137,44 +137,11 @@ def _carried_out(session: SyncSession, request: Mapping[str, object]) -> ToolRes
 
 
 def _method(session: SyncSession, method: object, arguments: Mapping[str, object]) -> ToolResult:
-    if method not in _METHODS:
-        raise InvalidRequestError(f"unknown method {str(method)[:_SHOWN]!r}; there are {', '.join(_METHODS)}")
-    allowed = {"budget"} if method == "instructions" else set()
-    try:
-        if unknown := sorted(set(arguments) - allowed):
-            raise InvalidArgumentsError(tuple(f"Unknown parameter: {name[:_SHOWN]}" for name in unknown))
-        match method:
-            case "instructions":
-                return ToolResult.ok(_instructions(session, arguments.get("budget")))
-            case "tools":
-                return ToolResult.ok({"tools": [_tool(spec) for spec in session.tools()]})
-            case _:
-                session.close()
-                return ToolResult.ok({"closed": True})
-    except SkillError as fault:
-        return ToolResult.failed(fault)
-
-
-def _instructions(session: SyncSession, budget: object) -> dict[str, object]:
-    if isinstance(budget, bool) or not (budget is None or (isinstance(budget, int) and budget >= 0)):
-        raise InvalidArgumentsError(("budget must be a number of tokens, 0 or more",))
-    disclosed = session.disclose(budget)
-    return {
-        "instructions": disclosed.text,
-        "tokens": dict(disclosed.tokens),
-        "shortened": list(disclosed.shortened),
-        "over_budget": disclosed.over_budget,
-    }
-
-
-def _tool(spec: ToolSpec) -> dict[str, object]:
-    return {
-        "name": spec.name,
-        "description": spec.description,
-        "input_schema": spec.input_schema,
-        "output_schema": spec.output_schema,
-    }
+    if not isinstance(method, str) or method not in METHODS:
+        raise InvalidRequestError(f"unknown method {str(method)[:_SHOWN]!r}; there are {', '.join(METHODS)}")
+    return carried_out(session, METHODS[method], arguments)
 
 
 def _line(request_id: object, result: ToolResult) -> bytes:
-    return json_text({"id": request_id, **result.as_dict()}).encode() + b"\n"
+    shown = {name: encodable(value) for name, value in result.as_dict().items()}
+    return json_text({"id": request_id, **shown}).encode() + b"\n"

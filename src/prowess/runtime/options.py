@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from prowess.execution import Sandbox
     from prowess.policy import AuditLog
+    from prowess.runtime.exposure import ExposureName
+    from prowess.runtime.fork import AgentType, ForkRunner
     from prowess.store import SessionStore
     from prowess.tools import Tool
 
@@ -32,7 +34,20 @@ class SessionOptions(TypedDict, total=False):
     expose_location: bool
     artifacts_dir: str | os.PathLike[str] | None
     extra_tools: Iterable[Tool]
+    exposure: ExposureName
+    commands: bool
+    fork_runner: ForkRunner | None
+    agent_types: Iterable[AgentType]
+    fork_workspace: bool
     clock: Callable[[], float]
+
+
+class InstructionOptions(TypedDict, total=False):
+    """What `instructions` takes beside the budget; None stands for the session's own exposure."""
+
+    exposure: ExposureName | None
+    navigation: bool
+    tool_system: bool
 
 
 class ReadOptions(TypedDict, total=False):

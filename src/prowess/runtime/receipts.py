@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess.tools.forging import sentence
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.runtime.hooks import HookFailure
     from prowess.runtime.state import ActiveSkill, SessionState
 
 _TEXT = {"type": "string"}
@@ -59,8 +62,8 @@ class Notice:
     skill: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the notice as JSON."""
-        return {"code": self.code, "message": self.message, "skill": self.skill}
+        """Return the notice as JSON; a model reads the message, so no name or path in it can forge a tag of ours."""
+        return {"code": self.code, "message": sentence(self.message), "skill": self.skill}
 
 
 def already_active(name: str) -> Notice:
@@ -101,6 +104,23 @@ def kept_copy(skill: ActiveSkill) -> Notice:
         f"another copy of {skill.name} is active and stays; unload it first to load the one that now has the name."
     )
     return Notice(code="other_copy_active", message=message, skill=skill.name)
+
+
+def already_running(name: str) -> Notice:
+    """Say that a repeated call of the `skill` tool changed nothing."""
+    message = f"{name} is running already and unchanged; its instructions are above: follow them."
+    return Notice(code="already_active", message=message, skill=name)
+
+
+def commands_not_run(name: str) -> Notice:
+    """Say that commands in the body stand there as text."""
+    message = f"the commands in the body of {name} were not run: this session does not run them."
+    return Notice(code="commands_not_run", message=message, skill=name)
+
+
+def hook_failed(failure: HookFailure) -> Notice:
+    """Report a hook that failed where nothing was left to stop."""
+    return Notice(code="hook_failed", message=failure.message, skill=failure.skill)
 
 
 def receipt(

@@ -11,24 +11,33 @@ import os
 import re
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Self, Unpack, overload
 
 from anyio import to_thread
 
 from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
+from prowess.errors import DigestChangedError, InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.execution import default_sandbox
-from prowess.runtime import compaction, disclosure
+from prowess.runtime import compaction, history
+from prowess.runtime.activation import Activator
 from prowess.runtime.artifacts import Artifacts
 from prowess.runtime.context import SessionContext, is_there
+from prowess.runtime.cost import Cost, ReadTokens, measured
+from prowess.runtime.exposure import Exposure, checked, shaped
+from prowess.runtime.fork_desk import Child, ForkDesk
+from prowess.runtime.freshness import Freshness
+from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
+from prowess.runtime.invocation import Invocation, InvokeTool
 from prowess.runtime.keeper import DEFAULT_TTL_SECONDS, StateKeeper
+from prowess.runtime.skill_tool import SkillTool
 from prowess.runtime.snapshots import Snapshots
 from prowess.runtime.tools.load import LoadTool
-from prowess.runtime.tools.read import SCRIPTS, ReadTool
-from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
+from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
+from prowess.runtime.visibility import Visibility
 from prowess.store import MemorySessionStore
 from prowess.tools import ToolCall, ToolExecutor
 
@@ -38,8 +47,13 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.execution import Sandbox
     from prowess.policy import AuditLog
+    from prowess.policy.restriction import Restriction
+    from prowess.runtime.activation_stack import Stack
     from prowess.runtime.disclosure import Disclosure
-    from prowess.runtime.options import Body, ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.exposure import ExposureName
+    from prowess.runtime.fork import AgentType, ForkRunner
+    from prowess.runtime.hooks import HookFailure, HostEvent
+    from prowess.runtime.options import Body, InstructionOptions, ReadOptions, RunOptions, SessionOptions
     from prowess.runtime.state import ActiveSkill, Mode
     from prowess.store import SessionStore
     from prowess.tools import Tool, ToolResult, ToolSpec
@@ -57,7 +71,10 @@ class Session:
     for hosts whose instructions are fixed. `sandbox` defaults to the strongest of this machine; `scripts=False`
     switches scripts off. `workspace` is the directory that scripts work on, read-only unless `write`. With
     `expose_location=False` no path of this machine is shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`;
-    `audit` to none; `clock` gives seconds since the epoch.
+    `audit` to none; `clock` gives seconds since the epoch. `exposure` says how a model meets the skills where a call of
+    `tools` or `instructions` does not (`prowess.runtime.exposure`). `commands` lets commands in bodies run, in the
+    sandbox. Skills with `context: fork` are run by `fork_runner`, as one of `agent_types` where they ask for one; with
+    `fork_workspace` they see the workspace, which is otherwise kept from them.
 
     Raises:
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`, or `cap` is below 1.
@@ -80,6 +97,11 @@ class Session:
         expose_location: bool = True,
         artifacts_dir: str | os.PathLike[str] | None = None,
         extra_tools: Iterable[Tool] = (),
+        exposure: ExposureName = "tools",
+        commands: bool = False,
+        fork_runner: ForkRunner | None = None,
+        agent_types: Iterable[AgentType] = (),
+        fork_workspace: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._session_id = _checked_id(uuid7() if session_id is None else session_id)
@@ -102,6 +124,7 @@ class Session:
             clock=clock,
         )
         self._catalog = catalog
+        self._exposed = checked(exposure)
         self._context = SessionContext(
             session_id=self._session_id,
             catalog=catalog,
@@ -115,13 +138,51 @@ class Session:
             cap=cap,
             body=body,
             expose_location=expose_location,
+            visibility=Visibility(catalog, forks=fork_runner is not None),
+            commands=commands,
         )
-        own = (LoadTool, UnloadTool, ReadTool, RunScriptTool)
+        types = {kind.name: kind for kind in agent_types}
+        # Nothing in these leads back to this session: what a fork can reach is what it is given.
+        options: SessionOptions = {
+            "cap": cap,
+            "sandbox": sandbox,
+            "scripts": scripts,
+            "audit": audit,
+            "workspace": workspace if fork_workspace else None,
+            "write": write and fork_workspace,
+            "expose_location": expose_location,
+            "artifacts_dir": artifacts_dir,
+            "commands": commands,
+            "fork_runner": fork_runner,
+            "agent_types": tuple(types.values()),
+            "fork_workspace": fork_workspace,
+        }
+        open_child = partial(_open_child, catalog, options)
+        self._hooks = HookRunner(self._context)
+        self._activator = Activator(self._context, self._hooks)
+        invocation = Invocation(self._context, self._activator, ForkDesk(self._context, fork_runner, types, open_child))
+        own: tuple[Tool, ...] = (
+            LoadTool(self._context, self._activator),
+            UnloadTool(self._context, self._activator),
+            ReadTool(self._context),
+            RunScriptTool(self._context),
+            SkillTool(invocation),
+        )
         self._extra = tuple(extra_tools)
-        self._executor = ToolExecutor(
-            [*(tool(self._context) for tool in own), *self._extra], audit=audit, session_id=self._session_id
+        self._executor = self._door((*own, *self._extra))
+        self._user_door = self._door((InvokeTool(invocation),))
+        self._exposure = Exposure(self._context, [tool.spec for tool in own])
+        self._freshness = Freshness(catalog)
+        self._read_tokens = ReadTokens()
+
+    def _door(self, tools: Sequence[Tool]) -> ToolExecutor:
+        """Return a door to `tools`; every gate of the session stands before every door."""
+        return ToolExecutor(
+            [HookedTool(tool, self._context, self._hooks) for tool in tools],
+            gates=(ToolHookGate(self._context, self._hooks),),
+            audit=self._context.audit,
+            session_id=self._session_id,
         )
-        self._scripts_seen: tuple[int, bool] | None = None
 
     @classmethod
     async def create(cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[SessionOptions]) -> Self:
@@ -169,7 +230,38 @@ class Session:
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
         with suppress(SkillError):  # a store that fails is reported by the call itself, through the door
             await self._context.keeper.touch()
-        return await self._executor.call(call)
+        result = await self._executor.call(call)
+        self._read_tokens.count(result)
+        return result
+
+    async def invoke(self, skill: str, args: str | None = None, *, raw: bool = False) -> Mapping[str, object]:
+        """Start a skill because the user asks for it; return what the `skill` tool returns, or raise its error.
+
+        `skill` is a name, or what the user typed: `/deploy to production`. The user may start skills that are hidden
+        from the model, and not those with `user-invocable: false`. The content is always there, also where the skill
+        is running already. `raw` gives the file as written instead of the body.
+        """
+        return (await self.user_call(skill, args, raw=raw)).unwrap()
+
+    async def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
+        """As `invoke`; what goes wrong is in the result."""
+        arguments = {"skill": skill, "args": args, "raw": raw}
+        with suppress(SkillError):  # as in `call`
+            await self._context.keeper.touch()
+        return await self._user_door.call(ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments))
+
+    def completions(self, prefix: str = "") -> tuple[str, ...]:
+        """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""
+        wanted = prefix.removeprefix("/")
+        return tuple(name for name in self._context.visibility.names("user") if name.startswith(wanted))
+
+    async def fire(self, event: HostEvent, **about: object) -> list[HookFailure]:
+        """Run the hooks of active skills for an event that only the host knows of; return those that failed.
+
+        `about` is handed to them. What a failure means is the host's decision: it stops nothing but its event.
+        """
+        skills = (await self._context.keeper.current()).active
+        return await self._hooks.report(skills, event, uuid7(), about)
 
     async def load(
         self, names: Sequence[str], mode: Mode = "replace", location: str | None = None
@@ -191,48 +283,68 @@ class Session:
         """Run a script of an active skill; return the result of `skills.run_script` or raise its error."""
         return await self._do("skills.run_script", path=path, args=list(args), **options)
 
-    def tools(self) -> tuple[ToolSpec, ...]:
-        """Return what to offer to a model; no schema holds a session id.
+    @overload
+    def tools(
+        self, shape: None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> tuple[ToolSpec, ...]: ...
 
-        Nothing of skills is offered where no skill is visible. `skills.run_script` is left out where nothing can be
-        run: scripts are switched off, the sandbox cannot start, or no visible skill has a `scripts` directory (whether
-        one does is looked up once for each state of the catalog).
+    @overload
+    def tools(
+        self, shape: str, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> list[dict[str, object]]: ...
+
+    def tools(
+        self, shape: str | None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
+        """Return what to offer to a model, as specifications or in a provider's `shape`; no schema holds a session id.
+
+        Nothing of skills is offered where no skill is open to the model. `skills.run_script` is left out where nothing
+        can be run: scripts are switched off, the sandbox cannot start, or no skill has a `scripts` directory (whether
+        one does is looked up once for each state of the catalog). `budget` bounds the list of skills in the description
+        of the `skill` tool, in tokens.
+
+        Raises:
+            InvalidArgumentsError: there is no such shape or exposure.
         """
-        own = self._executor.specs()[: -len(self._extra)] if self._extra else self._executor.specs()
-        extra = tuple(tool.spec for tool in self._extra)
-        if not self._catalog.entries():
-            return extra
-        runs = self._can_run_scripts()
-        return tuple(spec for spec in own if runs or spec.name != RUN_SCRIPT.name) + extra
+        self._freshness.restore()
+        specs = self._exposure.specs(self._face(exposure), [tool.spec for tool in self._extra], budget)
+        return specs if shape is None else shaped(specs, shape)
 
-    def instructions(self, budget: int | None = None) -> str:
+    def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
 
-        `budget` bounds the list of available skills, in tokens (characters / 4).
+        `budget` bounds the list of available skills, in tokens (characters / 4). `exposure` says how the model meets
+        the skills; `navigation` and `tool_system` put the texts of `prowess.runtime.prompts` before them.
         """
-        return self.disclose(budget).text
+        return self.disclose(budget, **options).text
 
-    def disclose(self, budget: int | None = None) -> Disclosure:
-        """Return the instructions with what each section costs and which descriptions were shortened."""
-        context = self._context
-        listed = [
-            disclosure.ListedSkill(
-                name=entry.name,
-                description=entry.description,
-                location=entry.location if context.expose_location else None,
-            )
-            for entry in self._catalog.entries()
-        ]
-        in_results = context.body == "result"
-        active = (
-            []
-            if in_results
-            else [
-                disclosure.ActiveBody(name=skill.name, body=context.snapshots.body(skill))
-                for skill in self.active_skills
-            ]
+    def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
+        """Return the instructions with what each section costs and which descriptions were shortened.
+
+        An edit on disk is noticed: a list shows it at once, an active skill keeps what was loaded and says so.
+        """
+        self._freshness.restore()
+        return self._exposure.disclose(
+            self._face(options.get("exposure")),
+            [tool.spec for tool in self._extra],
+            budget=budget,
+            navigation=options.get("navigation", False),
+            tool_system=options.get("tool_system", False),
         )
-        return disclosure.instructions(listed, active, bodies_in_results=in_results, budget=budget)
+
+    def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
+        """Return what this session costs a model in tokens, stage by stage; the options are those of `instructions`."""
+        face = options.get("exposure")
+        return measured(
+            self.disclose(**options), self.tools(exposure=face), self.active_skills, self._context, self._read_tokens
+        )
+
+    def without_unloaded(self, messages: Sequence[object]) -> list[object]:
+        """Return a new history in which the content of skills that are no longer active is one line.
+
+        For hosts that want it: the messages given are not changed, and nothing else in the new ones is.
+        """
+        return history.without(messages, {skill.name for skill in self.active_skills})
 
     async def refresh(self) -> None:
         """Scan the catalog again and take the newest state from the store; edits of live skills come into force.
@@ -245,14 +357,16 @@ class Session:
         await context.keeper.touch()
         for skill in (await context.keeper.current()).active:
             if context.is_live(skill) and await to_thread.run_sync(context.snapshots.is_edited, skill):
-                await context.reload(skill)
+                with suppress(DigestChangedError):  # it has to be loaded again, and the instructions say so
+                    await context.reload(skill)
 
     def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
         """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
 
         Messages may have any shape that is made of mappings, sequences and text; none is changed.
         """
-        return compaction.protected(messages, [skill.name for skill in self.active_skills])
+        marks = [compaction.mark_of(self._session_id, skill) for skill in self.active_skills]
+        return compaction.protected(messages, marks)
 
     def restore_after_compaction(self, budget: int | None = None) -> str:
         """Return the bodies of active skills that a compacted history has lost, the most recently loaded first.
@@ -263,12 +377,21 @@ class Session:
         context = self._context
         if context.body == "instructions":
             return ""
-        bodies = [(skill.name, context.snapshots.body(skill)) for skill in reversed(self.active_skills)]
-        return compaction.restored([(name, body) for name, body in bodies if body is not None], budget)
+        bodies = [(skill, context.rendered(skill)) for skill in reversed(self.active_skills)]
+        return compaction.restored(
+            self._session_id, [(skill, body) for skill, body in bodies if body is not None], budget
+        )
 
     async def close(self) -> None:
-        """End the session: its state and artifacts are deleted, later calls find no session."""
+        """End the session: `post` hooks run, state and artifacts are deleted, later calls find no session."""
+        with suppress(SkillError):  # gone, or its store is: then nothing is active any more
+            active = (await self._context.keeper.current()).active
+            await self._hooks.report(active, "SessionEnd", uuid7(), {})
+            await self._activator.unload(None, uuid7())
         await self._context.keeper.close()
+
+    def _face(self, exposure: ExposureName | None) -> ExposureName:
+        return self._exposed if exposure is None else checked(exposure)
 
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}
@@ -281,14 +404,20 @@ class Session:
             return False
         return is_there(skill.location)
 
-    def _can_run_scripts(self) -> bool:
-        if self._context.sandbox is None or not self._context.sandbox.probe().available:
-            return False
-        generation = self._catalog.generation
-        if self._scripts_seen is None or self._scripts_seen[0] != generation:
-            found = any(os.path.isdir(os.path.join(entry.root_dir, SCRIPTS)) for entry in self._catalog.entries())
-            self._scripts_seen = (generation, found)
-        return self._scripts_seen[1]
+
+def _open_child(
+    catalog: Catalog,
+    options: SessionOptions,
+    lineage: Stack,
+    inherited: tuple[Restriction, ...],
+    agent: AgentType | None,
+) -> Child:
+    """Open the session of a fork: its own state and artifacts, and of its parent only what restricts it."""
+    own: SessionOptions = {**options, "extra_tools": () if agent is None else agent.tools}
+    session = Session(catalog, **own)
+    context = session._context  # noqa: SLF001 -- a session opens another of its kind
+    context.lineage, context.inherited = lineage, inherited
+    return Child(session, context, session._activator)  # noqa: SLF001 -- as above
 
 
 def _checked_id(session_id: str) -> str:

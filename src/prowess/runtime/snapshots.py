@@ -6,11 +6,15 @@ is kept under the digest it was read under: the text in the instructions is the 
 
 from __future__ import annotations
 
+import hashlib
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prowess._internal.tree_digest import read_tree
+from prowess.catalog.entry import signature_of
 from prowess.errors import DigestChangedError, SkillError, UnavailableError
+from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.runtime.state import ActiveSkill
 
 if TYPE_CHECKING:
@@ -19,14 +23,17 @@ if TYPE_CHECKING:
     from prowess._internal.tree_digest import TreeManifest
     from prowess.catalog import Catalog
 
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One skill at one moment: text, hashes and facts belong together."""
+    """One skill at one moment: hashes, facts and texts belong together; `text` is the whole file as written."""
 
     skill: ActiveSkill
     manifest: TreeManifest
     body: str
+    text: str
 
 
 class Snapshots:
@@ -36,6 +43,7 @@ class Snapshots:
         self._catalog = catalog
         self._bodies: dict[tuple[str, str], str] = {}
         self._manifests: dict[tuple[str, str], TreeManifest] = {}
+        self._seen: dict[str, tuple[int, str]] = {}  # location -> signature and digest of the file as last looked at
 
     def take(self, name: str, location: str | None = None) -> Snapshot:
         """Read a listed skill as it is now.
@@ -45,6 +53,7 @@ class Snapshots:
             SkillParseError: it can no longer be read as a skill.
             UnavailableError: it changes faster than it can be read.
         """
+        signature = _signature_of(self._catalog.get(name, location).location)  # before it is read: never too new
         skill = self._catalog.skill(name, location)
         entry = self._catalog.get(name, skill.location)
         manifest, content_digest = skill.manifest, skill.manifest.content_digest
@@ -59,9 +68,17 @@ class Snapshots:
             obstacle=manifest.obstacles[0] if manifest.obstacles else None,
             properties=skill.frontmatter.properties(),
         )
-        self._bodies[active.location, active.document_digest] = skill.body
-        self._manifests[active.location, content_digest] = manifest
-        return Snapshot(skill=active, manifest=manifest, body=skill.body)
+        snapshot = Snapshot(skill=active, manifest=manifest, body=skill.body, text=skill.document.text)
+        self.keep(snapshot)
+        if signature is not None:
+            self._seen[active.location] = (signature, active.document_digest)
+        return snapshot
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Remember a snapshot that was taken here, or by another session."""
+        skill = snapshot.skill
+        self._bodies[skill.location, skill.document_digest] = snapshot.body
+        self._manifests[skill.location, skill.content_digest] = snapshot.manifest
 
     def body(self, skill: ActiveSkill) -> str | None:
         """Return the body that was loaded, or None where the disk no longer has it and this process never read it."""
@@ -76,6 +93,20 @@ class Snapshots:
             return None
         self._bodies[skill.location, skill.document_digest] = found.body
         return found.body
+
+    def is_touched(self, skill: ActiveSkill) -> bool:
+        """Tell whether SKILL.md is no longer what was loaded; it is read only where its signature is a new one."""
+        signature = _signature_of(skill.location)
+        if signature is None:
+            return True
+        try:
+            known = self._seen.get(skill.location)
+            if known is None or known[0] != signature:
+                known = (signature, _digest_of(skill.location))
+                self._seen[skill.location] = known
+        except OSError:
+            return True
+        return known[1] != skill.document_digest
 
     def is_edited(self, skill: ActiveSkill) -> bool:
         """Tell whether the files on disk are no longer those that were loaded."""
@@ -107,6 +138,20 @@ class Snapshots:
         manifests = {(skill.location, skill.content_digest) for skill in active}
         self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
         self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
+        self._seen = {skill.location: seen for skill in active if (seen := self._seen.get(skill.location)) is not None}
+
+
+def _signature_of(location: str) -> int | None:
+    try:
+        return signature_of(os.lstat(location))
+    except OSError:
+        return None
+
+
+def _digest_of(location: str) -> str:
+    descriptor = os.open(location, _READ)
+    with open(descriptor, "rb") as file:
+        return f"sha256:{hashlib.sha256(file.read(MAX_DOCUMENT_BYTES + 1)).hexdigest()}"
 
 
 def _read_tree(name: str, root: str) -> TreeManifest:

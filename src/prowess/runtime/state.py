@@ -12,13 +12,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from prowess.errors import LimitExceededError, StoreError
+from prowess.runtime.activation_stack import kept as still_on_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from prowess.runtime.activation_stack import Stack
+
 Mode = Literal["replace", "add"]
 
-SCHEMA = 1
+SCHEMA = 2
+_READABLE = (1, 2)  # 1 had no arguments, no stack and no finished hooks: then there are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +31,8 @@ class ActiveSkill:
 
     `key` is the name used for comparison. `digest` covers the whole tree and is None where the tree holds links or
     special files (`obstacle` names the first); `content_digest` covers its regular files and is always there;
-    `document_digest` is of SKILL.md alone. `properties` is the frontmatter under its own keys.
+    `document_digest` is of SKILL.md alone. `properties` is the frontmatter under its own keys. `args` are the arguments
+    of the activation, None where it had none; `outputs` are what the commands in the body printed, in order.
     """
 
     name: str
@@ -39,11 +44,17 @@ class ActiveSkill:
     document_digest: str
     obstacle: str | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
+    args: str | None = None
+    outputs: tuple[str, ...] = ()
 
     @property
     def allowed_tools(self) -> object:
         """`allowed-tools` as the author wrote it, text or list; None where the skill has none."""
         return self.properties.get("allowed-tools")
+
+    def same_activation(self, other: ActiveSkill) -> bool:
+        """Tell whether `other` does what this one asks for; without arguments it asks for none in particular."""
+        return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
         """Tell whether both are the same copy in the same state."""
@@ -56,9 +67,15 @@ class ActiveSkill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """The active skills of one session, oldest first."""
+    """The active skills of one session, oldest first.
+
+    `stack` holds the keys of activations that run inside each other, `finished` the hooks that run once a session and
+    have (see `prowess.runtime.hooks`).
+    """
 
     active: tuple[ActiveSkill, ...] = ()
+    stack: Stack = ()
+    finished: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +96,8 @@ class SessionState:
 class Transition:
     """A next state and the names of the skills that left it.
 
-    `repeated` were asked for, active already and unchanged; `changed` were active with other bytes.
+    `repeated` were asked for, active already, unchanged and with the same arguments; `changed` were active with other
+    bytes.
     """
 
     state: SessionState
@@ -106,7 +124,7 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
     """Activate `skills`, all or none, in the order given.
 
     `replace` leaves exactly these. `add` puts new ones behind the active ones; one that is active keeps its place and
-    takes over the new facts.
+    takes over the new facts. A load without arguments leaves those of an unchanged skill.
 
     Raises:
         LimitExceededError: more than `cap` would be active.
@@ -114,15 +132,16 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
     asked = {skill.key: skill for skill in skills}
     require_room([skill.key for skill in state.active], list(asked), mode, cap)
     before = {skill.key: skill for skill in state.active}
+    asked = {key: _continued(skill, before.get(key)) for key, skill in asked.items()}
     if mode == "replace":
         after = tuple(asked.values())
     else:
         kept = tuple(asked.get(skill.key, skill) for skill in state.active)
         after = kept + tuple(skill for key, skill in asked.items() if key not in before)
     return Transition(
-        state=replace(state, active=after),
+        state=_with(state, after),
         unloaded=tuple(skill.name for key, skill in before.items() if mode == "replace" and key not in asked),
-        repeated=tuple(s.name for key, s in asked.items() if key in before and s.same_bytes(before[key])),
+        repeated=tuple(s.name for key, s in asked.items() if key in before and s.same_activation(before[key])),
         changed=tuple(s.name for key, s in asked.items() if key in before and not s.same_bytes(before[key])),
     )
 
@@ -136,7 +155,17 @@ def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transiti
     """Keep the skills for which `keep` holds, in their order."""
     kept = tuple(skill for skill in state.active if keep(skill))
     gone = tuple(skill.name for skill in state.active if skill not in kept)
-    return Transition(state=replace(state, active=kept), unloaded=gone)
+    return Transition(state=_with(state, kept), unloaded=gone)
+
+
+def _with(state: SessionState, active: tuple[ActiveSkill, ...]) -> SessionState:
+    return replace(state, active=active, stack=still_on_stack(state.stack, {skill.key for skill in active}))
+
+
+def _continued(skill: ActiveSkill, before: ActiveSkill | None) -> ActiveSkill:
+    if before is None or skill.args is not None or not skill.same_bytes(before):
+        return skill
+    return replace(skill, args=before.args, outputs=before.outputs)
 
 
 def to_json(state: SessionState) -> str:
@@ -152,11 +181,14 @@ def to_json(state: SessionState) -> str:
             "document_digest": skill.document_digest,
             "obstacle": skill.obstacle,
             "properties": dict(skill.properties),
+            "args": skill.args,
+            "outputs": list(skill.outputs),
         }
         for skill in state.active
     ]
+    value = {"schema": SCHEMA, "active": active, "stack": list(state.stack), "finished": list(state.finished)}
     # ASCII, so that a path with bytes that are not UTF-8 survives every store.
-    return json.dumps({"schema": SCHEMA, "active": active}, separators=(",", ":"))
+    return json.dumps(value, separators=(",", ":"))
 
 
 def from_json(text: str) -> SessionState:
@@ -168,8 +200,14 @@ def from_json(text: str) -> SessionState:
     try:
         value = json.loads(text)
         schema = value["schema"]
-        if schema == SCHEMA:
-            return SessionState(active=tuple(ActiveSkill(**skill) for skill in value["active"]))
+        if schema in _READABLE:
+            return SessionState(
+                active=tuple(
+                    ActiveSkill(**{**skill, "outputs": tuple(skill.get("outputs", ()))}) for skill in value["active"]
+                ),
+                stack=tuple(value.get("stack", ())),
+                finished=tuple(value.get("finished", ())),
+            )
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise StoreError("session state", f"the stored state is damaged ({type(fault).__name__})") from fault
-    raise StoreError("session state", f"it has schema {schema!r}; this version reads schema {SCHEMA}")
+    raise StoreError("session state", f"it has schema {schema!r}; this version reads schema 1 to {SCHEMA}")

@@ -3,8 +3,8 @@
 `${SKILL_DIR}` and `${SESSION_ID}` are replaced always. The others are replaced only where the activation carries
 arguments (an empty text counts): `$ARGUMENTS` is the whole text, `$1`, `$2`, ... are its words, and a name that the
 skill declares, as `$name` or `${name}`, is the word at its position, or its default. Where there is neither, the
-placeholder stays. Everything else stays as it is written: other shell variables, `$0`, `${ARGUMENTS}`, a dollar after a backslash or after
-another dollar, and the brace of `$ARGUMENTS}`.
+placeholder stays. Everything else stays as it is written: other shell variables, `$0`, `${ARGUMENTS}`, a dollar after
+a backslash or after another dollar, and the brace of `$ARGUMENTS}`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack, overload
 from weakref import WeakSet
 
 from anyio.from_thread import start_blocking_portal
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from prowess.catalog import Catalog
+    from prowess.runtime.cost import Cost
     from prowess.runtime.disclosure import Disclosure
-    from prowess.runtime.options import ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.exposure import ExposureName
+    from prowess.runtime.hooks import HookFailure, HostEvent
+    from prowess.runtime.options import InstructionOptions, ReadOptions, RunOptions, SessionOptions
     from prowess.runtime.state import ActiveSkill, Mode
     from prowess.tools import ToolResult, ToolSpec
 
@@ -98,18 +101,57 @@ class SyncSession:
         """As `Session.run_script`."""
         return self._wait(self._session.run_script, path, args, **options)
 
-    def tools(self) -> tuple[ToolSpec, ...]:
+    def invoke(self, skill: str, args: str | None = None, *, raw: bool = False) -> Mapping[str, object]:
+        """As `Session.invoke`."""
+        return self._wait(self._session.invoke, skill, args, raw=raw)
+
+    def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
+        """As `Session.user_call`."""
+        return self._wait(self._session.user_call, skill, args, raw=raw)
+
+    def completions(self, prefix: str = "") -> tuple[str, ...]:
+        """As `Session.completions`."""
+        return self._session.completions(prefix)
+
+    def fire(self, event: HostEvent, **about: object) -> list[HookFailure]:
+        """As `Session.fire`."""
+        return self._wait(self._session.fire, event, **about)
+
+    @overload
+    def tools(
+        self, shape: None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> tuple[ToolSpec, ...]: ...
+
+    @overload
+    def tools(
+        self, shape: str, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> list[dict[str, object]]: ...
+
+    def tools(
+        self, shape: str | None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
         """As `Session.tools`."""
-        return self._session.tools()
+        if shape is None:
+            return self._session.tools(exposure=exposure, budget=budget)
+        return self._session.tools(shape, exposure=exposure, budget=budget)
 
-    def instructions(self, budget: int | None = None) -> str:
+    def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """As `Session.instructions`, after a refresh."""
-        return self.disclose(budget).text
+        return self.disclose(budget, **options).text
 
-    def disclose(self, budget: int | None = None) -> Disclosure:
+    def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
         """As `Session.disclose`, after a refresh."""
         self.refresh()
-        return self._session.disclose(budget)
+        return self._session.disclose(budget, **options)
+
+    def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
+        """As `Session.cost`, after a refresh."""
+        self.refresh()
+        return self._session.cost(**options)
+
+    def without_unloaded(self, messages: Sequence[object]) -> list[object]:
+        """As `Session.without_unloaded`."""
+        return self._session.without_unloaded(messages)
 
     def refresh(self) -> None:
         """As `Session.refresh`."""

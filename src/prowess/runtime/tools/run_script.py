@@ -16,7 +16,7 @@ from prowess.execution import ExecLimits, ExecRequest, stage
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.skill_files import read_verified
 from prowess.runtime.tools.read import SCRIPTS
-from prowess.tools import ToolSpec
+from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,9 +137,10 @@ class RunScriptTool:
             SandboxUnavailableError: nothing was run.
             Also what `skills.read` raises for a path, and InvalidArgumentsError for env, args and workdir.
         """
+        require_door(self, call)
         context, path = self._context, cast("str", arguments["path"])
         parts = check_relative(path)
-        workdir = "/".join(check_relative(cast("str", arguments["workdir"]))) or "."
+        workdir = "/".join(check_relative(cast("str", arguments["workdir"]), "the workspace")) or "."
         skill = await context.choose(cast("str | None", arguments.get("skill")))
         if context.sandbox is None:
             raise ScriptUnsupportedError(path, "scripts are switched off in this session")

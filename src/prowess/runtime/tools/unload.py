@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.context import find_active
-from prowess.runtime.state import unloaded
-from prowess.tools import ToolSpec
+from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
+    from prowess.runtime.activation import Activator
     from prowess.runtime.context import SessionContext
     from prowess.tools import ToolCall
 
@@ -40,8 +40,8 @@ class UnloadTool:
 
     spec = SPEC
 
-    def __init__(self, context: SessionContext) -> None:
-        self._context = context
+    def __init__(self, context: SessionContext, activator: Activator) -> None:
+        self._context, self._activator = context, activator
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the receipt.
@@ -51,6 +51,7 @@ class UnloadTool:
             SkillNotFoundError: a name that the catalog does not have; nothing has changed.
             SessionNotFoundError: the session is gone.
         """
+        require_door(self, call)
         context = self._context
         names = list(dict.fromkeys(cast("list[str]", arguments.get("names", []))))
         everything = arguments["all"] is True
@@ -64,13 +65,10 @@ class UnloadTool:
                 keys.add(active.key)
             elif name not in removed:
                 keys.add((await context.listed(name)).key)
-        step = await context.keeper.change(
-            lambda current: unloaded(current, {skill.key for skill in current.active} if everything else keys)
-        )
-        context.snapshots.keep_only(step.state.active)
+        step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
             await context.record("skill.unloaded", call.id, {"skill": name})
-        notices = [receipts.removed(name) for name in removed]
+        notices = [*(receipts.removed(name) for name in removed), *remarks]
         if everything and names:
             notices.append(receipts.names_ignored(names))
         return receipts.receipt(

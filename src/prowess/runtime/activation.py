@@ -1,0 +1,255 @@
+"""One way into force for every skill, whoever asks: the model by a load or the `skill` tool, the user, a fork.
+
+The order is: is it open to whoever asks, is there room, what does it say now, may its hooks run, do they pass; then its
+commands, and then, in one step, it is active: its body is disclosed and its restriction holds. Whatever refuses on the
+way leaves the session as it was. What leaves is told to its `post` hooks. Platform requirements 003, skill discovery
+flow, in the order of which nothing is disclosed that a hook refuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
+from prowess.runtime import receipts
+from prowess.runtime.activation_stack import entered
+from prowess.runtime.context import find_active
+from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
+from prowess.runtime.hooks import require_runnable
+from prowess.runtime.rendering import values_for
+from prowess.runtime.skill_process import run_beside_skill
+from prowess.runtime.state import Transition, loaded, require_room, unloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from prowess.catalog import SkillEntry
+    from prowess.format.extended_fields import ExtendedFields
+    from prowess.runtime.context import SessionContext
+    from prowess.runtime.hooks import HookFailure, HookRunner
+    from prowess.runtime.receipts import Notice
+    from prowess.runtime.snapshots import Snapshot
+    from prowess.runtime.state import ActiveSkill, Mode, SessionState
+    from prowess.runtime.visibility import By, Offer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """What came of it: the next state, the skills that were read for it, and what there is to say."""
+
+    step: Transition
+    taken: tuple[Snapshot, ...]
+    notices: tuple[Notice, ...]
+
+    def fresh(self) -> tuple[Snapshot, ...]:
+        """Return the skills whose body is new to the session."""
+        return tuple(snapshot for snapshot in self.taken if snapshot.skill.name not in self.step.repeated)
+
+
+class Activator:
+    """Brings skills of one session into force, and takes them out."""
+
+    def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
+        self._context, self._hooks = context, hooks
+
+    async def load(self, names: Sequence[str], mode: Mode, location: str | None, call_id: str) -> Activation:
+        """Activate skills side by side, all or none, for the model.
+
+        Raises:
+            SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
+            HookFailedError: nothing has changed.
+        """
+        context = self._context
+        async with context.loading:
+            before = await context.keeper.current()
+            offers = {offer.entry.key: offer for offer in [await context.offered(name, location) for name in names]}
+            for offer in offers.values():
+                require_no_fork(offer.entry.name, offer.fields)
+            require_room([skill.key for skill in before.active], list(offers), mode, context.cap)
+            # A load by name alone keeps the copy of that name that is active.
+            others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
+            taken = [await self._take(offer.entry) for key, offer in offers.items() if key not in others]
+            for snapshot in taken:
+                require_no_fork(
+                    snapshot.skill.name,
+                    context.visibility.require_open(snapshot.skill.name, snapshot.skill.properties, "model"),
+                )
+
+            def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
+                return loaded(state, ready, mode, context.cap)
+
+            activation = await self._activate(before, taken, step, call_id)
+        kept = (receipts.kept_copy(skill) for skill in others.values())
+        return replace(activation, notices=(*kept, *activation.notices))
+
+    async def enter(self, offer: Offer, args: str | None, call_id: str, by: By) -> Activation:
+        """Activate one skill inside the one that runs; a user's own request begins a new stack.
+
+        A skill that runs on top, unchanged and with the same arguments, is a repetition and not an activation.
+
+        Raises:
+            ActivationCycleError, LimitExceededError: it runs further down already, or too many do.
+            Also what `load` raises.
+        """
+        context = self._context
+        async with context.loading:
+            before = await context.keeper.current()
+            snapshot = await self._take(offer.entry)
+            properties = snapshot.skill.properties
+            require_no_fork(offer.entry.name, context.visibility.require_open(offer.entry.name, properties, by))
+            require_room([skill.key for skill in before.active], [offer.entry.key], "add", context.cap)
+            snapshot = replace(snapshot, skill=replace(snapshot.skill, args=args))
+
+            def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
+                (skill,) = ready
+                top = state.stack[-1:] == (skill.key,)
+                lineage = len(context.lineage)
+                stack = (*context.lineage, *(() if by == "user" else state.stack))
+                nested = stack if top and by == "model" else entered(stack, skill.key, context.max_depth)
+                change = loaded(state, [skill], "add", context.cap)
+                if by == "model" and not top and change.repeated and skill.key not in state.stack:
+                    nested = stack  # loaded by itself before: it is in force, and inside nothing
+                return replace(change, state=replace(change.state, stack=nested[lineage:]))
+
+            step(before, [snapshot.skill])  # refused here, before any hook has run
+            return await self._activate(before, [snapshot], step, call_id)
+
+    async def adopt(self, snapshot: Snapshot, args: str | None, call_id: str) -> Activation:
+        """Activate the skill that a fork runs, in the session of the fork."""
+        context = self._context
+        adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
+        await to_thread.run_sync(context.snapshots.keep, adopted)
+        async with context.loading:
+            before = await context.keeper.current()
+            return await self._activate(
+                before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
+            )
+
+    async def unload(self, keys: Collection[str] | None, call_id: str) -> tuple[Transition, tuple[Notice, ...]]:
+        """Take skills out of force, all of them for None, and run their `post` hooks."""
+        context = self._context
+        before = (await context.keeper.current()).active
+        step = await context.keeper.change(
+            lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
+        )
+        gone = [skill for skill in before if skill.name in step.unloaded]
+        failures = await self._ended(gone, call_id)
+        context.snapshots.keep_only(step.state.active)
+        return step, tuple(receipts.hook_failed(failure) for failure in failures)
+
+    async def _activate(
+        self,
+        before: SessionState,
+        taken: Sequence[Snapshot],
+        step: Callable[[SessionState, Sequence[ActiveSkill]], Transition],
+        call_id: str,
+    ) -> Activation:
+        context = self._context
+        fresh = [snapshot for snapshot in taken if not _is_repeated(before, snapshot.skill)]
+        for snapshot in fresh:
+            require_runnable(snapshot.skill, snapshot.manifest, scripts=context.sandbox is not None)
+        await self._pass_hooks(fresh, call_id)
+        notices: list[Notice] = []
+        ready: list[Snapshot] = []
+        for snapshot in taken:
+            skill, remark = (snapshot.skill, None) if snapshot not in fresh else await self._commands(snapshot, call_id)
+            ready.append(replace(snapshot, skill=skill))
+            notices += [] if remark is None else [remark]
+        skills = [snapshot.skill for snapshot in ready]
+
+        def change(state: SessionState) -> Transition:
+            for skill in skills:
+                # Removed from the catalog while it was read: then it must not become active.
+                if not context.keeper.is_listed(skill):
+                    raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
+            return step(state, skills)
+
+        done = await context.keeper.change(change)
+        left = [skill for skill in before.active if skill.name in done.unloaded]
+        failures = await self._ended(left, call_id)
+        context.snapshots.keep_only(done.state.active)
+        for skill in skills:
+            if skill.name not in done.repeated:
+                data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
+                await context.record("skill.loaded", call_id, data)
+        removed = (receipts.removed(name) for name in context.keeper.take_removed() if name not in done.state.names)
+        return Activation(
+            step=done,
+            taken=tuple(ready),
+            notices=(
+                *removed,
+                *(receipts.reloaded(name) for name in done.changed),
+                *(receipts.not_digestible(skill) for skill in skills if skill.digest is None),
+                *notices,
+                *(receipts.hook_failed(failure) for failure in failures),
+            ),
+        )
+
+    async def _pass_hooks(self, fresh: Sequence[Snapshot], call_id: str) -> None:
+        passed: list[ActiveSkill] = []
+        try:
+            for snapshot in fresh:
+                await self._hooks.require(snapshot.skill, "pre", call_id, {"args": snapshot.skill.args})
+                passed.append(snapshot.skill)
+        except SkillError:
+            await self._ended(passed, call_id)  # what was prepared for an activation that does not come
+            raise
+
+    async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
+        return await self._hooks.report(skills, "post", call_id, {})
+
+    async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
+        """Run the commands in a body, where the host allows it."""
+        context, skill = self._context, snapshot.skill
+        found = await to_thread.run_sync(commands, snapshot.body)
+        if not found:
+            return skill, None
+        if not context.commands or context.sandbox is None:
+            return skill, receipts.commands_not_run(skill.name)
+        values = values_for(skill, session_id=context.session_id, expose_location=False)
+        outputs: list[str] = []
+        for command in found[:MAX_COMMANDS]:
+            argv = command.argv(values)
+            if not argv:
+                outputs.append("[command not run: its quotes are open, or it is empty]")
+                continue
+            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
+            await context.record("command.started", call_id, data)
+            done = await run_beside_skill(context, skill.root_dir, snapshot.manifest, argv, seconds=COMMAND_SECONDS)
+            await context.record("command.finished", call_id, {**data, "exit_code": done.exit_code})
+            outputs.append(shown(done))
+        return replace(skill, outputs=tuple(outputs)), None
+
+    async def _take(self, entry: SkillEntry) -> Snapshot:
+        return await to_thread.run_sync(self._context.snapshots.take, entry.name, entry.location)
+
+
+def require_no_fork(name: str, fields: ExtendedFields) -> None:
+    """Refuse to load a skill that runs in a sub-agent.
+
+    Raises:
+        InvalidArgumentsError: naming the way.
+    """
+    if fields.context == "fork":
+        problem = (
+            f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "
+            f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
+        )
+        raise InvalidArgumentsError((problem,))
+
+
+def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
+    """Whether the session has exactly this already; a load without arguments asks for no others."""
+    known = find_active(state, skill.name)
+    return known is not None and skill.same_activation(known)
+
+
+def _other_copies(state: SessionState, offers: Mapping[str, Offer]) -> dict[str, ActiveSkill]:
+    return {
+        skill.key: skill
+        for skill in state.active
+        if skill.key in offers and skill.location != offers[skill.key].entry.location
+    }

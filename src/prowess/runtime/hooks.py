@@ -1,0 +1,261 @@
+"""Hooks of skills: run in the sandbox, in the order written, and never passed over in silence.
+
+`pre` runs before a skill's instructions take effect and `post` when it has finished: unloaded, replaced, at the end of
+its fork or of the session, whichever comes first. `PreToolUse`, `PostToolUse` and `PostToolUseFailure` stand around a
+call of a tool while the skill is active; the other events happen when the host says so. A hook that exits with another
+status than 0, or runs out of time, has failed. A failed hook stops its own event: the activation, or the call. What
+comes too late to stop is recorded and reported. A `once` hook that has passed is not run again in this session; one
+that failed is a guard that still stands.
+
+A hook receives a JSON object on standard input: `event`, `skill`, `session_id`, and what the event is about.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, cast
+
+import anyio
+
+from prowess.errors import SkillError
+from prowess.format.extended_fields import extended_fields
+from prowess.runtime import receipts
+from prowess.runtime.skill_process import file_of, run_beside_skill
+from prowess.runtime.state import SessionState, Transition
+from prowess.tools import Allow, Refuse, require_door, wire_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess._internal.tree_digest import TreeManifest
+    from prowess.execution import ExecResult
+    from prowess.format.hooks import Hook
+    from prowess.runtime.context import SessionContext
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import Tool, ToolCall, ToolSpec
+
+DEFAULT_SECONDS = 30.0
+MAX_SHOWN_OUTPUT = 2000  # characters of a failed hook's output in its error
+
+HostEvent = Literal[
+    "Stop", "SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PermissionRequest", "Notification"
+]
+ALWAYS_CALLABLE = "skills.unload"  # so that a skill whose hooks refuse everything can be got rid of
+
+
+class HookFailedError(SkillError):
+    """A hook refused, or could not be run; `reason` says which, `output` is what it printed, shortened."""
+
+    code = "hook_failed"
+
+    def __init__(self, skill: str, event: str, hook: str, reason: str, output: str = "") -> None:
+        super().__init__(skill, event, hook, reason, output)
+        self.skill, self.event, self.hook, self.reason, self.output = skill, event, hook, reason, output
+
+    def __str__(self) -> str:
+        said = f": {self.output}" if self.output else ""
+        return f"the {self.event} hook {self.hook!r} of skill {self.skill!r} {self.reason}{said}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFailure:
+    """A hook that failed where nothing was left to stop."""
+
+    skill: str
+    event: str
+    message: str
+
+
+def require_runnable(skill: ActiveSkill, manifest: TreeManifest, *, scripts: bool) -> None:
+    """Refuse a skill that declares a hook which could not be run when its time comes.
+
+    Raises:
+        HookFailedError: the field cannot be read, a file is missing, a shell would be needed, or scripts are off.
+    """
+    fields = extended_fields(skill.properties)
+    if "hooks" in fields.unreadable:
+        fault = next(fault for fault in fields.faults if fault.path[0] == "hooks")
+        raise HookFailedError(skill.name, "pre", "hooks", f"cannot be read: {fault.message}")
+    for hook in fields.hooks.entries:
+        if (reason := _obstacle(hook, manifest, scripts=scripts)) is not None:
+            raise HookFailedError(skill.name, hook.event, _named(hook), reason)
+
+
+def _obstacle(hook: Hook, manifest: TreeManifest, *, scripts: bool) -> str | None:
+    if not scripts:
+        return "cannot be run: scripts are switched off in this session"
+    if hook.argv is None:
+        return "needs a shell, and hooks are run without one; name a script of the skill instead"
+    if (hook.script is not None or hook.argv[0].startswith("./")) and file_of(manifest, hook.argv[0]) is None:
+        return "names a file that the skill does not contain"
+    return None
+
+
+class HookRunner:
+    """Runs the hooks of one session's skills."""
+
+    def __init__(self, context: SessionContext) -> None:
+        self._context = context
+        self._once = anyio.Lock()  # so that two calls at the same time do not both run a hook that runs once
+
+    async def require(
+        self,
+        skill: ActiveSkill,
+        event: str,
+        call_id: str,
+        about: Mapping[str, object],
+        *,
+        tools: Sequence[str] = (),
+    ) -> None:
+        """Run the hooks of an event; `tools` are the spellings of the tool it is about, none where it is about none.
+
+        Raises:
+            HookFailedError: the first that failed; those after it are not run.
+            AuditError, SandboxUnavailableError: it could not be recorded, or not be run.
+        """
+        for position, hook in enumerate(extended_fields(skill.properties).hooks.entries):
+            if hook.event != event or (tools and not any(hook.matches(tool) for tool in tools)):
+                continue
+            if not hook.once:
+                await self._run(skill, hook, call_id, about)
+                continue
+            mark = f"{skill.location}#{position}:{event}"
+            async with self._once:
+                if mark not in (await self._context.keeper.current()).finished:
+                    await self._run(skill, hook, call_id, about)
+                    await self._context.keeper.change(partial(_marked, mark))
+
+    async def report(
+        self,
+        skills: Sequence[ActiveSkill],
+        event: str,
+        call_id: str,
+        about: Mapping[str, object],
+        *,
+        tools: Sequence[str] = (),
+    ) -> list[HookFailure]:
+        """Run the hooks of an event that can no longer be stopped, skill by skill; return what failed.
+
+        Each failure is in the audit log as `hook.failed`.
+        """
+        failures: list[HookFailure] = []
+        for skill in skills:
+            try:
+                await self.require(skill, event, call_id, about, tools=tools)
+            except SkillError as error:
+                failures.append(HookFailure(skill=skill.name, event=event, message=str(error)))
+                data = {"skill": skill.name, "event": event, "code": error.code}
+                await self._context.record("hook.failed", call_id, data)
+        return failures
+
+    async def _run(self, skill: ActiveSkill, hook: Hook, call_id: str, about: Mapping[str, object]) -> None:
+        context, argv = self._context, hook.argv
+        name, manifest = _named(hook), await context.manifest(skill)
+        reason = _obstacle(hook, manifest, scripts=context.sandbox is not None)
+        if argv is None or reason is not None:
+            raise HookFailedError(skill.name, hook.event, name, reason or "cannot be run")
+        what = {"event": hook.event, "skill": skill.name, "session_id": context.session_id}
+        data: dict[str, object] = {"skill": skill.name, "event": hook.event, "hook": argv[0]}
+        await context.record("hook.started", call_id, {**data, "content_digest": skill.content_digest})
+        done = await run_beside_skill(
+            context,
+            skill.root_dir,
+            manifest,
+            argv,
+            stdin=json.dumps({**what, **about}).encode(),
+            seconds=hook.timeout or DEFAULT_SECONDS,
+        )
+        await context.record("hook.finished", call_id, {**data, "exit_code": done.exit_code})
+        if done.timed_out:
+            raise HookFailedError(skill.name, hook.event, name, "did not end in time", _output(done))
+        if done.exit_code != 0:
+            raise HookFailedError(skill.name, hook.event, name, f"ended with status {done.exit_code}", _output(done))
+
+
+class ToolHookGate:
+    """A gate before every call: the `PreToolUse` hooks of active skills. The last one, so that it sees what is left."""
+
+    def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
+        self._context, self._hooks = context, hooks
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+        """Refuse a call that a hook refuses."""
+        if spec.name == ALWAYS_CALLABLE:
+            return Allow()
+        for skill in _hooked(await self._context.keeper.current(), "PreToolUse"):
+            try:
+                about = {"tool": call.name, "arguments": dict(call.arguments)}
+                await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
+            except HookFailedError as error:
+                return Refuse(error=error, rule=f"hook:{error.event}", skill=skill.name)
+        return Allow()
+
+
+class HookedTool:
+    """A tool with the hooks that come after it; what they say reaches the result as a notice."""
+
+    def __init__(self, tool: Tool, context: SessionContext, hooks: HookRunner) -> None:
+        self.wrapped, self._context, self._hooks = tool, context, hooks
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The specification of the tool itself."""
+        return self.wrapped.spec
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Run the tool, then the hooks; what they do cannot undo the call."""
+        require_door(self, call)
+        try:
+            result = await self.wrapped.run(arguments, call)
+        except SkillError as error:
+            await self._after("PostToolUseFailure", call, {"error": error.code})
+            raise
+        failures = await self._after("PostToolUse", call, {})
+        return _noted(result, failures, self.spec) if failures else result
+
+    async def _after(self, event: str, call: ToolCall, outcome: Mapping[str, object]) -> list[HookFailure]:
+        if self.spec.name == ALWAYS_CALLABLE:
+            return []
+        # The state as the tool has just seen it.
+        skills = _hooked(self._context.keeper.state, event)
+        if not skills:
+            return []
+        about = {"tool": call.name, "arguments": dict(call.arguments), **outcome}
+        return await self._hooks.report(skills, event, call.id, about, tools=_spellings(self.spec))
+
+
+def _hooked(state: SessionState, event: str) -> tuple[ActiveSkill, ...]:
+    """Return the active skills with hooks for an event."""
+    return tuple(
+        skill
+        for skill in state.active
+        if "hooks" in skill.properties and extended_fields(skill.properties).hooks.of(event)
+    )
+
+
+def _noted(result: Mapping[str, object], failures: Sequence[HookFailure], spec: ToolSpec) -> dict[str, object]:
+    """Add the failures to the notices of a result, where its schema has notices."""
+    schema = spec.output_schema
+    if schema is not None and "notices" not in cast("Mapping[str, object]", schema.get("properties", {})):
+        return dict(result)
+    before = cast("Sequence[object]", result.get("notices", ()))
+    return {**result, "notices": [*before, *(receipts.hook_failed(failure).as_dict() for failure in failures)]}
+
+
+def _spellings(spec: ToolSpec) -> tuple[str, ...]:
+    return (spec.name, wire_name(spec.name), *spec.aliases)
+
+
+def _marked(mark: str, state: SessionState) -> Transition:
+    return Transition(state=replace(state, finished=(*state.finished, mark)))
+
+
+def _named(hook: Hook) -> str:
+    return hook.script or hook.command or ""
+
+
+def _output(done: ExecResult) -> str:
+    said = "\n".join(text for raw in (done.stdout, done.stderr) if (text := raw.decode("utf-8", "replace").strip()))
+    return said if len(said) <= MAX_SHOWN_OUTPUT else f"…{said[-MAX_SHOWN_OUTPUT:]}"

@@ -1,0 +1,106 @@
+"""What a host asks of a session beside tool calls, by name over JSON lines: one schema and one function a method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from prowess.errors import SkillError
+from prowess.runtime.exposure import NAMES
+from prowess.tools import ToolResult
+from prowess.tools.shapes import SHAPES
+from prowess.tools.validation import require_fitting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.runtime.exposure import ExposureName
+    from prowess.runtime.options import InstructionOptions
+    from prowess.runtime.sync import SyncSession
+    from prowess.tools import ToolSpec
+
+_EXPOSURE = {"type": "string", "enum": list(NAMES)}
+_BUDGET = {"type": "integer", "minimum": 0, "description": "Tokens for the list of skills."}
+_FLAG = {"type": "boolean", "default": False}
+
+
+class Method(NamedTuple):
+    """A method: the schema of its arguments, and what answers it."""
+
+    schema: Mapping[str, object]
+    answer: Callable[[SyncSession, Mapping[str, object]], ToolResult]
+
+
+def carried_out(session: SyncSession, method: Method, arguments: Mapping[str, object]) -> ToolResult:
+    """Return the answer; what goes wrong is in it."""
+    try:
+        return method.answer(session, require_fitting(arguments, method.schema))
+    except SkillError as fault:
+        return ToolResult.failed(fault)
+
+
+def _instructions(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    options = cast("InstructionOptions", {name: value for name, value in arguments.items() if name != "budget"})
+    disclosed = session.disclose(cast("int | None", arguments.get("budget")), **options)
+    return ToolResult.ok(
+        {
+            "instructions": disclosed.text,
+            "tokens": dict(disclosed.tokens),
+            "shortened": list(disclosed.shortened),
+            "over_budget": disclosed.over_budget,
+        }
+    )
+
+
+def _tools(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    exposure = cast("ExposureName | None", arguments.get("exposure"))
+    budget = cast("int | None", arguments.get("budget"))
+    if "shape" in arguments:
+        shape = cast("str", arguments["shape"])
+        return ToolResult.ok({"tools": session.tools(shape, exposure=exposure, budget=budget)})
+    return ToolResult.ok({"tools": [_shown(spec) for spec in session.tools(exposure=exposure, budget=budget)]})
+
+
+def _shown(spec: ToolSpec) -> dict[str, object]:
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": spec.input_schema,
+        "output_schema": spec.output_schema,
+    }
+
+
+def _invoke(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    args = cast("str | None", arguments.get("args"))
+    return session.user_call(cast("str", arguments["skill"]), args, raw=arguments["raw"] is True)
+
+
+def _close(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    del arguments
+    session.close()
+    return ToolResult.ok({"closed": True})
+
+
+def _object(properties: Mapping[str, object], *required: str) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+METHODS: Mapping[str, Method] = {
+    "instructions": Method(
+        _object({"budget": _BUDGET, "exposure": _EXPOSURE, "navigation": _FLAG, "tool_system": _FLAG}), _instructions
+    ),
+    "tools": Method(
+        _object({"shape": {"type": "string", "enum": list(SHAPES)}, "exposure": _EXPOSURE, "budget": _BUDGET}), _tools
+    ),
+    "invoke": Method(
+        _object(
+            {"skill": {"type": "string", "minLength": 1}, "args": {"type": ["string", "null"]}, "raw": _FLAG}, "skill"
+        ),
+        _invoke,
+    ),
+    "close": Method(_object({}), _close),
+}

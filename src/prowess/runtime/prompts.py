@@ -1,0 +1,182 @@
+"""Two texts for the system prompt of any agent: how tools are called, and how a skill is followed.
+
+Neither names a model or a vendor; both are made from the tools that the agent really has, so that every name, argument
+and result in them is one that it can meet. They belong before the skills and change with the tools alone, so a prompt
+cache keeps them. Platform requirements 003, tool calling instructions and navigation within skills.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.tools import ToolSpec
+
+NAVIGATION_TOKENS = 600
+TOOL_SYSTEM_TOKENS = 1000
+BASE_TOKENS = 1800  # both together, with a role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One call in the tool-system text: `result` is what of its result matters, `error` is set where it fails."""
+
+    title: str
+    tool: str
+    arguments: Mapping[str, object]
+    result: Mapping[str, object] | None = None
+    error: str | None = None
+    then: str
+
+
+# For each of three situations the first example whose tool is there is shown; tests run those of the session's tools.
+READING = (
+    Example(
+        title="Reading a file",
+        tool="Read",
+        arguments={"file_path": "notes.txt"},
+        result={"content": "Buy milk\n"},
+        then="Use result.content for the task.",
+    ),
+    Example(
+        title="Reading a file",
+        tool="skills.read",
+        arguments={"path": "references/notes.md"},
+        result={"text": "Buy milk\n", "truncated": False},
+        then="Use result.text for the task; where truncated is true, go on at next_offset.",
+    ),
+)
+RUNNING = (
+    Example(
+        title="Running a command",
+        tool="Bash",
+        arguments={"command": "python3 check.py input.txt"},
+        result={"stdout": "ok\n", "stderr": "", "exit_code": 0},
+        then="exit_code 0 means that it worked: use stdout. Another code means that it did not: read stderr.",
+    ),
+    Example(
+        title="Running a command",
+        tool="skills.run_script",
+        arguments={"path": "scripts/check.py", "args": ["input.txt"]},
+        result={"exit_code": 0, "stdout": "ok\n", "stderr": ""},
+        then="exit_code 0 means that it worked: use stdout. Another code means that it did not: read stderr.",
+    ),
+)
+FAILING = (
+    Example(
+        title="A call that fails",
+        tool="Read",
+        arguments={"file_path": "missing.txt"},
+        error="File not found: missing.txt",
+        then="success is false: there is no result. Correct the path, try another way, or tell the user.",
+    ),
+    Example(
+        title="A call that fails",
+        tool="skills.read",
+        arguments={"path": "references/missing.md"},
+        error="skill 'notes' has no file 'references/missing.md'",
+        then="success is false: there is no result. Correct the path, try another way, or tell the user.",
+    ),
+)
+
+_TOOL_SYSTEM = """\
+# Tools
+
+You act through tools: functions that read, run, search, or start skills.
+
+A tool has a name, a description (what it does and when to use it) and parameters. A parameter has a name, a type, a \
+description, whether it is required, and for some a default, which is used where you leave it out.
+Types: string "hello" · integer 42 · float (number) 3.14 · boolean true · array ["a", "b"] · object {{"key": "value"}}
+
+To call one:
+1. Choose: match the task to the descriptions.
+2. Prepare the arguments: one JSON object, for example {{"name": "value", "count": 3}}.
+3. Call it. Before it runs, the system checks that required parameters are there, that no parameter is unknown, that \
+types fit, and that the call is permitted.
+
+Every call gives a result:
+- success: whether it worked. Look at it first.
+- result: an object with the outcome; only where success is true.
+- error: a sentence that says what is wrong; only where success is false.
+- duration_ms: how long it took. tokens_used, cost_usd: what models cost inside the tool. cached: whether an earlier \
+answer was given again. retry_count: how often it was tried again.
+On success use result. On failure read error, then correct the call, try another way, or tell the user.
+
+{examples}Common errors:
+- "Missing required parameter: X": add it.
+- "Invalid parameter type: expected string, got integer": correct the type.
+- "Unknown parameter: X": leave it out, or spell it as listed.
+- Not found: the path or name is wrong; look for the right one.
+- Permission denied, not allowed, approval required: do not try to get around it; tell the user.
+- Timeout exceeded: do less at once, or allow more time.
+
+Practice: read descriptions before the first call. Give all required parameters. Check success before you use a \
+result; never assume it. For commands check the exit code too. Do not repeat a failed call unchanged.
+"""
+
+_NAVIGATION = """\
+# Following a skill
+
+A skill that is loaded brings three things: its name (skill_name), the directory that holds it (base_path), and its \
+instructions in Markdown (content).
+
+- A link such as [forms](references/forms.md) names a file of the skill. Read it with {read} when you need what it \
+says, not before: {read_example}.
+- A command block that names a script, such as `python scripts/check.py input.txt`, is to be executed, with the path \
+taken from base_path: {run_example}.
+- Scripts are executed, never read. Their text does not belong into the conversation; only their output becomes visible.
+- "Read forms.md and follow it" means: read that file, apply what it says, then go on with the next step of the skill.
+
+Paths:
+- A relative path (references/a.md, scripts/b.py) is joined to base_path: base_path/references/a.md.
+- An absolute path (/etc/config) or a URL (https://example.org) is used as it is.
+- Write forward slashes on every platform.
+
+What a skill costs comes in stages: its description is always there, its instructions come when it is loaded, its \
+files when you read them. Load only what the task needs.
+"""
+
+
+def tool_system(specs: Sequence[ToolSpec]) -> str:
+    """Return the text about calling tools, with examples of tools among `specs`."""
+    names = {spec.name for spec in specs}
+    chosen = [
+        example
+        for situation in (READING, RUNNING, FAILING)
+        if (example := next((one for one in situation if one.tool in names), None)) is not None
+    ]
+    return _TOOL_SYSTEM.format(examples="".join(_shown(example) for example in chosen))
+
+
+def navigation(specs: Sequence[ToolSpec]) -> str:
+    """Return the text about following a skill; it names the tools of skills where they are among `specs`."""
+    names = {spec.name for spec in specs}
+    if "skills.read" in names:
+        read, example = (
+            "skills.read",
+            '{"skill": "pdf", "path": "references/forms.md"} reads base_path/references/forms.md',
+        )
+    else:
+        read, example = (
+            "your tool for reading files (Read)",
+            "for base_path /skills/pdf it is /skills/pdf/references/forms.md",
+        )
+    run = (
+        'skills.run_script {"skill": "pdf", "path": "scripts/check.py", "args": ["input.txt"]}'
+        if "skills.run_script" in names
+        else "with Bash, python /skills/pdf/scripts/check.py input.txt"
+    )
+    return _NAVIGATION.format(read=read, read_example=example, run_example=run)
+
+
+def _shown(example: Example) -> str:
+    outcome: dict[str, object] = {"success": example.error is None}
+    outcome |= {"error": example.error} if example.error is not None else {"result": example.result}
+    return (
+        f"{example.title}: {example.tool} {json.dumps(example.arguments)}\n"
+        f"gives {json.dumps(outcome)}\n{example.then}\n\n"
+    )

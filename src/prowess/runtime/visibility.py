@@ -1,0 +1,84 @@
+"""Who may see and start which skill: the model, the user, or both. One answer for every path.
+
+What is closed to the model appears nowhere in what the model sees: not in a list, not in an enumeration, not among
+suggestions; a call that names it all the same finds no such skill. A fork is closed to everybody where nothing can run
+it. Official client guide C4 to C6; fields `disable-model-invocation`, `user-invocable` and `context`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from prowess.errors import InvalidArgumentsError, SkillNotFoundError
+from prowess.format.extended_fields import extended_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.catalog import Catalog, SkillEntry
+    from prowess.format.extended_fields import ExtendedFields
+
+By = Literal["model", "user"]
+
+_MODEL_CLOSED = "only a person can start it"
+_USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
+
+
+class Offer(NamedTuple):
+    """A listed skill and the fields that decide who may start it."""
+
+    entry: SkillEntry
+    fields: ExtendedFields
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether it runs in a sub-agent and never joins the active skills."""
+        return self.fields.context == "fork"
+
+
+class Visibility:
+    """Answers for one session; `forks` tells whether something can run a fork."""
+
+    def __init__(self, catalog: Catalog, *, forks: bool) -> None:
+        self._catalog, self._forks = catalog, forks
+        self._entries: tuple[SkillEntry, ...] | None = None
+        self._offers: tuple[Offer, ...] = ()
+
+    def offers(self, by: By) -> tuple[Offer, ...]:
+        """Return the skills that the model, or the user, may start, sorted by name."""
+        entries = self._catalog.entries()
+        if entries is not self._entries:  # the same tuple until a scan has found something else
+            self._offers = tuple(Offer(entry, extended_fields(entry.properties)) for entry in entries)
+            self._entries = entries
+        return tuple(offer for offer in self._offers if self._is_open(offer, by))
+
+    def names(self, by: By) -> tuple[str, ...]:
+        """Return their names, sorted."""
+        return tuple(offer.entry.name for offer in self.offers(by))
+
+    def require_open(self, name: str, properties: Mapping[str, object], by: By) -> ExtendedFields:
+        """Return the fields of a skill that may be started.
+
+        Raises:
+            SkillNotFoundError: it is closed to the model.
+            InvalidArgumentsError: it is closed to the user; people may know why.
+        """
+        fields = extended_fields(properties)
+        if by == "model" and fields.disable_model_invocation:
+            raise SkillNotFoundError(name, reason=_MODEL_CLOSED)
+        if by == "user" and not fields.user_invocable:
+            raise InvalidArgumentsError((f"skill {name!r} cannot be invoked by a person: {_USER_CLOSED}",))
+        return fields
+
+    def not_found(self, error: SkillNotFoundError, by: By) -> SkillNotFoundError:
+        """Return the error with suggestions from the open skills alone."""
+        # Imported here, not at the top: only a wrong name pays for it.
+        from prowess.catalog.match import close_names
+
+        near = () if error.reason else close_names(error.name, self.names(by))
+        return SkillNotFoundError(error.name, near, error.reason)
+
+    def _is_open(self, offer: Offer, by: By) -> bool:
+        if offer.is_fork and not self._forks:
+            return False
+        return not offer.fields.disable_model_invocation if by == "model" else offer.fields.user_invocable
