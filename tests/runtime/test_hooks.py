@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prowess.catalog import Catalog
+from prowess.execution import default_sandbox
+from prowess.policy.audit_log import JsonlAuditLog
+from prowess.runtime import Session
+from prowess.store import MemorySessionStore
+from tests.runtime.making import codes, failure, names, result, write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(not default_sandbox().probe().available, reason="no sandbox can start here"),
+]
+
+# Appends the event it is told of to a file in the workspace, so that tests see what ran and in which order.
+NOTE = """\
+import json, os, sys
+told = json.load(sys.stdin)
+with open(os.path.join(os.environ["WORKSPACE"], "ran"), "a") as file:
+    print(sys.argv[1] if len(sys.argv) > 1 else "note", told["event"], told["skill"], told.get("tool", "-"), file=file)
+"""
+FAIL = "import sys\nprint('not today')\nprint('because', file=sys.stderr)\nsys.exit(3)\n"
+SCRIPTS = {"scripts/note.py": NOTE, "scripts/fail.py": FAIL, "scripts/slow.py": "import time\ntime.sleep(20)\n"}
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    place = tmp_path / "work"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "skills"
+
+
+def _session(root: Path, work: Path, **options: Any) -> Session:  # noqa: ANN401 -- handed on to Session
+    return Session(Catalog(root), workspace=work, write=True, **options)
+
+
+def _hooked(root: Path, name: str, hooks: str, **files: str) -> Path:
+    return write_skill(root, name, extra=f"hooks:\n{hooks}", files={**SCRIPTS, **files})
+
+
+def _ran(work: Path) -> list[str]:
+    file = work / "ran"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+@pytest.mark.proves("runtime.hooks.pre", "runtime.hooks.sandbox")
+async def test_a_pre_hook_runs_in_the_sandbox_before_the_skill_is_active_and_is_recorded(
+    root: Path, work: Path, tmp_path: Path
+) -> None:
+    proof = "import json, os, sys\nprint(os.path.exists('/etc/passwd'), os.environ.get('SECRET'))\n" + NOTE
+    _hooked(root, "a", "  pre: scripts/proof.py\n", **{"scripts/proof.py": proof})
+    log = tmp_path / "audit.jsonl"
+    session = _session(root, work, audit=JsonlAuditLog(log))
+
+    assert names(await session.load(["a"])) == ["a"]
+
+    assert _ran(work) == ["note pre a -"]
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    kinds = [record["kind"] for record in records]
+    assert kinds == ["tool.started", "hook.started", "hook.finished", "skill.loaded", "tool.finished"]
+
+
+@pytest.mark.proves("runtime.hooks.pre-failure", "runtime.activate.order")
+async def test_a_failing_pre_hook_stops_the_activation_shows_its_output_and_changes_nothing(
+    root: Path, work: Path
+) -> None:
+    write_skill(root, "plain")
+    _hooked(root, "ok", "  pre: scripts/note.py\n  post: scripts/note.py\n")
+    _hooked(root, "bad", "  pre: scripts/fail.py\n")
+    session = _session(root, work)
+    await session.load(["plain"])
+    before = session._context.keeper.state
+
+    for arguments in ({"names": ["bad"]}, {"names": ["ok", "bad"], "mode": "add"}):
+        wrong = failure(await session.call("skills.load", arguments))
+        assert wrong["code"] == "hook_failed"
+        assert "ended with status 3: not today\nbecause" in wrong["message"].replace("\\n", "\n")
+        assert "Body of bad" not in wrong["message"]
+    assert failure(await session.call("skill", {"skill": "bad"}))["code"] == "hook_failed"
+
+    assert session._context.keeper.state == before
+    # What was prepared for an activation that did not come is cleaned up.
+    assert _ran(work) == ["note pre ok -", "note post ok -"]
+
+
+@pytest.mark.proves("runtime.hooks.post")
+@pytest.mark.parametrize("end", ["unload", "all", "replace", "close"])
+async def test_a_post_hook_runs_once_when_the_skill_has_finished(root: Path, work: Path, end: str) -> None:
+    _hooked(root, "a", "  post: scripts/note.py\n")
+    write_skill(root, "b")
+    session = _session(root, work)
+    await session.load(["a"])
+    await session.load(["a", "b"])
+    assert _ran(work) == []
+    if end == "replace":
+        await session.load(["b"])
+    elif end != "close":
+        await session.unload(["a"] if end == "unload" else [], all=end == "all")
+    await session.close()
+    assert _ran(work) == ["note post a -"]
+
+
+@pytest.mark.proves("runtime.hooks.post-failure")
+async def test_a_failing_post_hook_is_reported_and_keeps_nothing_in_force(
+    root: Path, work: Path, tmp_path: Path
+) -> None:
+    _hooked(root, "a", "  post: scripts/fail.py\n")
+    log = tmp_path / "audit.jsonl"
+    session = _session(root, work, audit=JsonlAuditLog(log))
+    await session.load(["a"])
+    receipt = await session.unload(["a"])
+    assert names(receipt) == []
+    assert codes(receipt) == ["hook_failed"]
+    assert "hook.failed" in [json.loads(line)["kind"] for line in log.read_text().splitlines()]
+    assert session._context.restrictions(session._context.keeper.state) == ()
+
+
+@pytest.mark.proves("runtime.hooks.post")
+async def test_a_post_hook_is_run_as_it_was_loaded_even_after_an_edit(root: Path, work: Path) -> None:
+    directory = _hooked(root, "a", "  pre: scripts/note.py\n  post: scripts/note.py\n")
+    session = _session(root, work)
+    await session.load(["a"])
+    (directory / "scripts" / "note.py").write_text("raise SystemExit(9)\n")
+    assert codes(await session.unload(["a"])) == []
+    assert _ran(work) == ["note pre a -", "note post a -"]
+
+
+EVENTS = """\
+  PreToolUse:
+    - matcher: "skills.read|skills_run_*"
+      hooks:
+        - type: command
+          command: ./scripts/note.py first
+        - type: command
+          command: python3 scripts/note.py second
+    - {script: scripts/note.py, matcher: Other}
+  PostToolUse:
+    - {command: scripts/note.py after, matcher: skills.read}
+  PostToolUseFailure: {command: scripts/note.py failed, matcher: skills.read}
+  Stop: scripts/note.py
+"""
+
+
+@pytest.mark.proves("runtime.hooks.really-run")
+async def test_event_hooks_run_in_their_order_for_the_tools_that_they_match(root: Path, work: Path) -> None:
+    _hooked(root, "a", EVENTS, **{"notes.md": "n\n"})
+    session = _session(root, work)
+    await session.load(["a"])
+    result(await session.call("skills.read", {"path": "notes.md"}))
+    await session.call("skills.read", {"path": "nothing.md"})
+    assert _ran(work) == [
+        "first PreToolUse a skills.read",
+        "second PreToolUse a skills.read",
+        "after PostToolUse a skills.read",
+        "first PreToolUse a skills.read",
+        "second PreToolUse a skills.read",
+        "failed PostToolUseFailure a skills.read",
+    ]
+    assert await session.fire("Stop", reason="done") == []
+    assert _ran(work)[-1] == "note Stop a -"
+
+
+@pytest.mark.proves("runtime.hooks.really-run")
+async def test_a_failing_event_hook_blocks_its_own_call_and_no_other(root: Path, work: Path) -> None:
+    _hooked(root, "a", "  PreToolUse: scripts/fail.py\n", **{"notes.md": "n\n"})
+    _hooked(root, "b", "  PostToolUse: {script: scripts/fail.py, matcher: skills.read}\n", **{"notes.md": "n\n"})
+    session = _session(root, work)
+    await session.load(["a"])
+    assert failure(await session.call("skills.read", {"path": "notes.md"}))["code"] == "hook_failed"
+    assert names(await session.unload(["a"])) == []  # a skill can always be got rid of
+
+    await session.load(["b"])
+    done = result(await session.call("skills.read", {"path": "notes.md"}))
+    assert done["text"] == "n\n"
+    assert codes(done) == ["hook_failed"]
+    assert [failed.event for failed in await session.fire("Stop")] == []
+
+
+@pytest.mark.proves("runtime.hooks.really-run")
+async def test_a_hook_that_runs_once_runs_once_a_session_and_guards_until_it_has_passed(root: Path, work: Path) -> None:
+    check = NOTE + "sys.exit(0 if os.path.exists('/workspace/key') else 1)\n"
+    hooks = "  pre: {script: scripts/check.py, once: true}\n"
+    _hooked(root, "a", hooks, **{"scripts/check.py": check})
+    store = MemorySessionStore()
+    session = _session(root, work, store=store, session_id="one")
+    for _ in range(2):
+        assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"
+    (work / "key").touch()
+    await session.load(["a"])
+    await session.unload(["a"])
+    await session.load(["a"])
+    continued = _session(root, work, store=store, session_id="one")
+    await continued.unload(all=True)
+    await continued.load(["a"])
+    assert len(_ran(work)) == 3
+
+
+async def test_a_hook_out_of_time_has_failed(root: Path, work: Path) -> None:
+    _hooked(root, "a", "  pre: {script: scripts/slow.py, timeout: 200ms}\n")
+    wrong = failure(await _session(root, work).call("skills.load", {"names": ["a"]}))
+    assert "did not end in time" in wrong["message"]
+
+
+@pytest.mark.parametrize(
+    ("hooks", "says"),
+    [
+        ("  pre: scripts/missing.py\n", "does not contain"),
+        ("  pre: {command: ./missing.sh now}\n", "does not contain"),
+        ("  PreToolUse: {command: 'echo a | cat'}\n", "needs a shell"),
+        ("  pre: ../outside.sh\n", "cannot be read"),
+        ("  PreTolUse: scripts/note.py\n", "cannot be read"),
+    ],
+)
+async def test_a_hook_that_cannot_be_run_is_never_passed_over(root: Path, work: Path, hooks: str, says: str) -> None:
+    _hooked(root, "a", hooks)
+    wrong = failure(await _session(root, work).call("skills.load", {"names": ["a"]}))
+    assert wrong["code"] == "hook_failed"
+    assert says in wrong["message"]
+
+
+async def test_without_scripts_a_skill_with_hooks_is_refused(root: Path, work: Path) -> None:
+    _hooked(root, "a", "  post: scripts/note.py\n")
+    wrong = failure(await _session(root, work, scripts=False).call("skills.load", {"names": ["a"]}))
+    assert "scripts are switched off" in wrong["message"]
+
+
+async def test_an_edited_live_skill_with_hooks_has_to_be_loaded_again(root: Path, work: Path) -> None:
+    _hooked(root, "a", "  pre: scripts/note.py\n", **{"notes.md": "n\n"})
+    session = Session(Catalog(root, live=True), workspace=work, write=True)
+    await session.load(["a"])
+    _hooked(root, "a", "  pre: scripts/fail.py\n", **{"notes.md": "other\n"})
+    await session.refresh()
+    assert failure(await session.call("skills.read", {"path": "notes.md"}))["code"] == "digest_changed"
+    assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"
