@@ -13,6 +13,7 @@ from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoun
 from prowess.format.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy import AuditEvent
+from prowess.policy.restriction import Mode as RestrictionMode
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation_stack import MAX_DEPTH
 from prowess.runtime.freshness import is_current
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 class SessionContext:
     """The inside of a session, for its tools.
 
-    `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run. `lineage` is
+    `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run, `mode` how
+    `allowed-tools` is read. `lineage` is
     the stack that a fork's session begins with, `inherited` what restricts it from outside; both are empty elsewhere.
     `loading` lets one load at a time read the disk, so that many requests for one skill read it once.
     """
@@ -60,6 +62,7 @@ class SessionContext:
     expose_location: bool
     visibility: Visibility
     commands: bool = False
+    mode: RestrictionMode = "restrict"
     max_depth: int = MAX_DEPTH
     lineage: Stack = ()
     inherited: tuple[Restriction, ...] = ()
@@ -155,8 +158,12 @@ class SessionContext:
 
     def restrictions(self, state: SessionState) -> tuple[Restriction, ...]:
         """Return what restricts a call: every active skill, and for a fork everything that restricted its parent."""
-        own = (Restriction.of_field(skill.name, skill.allowed_tools, digest=skill.digest) for skill in state.active)
-        return (*self.inherited, *own)
+        return (*self.inherited, *(self.restriction(skill) for skill in state.active))
+
+    def restriction(self, skill: ActiveSkill) -> Restriction:
+        """Return what one skill says about tools, bound to the bytes that say it."""
+        digest = skill.digest or skill.content_digest
+        return Restriction.of_field(skill.name, skill.allowed_tools, mode=self.mode, digest=digest)
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Write what happened to the audit log, where there is one; AuditError where that fails."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.format.extended_fields import ExtendedFields
+    from prowess.policy.restriction import Restriction
     from prowess.runtime.activation import Activator
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.context import SessionContext
@@ -83,7 +84,7 @@ class ForkDesk:
                 skill_name=skill.name,
                 instructions="\n".join(part for part in parts if part),
                 input=args or "",
-                allowed_tools=(*inherited, Restriction.of_field(skill.name, skill.allowed_tools, digest=skill.digest)),
+                allowed_tools=(*inherited, context.restriction(skill)),
                 model=fields.model or (agent.model if agent else None),
                 agent=agent,
                 depth=len(lineage),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from prowess.execution import Sandbox
-    from prowess.policy import AuditLog
+    from prowess.policy import Approver, AuditLog, Mode, Policy
     from prowess.runtime.exposure import ExposureName
     from prowess.runtime.fork import AgentType, ForkRunner
     from prowess.store import SessionStore
@@ -39,6 +39,9 @@ class SessionOptions(TypedDict, total=False):
     fork_runner: ForkRunner | None
     agent_types: Iterable[AgentType]
     fork_workspace: bool
+    policy: Policy | None
+    approver: Approver | None
+    allowed_tools: Mode | None
     clock: Callable[[], float]
 
 

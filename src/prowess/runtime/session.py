@@ -18,8 +18,17 @@ from anyio import to_thread
 
 from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import DigestChangedError, InvalidArgumentsError, SkillError, SkillNotFoundError
+from prowess.errors import (
+    DigestChangedError,
+    InvalidArgumentsError,
+    SkillError,
+    SkillNotFoundError,
+    ToolNotFoundError,
+)
 from prowess.execution import default_sandbox
+from prowess.policy.policy import Policy
+from prowess.policy.rule import PolicyCall
+from prowess.policy.verdict import decide_call
 from prowess.runtime import compaction, history
 from prowess.runtime.activation import Activator
 from prowess.runtime.artifacts import Artifacts
@@ -28,6 +37,7 @@ from prowess.runtime.cost import Cost, ReadTokens, measured
 from prowess.runtime.exposure import Exposure, checked, shaped
 from prowess.runtime.fork_desk import Child, ForkDesk
 from prowess.runtime.freshness import Freshness
+from prowess.runtime.guard import Guard, commands_under, mode_under
 from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.invocation import Invocation, InvokeTool
 from prowess.runtime.keeper import DEFAULT_TTL_SECONDS, StateKeeper
@@ -40,13 +50,15 @@ from prowess.runtime.tools.unload import UnloadTool
 from prowess.runtime.visibility import Visibility
 from prowess.store import MemorySessionStore
 from prowess.tools import ToolCall, ToolExecutor
+from prowess.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from prowess.catalog import Catalog
     from prowess.execution import Sandbox
-    from prowess.policy import AuditLog
+    from prowess.policy import Approval, ApprovalRequest, Approver, AuditLog, Decision, Refusal
+    from prowess.policy.restriction import Mode as RestrictionMode
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.disclosure import Disclosure
@@ -56,7 +68,8 @@ if TYPE_CHECKING:
     from prowess.runtime.options import Body, InstructionOptions, ReadOptions, RunOptions, SessionOptions
     from prowess.runtime.state import ActiveSkill, Mode
     from prowess.store import SessionStore
-    from prowess.tools import Tool, ToolResult, ToolSpec
+    from prowess.tools import Gate, Tool, ToolResult, ToolSpec
+    from prowess.tools.function_registry import F, FunctionOptions
 
 DEFAULT_CAP = 8
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -75,6 +88,12 @@ class Session:
     `tools` or `instructions` does not (`prowess.runtime.exposure`). `commands` lets commands in bodies run, in the
     sandbox. Skills with `context: fork` are run by `fork_runner`, as one of `agent_types` where they ask for one; with
     `fork_workspace` they see the workspace, which is otherwise kept from them.
+
+    Every call passes `policy` (the built-in one where it is None: no file is read here, `prowess.policy.load_policy`
+    does), then the `allowed-tools` of the active skills, then, where the policy asks, `approver`; without one the call
+    is refused with `approval_required` until `approve` is called. `allowed_tools` says what the skills' field means:
+    `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
+    policy file that says `restrict` has the last word.
 
     Raises:
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`, or `cap` is below 1.
@@ -102,6 +121,9 @@ class Session:
         fork_runner: ForkRunner | None = None,
         agent_types: Iterable[AgentType] = (),
         fork_workspace: bool = False,
+        policy: Policy | None = None,
+        approver: Approver | None = None,
+        allowed_tools: RestrictionMode | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._session_id = _checked_id(uuid7() if session_id is None else session_id)
@@ -123,6 +145,7 @@ class Session:
             ended=ended,
             clock=clock,
         )
+        policy = Policy() if policy is None else policy
         self._catalog = catalog
         self._exposed = checked(exposure)
         self._context = SessionContext(
@@ -139,8 +162,10 @@ class Session:
             body=body,
             expose_location=expose_location,
             visibility=Visibility(catalog, forks=fork_runner is not None),
-            commands=commands,
+            commands=commands_under(policy, commands),
+            mode=mode_under(policy, allowed_tools),
         )
+        self._guard = Guard(self._context, policy, approver)
         types = {kind.name: kind for kind in agent_types}
         # Nothing in these leads back to this session: what a fork can reach is what it is given.
         options: SessionOptions = {
@@ -156,6 +181,9 @@ class Session:
             "fork_runner": fork_runner,
             "agent_types": tuple(types.values()),
             "fork_workspace": fork_workspace,
+            "policy": policy,
+            "approver": approver,
+            "allowed_tools": allowed_tools,
         }
         open_child = partial(_open_child, catalog, options)
         self._hooks = HookRunner(self._context)
@@ -169,17 +197,17 @@ class Session:
             SkillTool(invocation),
         )
         self._extra = tuple(extra_tools)
-        self._executor = self._door((*own, *self._extra))
-        self._user_door = self._door((InvokeTool(invocation),))
+        self._executor = self._door((*own, *self._extra), self._guard.gates)
+        self._user_door = self._door((InvokeTool(invocation),), self._guard.user_gates)
         self._exposure = Exposure(self._context, [tool.spec for tool in own])
         self._freshness = Freshness(catalog)
         self._read_tokens = ReadTokens()
 
-    def _door(self, tools: Sequence[Tool]) -> ToolExecutor:
-        """Return a door to `tools`; every gate of the session stands before every door."""
+    def _door(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
+        """Return a door to `tools`; hooks come last, so that they see what is left."""
         return ToolExecutor(
             [HookedTool(tool, self._context, self._hooks) for tool in tools],
-            gates=(ToolHookGate(self._context, self._hooks),),
+            gates=(*gates, ToolHookGate(self._context, self._hooks)),
             audit=self._context.audit,
             session_id=self._session_id,
         )
@@ -249,6 +277,53 @@ class Session:
         with suppress(SkillError):  # as in `call`
             await self._context.keeper.touch()
         return await self._user_door.call(ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments))
+
+    @overload
+    def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
+
+    @overload
+    def function(self, function: None = None, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
+
+    def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
+        """Offer a function as a tool of this session, from the next call on; the options are those of `FunctionTool`.
+
+        A decorator, with or without options; the function itself stays as it was.
+
+        Raises:
+            UnsupportedFunctionError: a part of the signature has no schema.
+            ValueError: another tool answers to its name.
+        """
+        if function is None:
+            return lambda decorated: self.function(decorated, **options)
+        tool = FunctionTool(function, **options)
+        self._executor.add(HookedTool(tool, self._context, self._hooks))
+        self._extra = (*self._extra, tool)
+        return function
+
+    def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
+        """Answer a call that was refused with `approval_required`, and return what was asked; it may be sent again.
+
+        Raises:
+            InvalidArgumentsError: no such request was made in this session.
+        """
+        return self._guard.settle(request, answer)
+
+    async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
+        """Return what would be decided about a call of any tool, offered here or not; nothing is asked or run.
+
+        With `by_skills_alone` the policy has no say.
+
+        Raises:
+            SessionNotFoundError, StoreError: it is not known what is active.
+        """
+        await self._context.keeper.touch()
+        try:
+            name, registered = self._executor.resolve(name).spec.name, True
+        except ToolNotFoundError:
+            registered = False
+        call = PolicyCall(tool=name, arguments=arguments, registered=registered)
+        policy = None if by_skills_alone else self._guard.policy
+        return decide_call(call, await self._guard.restrictions(), policy, self._context.workspace)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
         """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""

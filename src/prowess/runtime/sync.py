@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from prowess.catalog import Catalog
+    from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
     from prowess.runtime.cost import Cost
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.exposure import ExposureName
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from prowess.runtime.options import InstructionOptions, ReadOptions, RunOptions, SessionOptions
     from prowess.runtime.state import ActiveSkill, Mode
     from prowess.tools import ToolResult, ToolSpec
+    from prowess.tools.function_registry import F, FunctionOptions
 
 _T = TypeVar("_T")
 _open: WeakSet[SyncSession] = WeakSet()
@@ -108,6 +110,26 @@ class SyncSession:
     def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
         """As `Session.user_call`."""
         return self._wait(self._session.user_call, skill, args, raw=raw)
+
+    @overload
+    def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
+
+    @overload
+    def function(self, function: None = None, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
+
+    def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
+        """As `Session.function`."""
+        if function is None:
+            return self._session.function(**options)
+        return self._session.function(function, **options)
+
+    def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
+        """As `Session.approve`."""
+        return self._session.approve(request, answer)
+
+    def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
+        """As `Session.decide`."""
+        return self._wait(self._session.decide, name, arguments, by_skills_alone=by_skills_alone)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
         """As `Session.completions`."""

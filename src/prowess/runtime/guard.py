@@ -1,0 +1,79 @@
+"""What stands before the calls of one session: its policy, its active skills, somebody to ask, a log where one is due.
+
+All of it is looked up for each call, in the newest state of the store: a restriction holds from the first call after
+the load, in every process that shares the session, and is gone with the skill. Nothing of it lies in the tools, so no
+session restricts another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.errors import InvalidArgumentsError
+from prowess.policy.approval import ApprovalMemory
+from prowess.tools.audit_gate import NoLogGate
+from prowess.tools.standard_gates import standard_gates
+
+if TYPE_CHECKING:
+    from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
+    from prowess.policy.policy import Policy
+    from prowess.policy.restriction import Mode, Restriction
+    from prowess.runtime.context import SessionContext
+    from prowess.tools.gates import Gate
+
+
+class Guard:
+    """The gates of one session under `policy`, and the answers that were given in it.
+
+    `approver` is asked where the policy asks; without one nobody is, and such a call waits for `settle`.
+    """
+
+    def __init__(self, context: SessionContext, policy: Policy, approver: Approver | None) -> None:
+        self._context, self.policy = context, policy
+        self._memory = ApprovalMemory()
+        policy_gate, *others = standard_gates(
+            policy,
+            self.restrictions,
+            approver=approver,
+            memory=self._memory,
+            session_id=context.session_id,
+            workspace=context.workspace,
+        )
+        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and context.audit is None else ()
+        # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
+        self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded)
+        # Nobody is asked about a call that could not be recorded.
+        self.gates: tuple[Gate, ...] = (*self.user_gates, *others)
+
+    async def restrictions(self) -> tuple[Restriction, ...]:
+        """Return what restricts a call now.
+
+        Raises:
+            SessionNotFoundError, StoreError: the state cannot be had; then the call is refused.
+        """
+        return self._context.restrictions(await self._context.keeper.current())
+
+    def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest:
+        """Answer a call that was refused with `approval_required`; it may then be sent again.
+
+        Raises:
+            InvalidArgumentsError: no such request was made in this session.
+        """
+        settled = self._memory.settle(request_id, answer)
+        if settled is None:
+            raise InvalidArgumentsError((f"no call of this session waits for the request {request_id[:80]!r}",))
+        return settled
+
+
+def mode_under(policy: Policy, chosen: Mode | None) -> Mode:
+    """Return how `allowed-tools` is read: as the host chose, but `restrict` where a policy file says so."""
+    if chosen is None or any(file.allowed_tools == "restrict" for file in policy.files):
+        return policy.allowed_tools
+    return chosen
+
+
+def commands_under(policy: Policy, chosen: bool) -> bool:  # noqa: FBT001 -- a value, not a switch
+    """Tell whether commands in instructions run: the host or a policy file says so, and no policy file says no."""
+    if policy.fault is not None or any(file.dynamic_commands is False for file in policy.files):
+        return False
+    return chosen or policy.dynamic_commands
