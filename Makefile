@@ -8,7 +8,7 @@ COMMAND_LINES ?= 100000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts reference bench fuzz clean
+.PHONY: help setup demo test check docs receipts reference bench peers fuzz clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ reference: setup ## Run the reference library's own tests, fetched from the pack
 
 bench: setup ## Measure, and compare with what the README states
 	$(PY) -m benchmarks
+
+peers: setup ## See other people's clients and servers agree with ours, each in an environment of its own
+	@tools/peers.sh
 
 fuzz: setup ## Put 200 000 documents through the parser and 100 000 command lines through bash (DOCUMENTS=, COMMAND_LINES=)
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests

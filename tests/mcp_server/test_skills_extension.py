@@ -118,6 +118,8 @@ async def test_what_is_not_served_is_an_invalid_parameter(
             await client.read_resource(uri)
         assert raised.value.error.code == types.INVALID_PARAMS
         assert "secret\n" not in raised.value.error.message
+        if uri in {"skill://gamma/SKILL.md", "skill://alpha/references/none.md", "skill://alpha/references"}:
+            assert raised.value.error.data == {"uri": uri}, "clients know absence by this"
 
 
 @pytest.mark.parametrize("uri", ["skill://gamma/SKILL.md", "skill://alpha", "skill://alpha/references/a.md", "x"])

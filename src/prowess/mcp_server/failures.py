@@ -1,7 +1,8 @@
 """Errors of ours as errors of the protocol, for requests that are no tool calls.
 
 What was asked for wrongly, or is not there, is `invalid params` (-32602), as the Skills extension and the revision
-2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions.
+2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions. Of a
+resource that is not there it holds the URI and nothing else: by that clients tell absence from other faults.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _ASKED_WRONGLY = (ValueError, LookupError)
 
 
 @contextmanager
-def protocol_error() -> Iterator[None]:
-    """Turn a SkillError that is raised inside into the protocol's error.
+def protocol_error(uri: str | None = None) -> Iterator[None]:
+    """Turn a SkillError that is raised inside into the protocol's error; `uri` is the resource that was asked for.
 
     Raises:
         MCPError: instead.
@@ -30,6 +31,8 @@ def protocol_error() -> Iterator[None]:
     try:
         yield
     except SkillError as error:
+        if uri is not None and isinstance(error, LookupError):
+            raise MCPError(INVALID_PARAMS, str(error), {"uri": uri}) from error
         detail = {"code": error.code, "message": str(error), "suggestions": list(error.suggestions)}
         code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR
         raise MCPError(code, str(error), detail) from error

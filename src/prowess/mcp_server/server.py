@@ -153,7 +153,7 @@ class _Handlers:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         session = await self._sessions.of(context)
-        with protocol_error():
+        with protocol_error(uri):
             content = await session.reads.read(uri, _call_id(context))
         contents: types.TextResourceContents | types.BlobResourceContents
         if content.text is None:

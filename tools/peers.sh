@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Other people's programs, each in an environment of its own, against ours. Says what each one found; a peer that cannot
+# be set up here is skipped with the reason. Not part of the tests: it needs a package index and minutes.
+#
+#   tools/peers.sh            every peer
+#   tools/peers.sh NAME ...   these peers
+set -uo pipefail
+cd "$(dirname "$0")/.."
+HERE=$PWD
+BIN=$HERE/.venv/bin
+PLACE=$HERE/.cache/peers
+INSPECTOR=0.15.0 # later ones need Node 22
+failed=0
+
+# environment NAME PACKAGE...: make .cache/peers/NAME with these packages, once; 1 where that is impossible
+environment() {
+    local name=$1 place=$PLACE/$1
+    shift
+    [ -e "$place/ready" ] && [ "$(cat "$place/ready")" = "$*" ] && return
+    rm -rf "$place"
+    mkdir -p "$PLACE"
+    "${PYTHON:-python3}" -m venv "$place" >"$PLACE/$name.log" 2>&1 &&
+        "$place/bin/pip" install --quiet --disable-pip-version-check "$@" >>"$PLACE/$name.log" 2>&1 &&
+        echo "$*" >"$place/ready"
+}
+
+# said NAME COMMAND...: run a peer, and keep in mind when it fails
+said() {
+    local name=$1
+    shift
+    echo "── $name"
+    if timeout 300 "$@"; then echo "   $name: agrees"; else
+        echo "   $name: DISAGREES (or could not run)"
+        failed=1
+    fi
+}
+
+skip() { echo "── $1"; echo "   $1: skipped, $2"; }
+
+fastmcp() {
+    environment fastmcp "fastmcp>=4.2,<5" || { skip fastmcp "its environment could not be made; see $PLACE/fastmcp.log"; return; }
+    said "FastMCP's client reads our server" "$PLACE/fastmcp/bin/python" tools/peers/fastmcp_client.py "$BIN/prowess" examples/skills
+    said "our client reads FastMCP's server" "$BIN/python" tools/peers/read_fastmcp.py "$PLACE/fastmcp/bin/python" examples/skills
+}
+
+agent_framework() {
+    environment agent-framework "agent-framework-core>=1.23,<2" "mcp>=2.3,<3" ||
+        { skip agent_framework "its environment could not be made; see $PLACE/agent-framework.log"; return; }
+    said "Microsoft Agent Framework reads our server" "$PLACE/agent-framework/bin/python" tools/peers/agent_framework_client.py "$BIN/prowess" examples/skills
+}
+
+inspector() {
+    command -v npm >/dev/null || { skip inspector "there is no npm here"; return; }
+    local place=$PLACE/inspector
+    if [ ! -x "$place/node_modules/.bin/mcp-inspector" ]; then
+        mkdir -p "$place"
+        npm install --no-audit --no-fund --prefix "$place" "@modelcontextprotocol/inspector@$INSPECTOR" >"$PLACE/inspector.log" 2>&1 ||
+            { skip inspector "npm could not install it; see $PLACE/inspector.log"; return; }
+    fi
+    said "the MCP inspector reads our server" "$BIN/python" tools/peers/inspector.py "$place/node_modules/.bin/mcp-inspector" "$BIN/prowess" examples/skills
+}
+
+peers=("$@")
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector)
+for peer in "${peers[@]}"; do
+    declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
+    "$peer"
+done
+exit $failed
