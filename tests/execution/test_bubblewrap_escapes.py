@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
+from prowess.execution.backends.syscall_filter import ARCHITECTURES
 from prowess.execution.self_check import check_sandbox
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.anyio
 async def test_every_escape_is_blocked_and_every_limit_holds(sandbox: BubblewrapSandbox) -> None:
     found = await check_sandbox(sandbox)
     assert [finding for finding in found.escapes if finding.held is not True] == []
-    assert len(found.escapes) >= 25
+    assert len(found.escapes) == (37 if os.uname().machine in ARCHITECTURES else 27)
     assert [finding for finding in found.limits if finding.held is False] == []
     assert len(found.limits) == 10
     assert found.passed
@@ -41,7 +43,7 @@ async def test_links_in_untrusted_trees_make_nothing_on_the_host(bench: Bench, t
     assert not target.exists()
 
 
-def test_no_mount_point_lies_inside_the_skill_or_the_workspace() -> None:
+def test_no_mount_point_is_made_inside_the_skill_or_the_workspace() -> None:
     layout = Layout(
         skill="/s", workspace="/w", write=True, cwd="/workspace", interpreter=("/opt/x", "/interpreters/python3")
     )

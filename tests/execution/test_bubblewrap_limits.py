@@ -154,11 +154,23 @@ async def test_the_guarantees_say_what_is_not_enforced(bench: Bench) -> None:
     assert plain["network"] == "none"
     assert "no workspace" in str(plain["filesystem"])
     assert isinstance(plain["not_enforced"], dict)
-    assert "no system call filter" in plain["not_enforced"]["syscalls"]
+    assert "cpu_time" in plain["not_enforced"]
     written = (await bench.sh("exit 0", workspace=True, write=True)).guarantees.as_dict()
     assert "workspace read-write" in str(written["filesystem"])
     assert isinstance(written["not_enforced"], dict)
     assert {"workspace_size", "workspace_sockets"} <= set(written["not_enforced"])
+
+
+async def test_without_a_control_group_each_process_by_itself_is_bounded(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prowess.execution.cgroup._make", lambda *_: None)
+    limits = ExecLimits(memory_bytes=128 * MEBIBYTE, wall_seconds=10)
+    result = await bench.python("print(len(bytearray(200 << 20)))", limits=limits)
+    assert b"MemoryError" in result.stderr
+    assert "data_size" in result.guarantees.enforced
+    assert "each process by itself is held to 134217728 bytes" in dict(result.guarantees.not_enforced)["memory"]
+    assert (await bench.python("print(len(bytearray(64 << 20)))", limits=limits)).exit_code == 0
 
 
 async def test_bounds_that_were_lifted_are_not_claimed(bench: Bench) -> None:

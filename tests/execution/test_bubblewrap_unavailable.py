@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +17,16 @@ from prowess.execution.backends.bubblewrap import BubblewrapSandbox
 from prowess.execution.backends.bubblewrap_start import hint_from
 from prowess.execution.request import ExecRequest
 from prowess.execution.sandbox import default_sandbox
+from tests.execution.bench import processes_with, within
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.execution.bench import Bench
+
 pytestmark = pytest.mark.anyio
+
+_HAS_GROUPS_V1 = os.path.exists("/sys/fs/cgroup/pids/tasks") and os.geteuid() == 0
 
 
 def _skill(root: Path) -> ExecRequest:
@@ -55,6 +62,38 @@ async def test_a_bubblewrap_that_fails_to_set_up_is_quoted(tmp_path: Path) -> No
     hint = await _refused(_fake(tmp_path, source), tmp_path)
     assert "No permissions" in hint
     assert "max_user_namespaces" in hint
+
+
+@pytest.mark.parametrize(
+    "step", ["prowess.execution.cgroup._own_group", "prowess.execution.backends.bubblewrap.set_bounds"]
+)
+async def test_a_step_that_the_system_refuses_ends_in_one_clear_error(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(1, "Operation not permitted", "/proc/thread-self/cgroup")
+
+    if step.endswith("_own_group") and not _HAS_GROUPS_V1:
+        pytest.skip("control groups of version 1 alone ask for it")
+    monkeypatch.setattr(step, refuse)
+    with pytest.raises(SandboxUnavailableError, match=r"refused a step of its set-up.*Operation not permitted"):
+        await bench.sh("echo ran > /out/ran")
+    assert not bench.out.exists()
+
+
+async def test_a_script_that_speaks_as_bubblewrap_is_not_believed(bench: Bench) -> None:
+    token = f"token-{os.urandom(8).hex()}"
+
+    def kill_the_monitor() -> None:
+        assert within(5, (bench.workspace / "ready").exists)
+        monitor = min(int(pid) for pid in processes_with(token))
+        os.kill(monitor, signal.SIGKILL)
+
+    threading.Thread(target=kill_the_monitor).start()
+    source = "echo 'bwrap: No permissions to create a new namespace' >&2; touch ready; sleep 5"
+    result = await bench.sh(source, token, workspace=True, write=True)
+    assert result.exit_code == 137
+    assert result.stderr.startswith(b"bwrap: No permissions")
 
 
 async def test_a_bubblewrap_that_does_not_answer_is_named(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_user_who_is_not_root_is_bounded_by_the_kernel(monkeypatch: pytest.Mon
                 limits = {line[:25].strip(): line[25:].split()[:2] for line in file}
         finally:
             child.kill()
-    assert held == ("cpu_time", "open_files", "core_dumps", "processes")
+    assert held == ("cpu_time", "open_files", "core_dumps", "data_size", "processes")
     assert limits["Max processes"] == ["50", "50"]
     assert limits["Max cpu time"] == ["3", "3"]
 

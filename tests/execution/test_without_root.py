@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource  # noqa: F401 -- the other user may not be able to read this Python's library, where it would come from
 import tempfile
 from typing import TYPE_CHECKING
 

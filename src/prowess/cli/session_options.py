@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from prowess._internal.places import WorkingDirectoryError, ensure_private_directory, prowess_home, working_directory
+from prowess._internal.privacy import NotPrivateError
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
 from prowess.execution import usable_workspace
@@ -56,12 +57,14 @@ def writable_home(consequence: str) -> str | None:
     home = prowess_home()
     try:
         ensure_private_directory(home)
-        writable = os.access(home, os.W_OK)
+        why = None if os.access(home, os.W_OK) else f"{home} cannot be written"
+    except NotPrivateError as fault:
+        why = f"{home} is not used, because {fault.strerror}"
     except OSError:
-        writable = False
-    if writable:
+        why = f"{home} cannot be written"
+    if why is None:
         return home
-    output.note(printable_line(f"{home} cannot be written: {consequence}"))
+    output.note(printable_line(f"{why}: {consequence}"))
     return None
 
 

@@ -17,7 +17,12 @@ _COUNTED_PER_NAMESPACE = (5, 14)  # before this kernel, the limit on processes c
 
 
 def set_bounds(pid: int, limits: ExecLimits) -> tuple[str, ...]:
-    """Set the resource limits of the waiting process `pid`; return the names of the bounds that hold from now on."""
+    """Set the resource limits of the waiting process `pid`; return the names of the bounds that hold from now on.
+
+    `data_size` holds the private memory of each process to what all of them may have together: not the bound itself,
+    which needs a control group, but a second line where there is none. The size of the address space would not do, for
+    JavaScript reserves gigabytes of it that it never uses.
+    """
     # Imported here, not at the top: there is no such module on Windows, where everything but scripts works.
     import resource
 
@@ -26,6 +31,7 @@ def set_bounds(pid: int, limits: ExecLimits) -> tuple[str, ...]:
         "file_size": (resource.RLIMIT_FSIZE, limits.file_bytes),
         "open_files": (resource.RLIMIT_NOFILE, limits.open_files),
         "core_dumps": (resource.RLIMIT_CORE, 0),
+        "data_size": (resource.RLIMIT_DATA, limits.memory_bytes),
     }
     # The kernel exempts the superuser, also one that is somebody else inside.
     if os.geteuid() != 0 and _kernel() >= _COUNTED_PER_NAMESPACE:

@@ -38,6 +38,8 @@ def guarantees_of(
 ) -> Guarantees:
     """Return the guarantees of a run: `held` names the bounds that the kernel took."""
     enforced = [*_ALWAYS, *held]
+    if write:
+        enforced.append("protected_places")
     if limits.wall_seconds is not None:
         enforced.append("wall_time")
     missing = {
@@ -46,13 +48,17 @@ def guarantees_of(
         "file_size": "no limit was asked for",
         "open_files": "no limit was asked for",
         "processes": _why_not(limits.processes),
-        "memory": _why_not(limits.memory_bytes),
-        "syscalls": "no system call filter is in force",
+        "memory": _memory(limits.memory_bytes, held_by_process="data_size" in enforced),
+        "syscalls": "no system call filter is known for this machine",
     }
     if workspace:
         missing["workspace_sockets"] = "a unix socket that lies in the workspace can be reached"
     if write:
         missing["workspace_size"] = "what a script writes to the workspace is bounded by file, not in sum"
+        missing["workspace_programs"] = (
+            "files that other programs run (build files, repositories further down, settings that are not listed) "
+            "can be written; only listed places at the top of the workspace stay as they are"
+        )
     return Guarantees(
         backend=backend,
         version=version,
@@ -62,6 +68,12 @@ def guarantees_of(
         enforced=tuple(enforced),
         not_enforced=tuple((name, why) for name, why in missing.items() if name not in enforced),
     )
+
+
+def _memory(limit: int | None, *, held_by_process: bool) -> str:
+    if limit is None or not held_by_process:
+        return _why_not(limit)
+    return f"{_why_not(limit)}; each process by itself is held to {limit} bytes of private memory"
 
 
 def _why_not(limit: int | None) -> str:

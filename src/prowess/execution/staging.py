@@ -41,8 +41,8 @@ class StageError(SandboxUnavailableError):
 def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:
     """Return a directory that holds exactly the files of `manifest`, copied from `root` if needed.
 
-    It lies below `cache_dir`, or, where that cannot be written (a read-only home), in a private temporary directory
-    that ends with this process. Several processes may call this at once for the same skill.
+    It lies below `cache_dir`, or, where that cannot be written (a read-only home) or could be changed by another user,
+    in a private temporary directory that ends with this process. Several processes may call this at once for one skill.
 
     Raises:
         DigestChangedError: a file is no longer what the manifest says.
@@ -50,8 +50,9 @@ def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> 
     """
     name = manifest.content_digest.removeprefix("sha256:")
     home = os.path.join(cache_dir, "stages")
-    note_use(home, name)
     try:
+        ensure_private_directory(home)  # first: in somebody else's place even the right bytes are not believed
+        note_use(home, name)
         return _staged(root, manifest, home, name)
     except OSError as fault:
         try:
@@ -79,7 +80,6 @@ def _staged(root: ContainedRoot | str, manifest: TreeManifest, home: str, name: 
 
 
 def _make(root: ContainedRoot, manifest: TreeManifest, home: str, final: str) -> str:
-    ensure_private_directory(home)
     for _ in range(_ATTEMPTS):
         fresh = tempfile.mkdtemp(prefix=".new-", dir=home)
         try:

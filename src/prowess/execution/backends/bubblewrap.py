@@ -7,6 +7,8 @@ every bound holds from the script's first instruction on, and /out can still be 
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import subprocess
 import sys
@@ -17,10 +19,11 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from prowess._internal.contained import ContainedRoot, check_relative
-from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError
+from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError, SkillError
 from prowess.execution.artifacts import collect
 from prowess.execution.backends.bubblewrap_options import Layout
 from prowess.execution.backends.bubblewrap_start import Started, hint_from, start
+from prowess.execution.backends.syscall_filter import syscall_filter
 from prowess.execution.bounds import set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment, check_environment
@@ -32,6 +35,7 @@ from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
 from prowess.execution.supervision import Capture, supervise
 from prowess.execution.workspace import usable_workspace
+from prowess.execution.writable_workspace import writable_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,20 +103,31 @@ class BubblewrapSandbox:
 
     def run_blocking(self, request: ExecRequest, wake: int) -> ExecResult:
         """Run the script in this thread; a readable (or closed) pipe `wake` ends it early."""
-        _check(request)
-        interpreter = self._interpreter(request)
-        program, version = self._program()
-        group = ControlGroup(request.limits)
         try:
+            _check(request)
+            interpreter = self._interpreter(request)
+            program, version = self._program()
             layout, command = _layout(request, interpreter), _command(request, interpreter)
-            with group.visited():
-                started = start(program, layout, command, stdin=request.stdin is not None)
-            try:
-                return _run(started, request, group, version, wake)
-            finally:
-                started.close()
-        finally:
-            group.remove()
+            with contextlib.ExitStack() as held:
+                written = None
+                if layout.write and layout.workspace is not None:
+                    written = held.enter_context(writable_workspace(layout.workspace, wake))
+                    layout = dataclasses.replace(layout, protected=written.places)
+                group = ControlGroup(request.limits)
+                held.callback(group.remove)
+                with group.visited():
+                    started = start(program, layout, command, stdin=request.stdin is not None)
+                held.callback(started.close)
+                if written is not None:
+                    written.check_mounts(started.init_pid)
+                result = _run(started, request, group, version, wake)
+                return result if written is None else _with_notices(result, written.notices())
+        except OSError as fault:
+            if isinstance(fault, SkillError):  # some of ours are kinds of OSError as well
+                raise
+            where = f" ({fault.filename})" if fault.filename else ""
+            hint = f"the system refused a step of its set-up{where}: {fault.strerror or fault}"
+            raise SandboxUnavailableError(BACKEND, hint) from fault
 
     def _attempt(self, request: ExecRequest, wake: int) -> ExecResult | Exception:
         try:
@@ -275,6 +290,8 @@ def _run(started: Started, request: ExecRequest, group: ControlGroup, version: s
     limits = request.limits
     group.add(started.init_pid)
     held = (*set_bounds(started.init_pid, limits), *group.enforced)
+    if syscall_filter() is not None:
+        held = (*held, "syscalls")
     stdout, stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
     started.release()
     ending = supervise(
@@ -287,7 +304,9 @@ def _run(started: Started, request: ExecRequest, group: ControlGroup, version: s
         cancel_fd=wake,
     )
     status = started.script_status()
-    if status is None and not (ending.timed_out or ending.cancelled) and stderr.data.startswith(b"bwrap: "):
+    # bubblewrap reports a status for every script that it started. Without one, and ended by itself, it gave up before.
+    by_itself = ending.ended and not (ending.timed_out or ending.cancelled) and started.process.returncode > 0
+    if status is None and by_itself:
         raise SandboxUnavailableError(BACKEND, hint_from(bytes(stderr.data)))
     artifacts, notices = _artifacts(started, request, ending)
     code = _KILLED if status is None or ending.timed_out else status
@@ -313,6 +332,10 @@ def _run(started: Started, request: ExecRequest, group: ControlGroup, version: s
             skill=request.command is None,
         ),
     )
+
+
+def _with_notices(result: ExecResult, notices: tuple[ExecNotice, ...]) -> ExecResult:
+    return dataclasses.replace(result, notices=(*result.notices, *notices)) if notices else result
 
 
 def _artifacts(

@@ -1,8 +1,9 @@
 """What the sandbox looks like from inside, as options for bubblewrap: a file system made of nothing but what is listed.
 
-Every mount point is a fixed name on the fresh root, made before anything untrusted is mounted, and none lies inside
-the skill or the workspace: where a mount point has to be created below such a tree, a link in it can lead the creation
-to the host (CVE-2026-87766). The root and /dev are made read-only at the end.
+Every mount point is a fixed name on the fresh root, made before anything untrusted is mounted, and none is created
+inside the skill or the workspace: there a link can lead the creation to the host (CVE-2026-87766). Protected places of
+a writable workspace are mounted over themselves; `prowess.execution.writable_workspace` says why that is safe. The root
+and /dev are made read-only at the end.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ ETC_FILES: Final[Mapping[str, bytes]] = {
 
 _LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
+# They name the keys of whoever started Prowess: a key ring belongs to no namespace.
+_COVERED = ("/proc/keys", "/proc/key-users")
 
 _ISOLATION = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -42,12 +45,14 @@ class Layout:
     """The facts that decide the file system of one run: host directories, all absolute, and the script's place.
 
     `skill` is None where a command runs without one. `cwd` is a path inside the sandbox; `interpreter` is (host
-    directory, mount point) for one that lies outside /usr.
+    directory, mount point) for one that lies outside /usr. `protected` are names at the top of the workspace that stay
+    read-only.
     """
 
     skill: str | None
     workspace: str | None = None
     write: bool = False
+    protected: tuple[str, ...] = ()
     cwd: str
     interpreter: tuple[str, str] | None = None
     limits: ExecLimits = field(default_factory=ExecLimits)
@@ -91,9 +96,11 @@ def _etc(etc_fds: Mapping[str, int]) -> Iterator[str]:
 
 
 def _scratch(limits: ExecLimits) -> Iterable[str]:
+    covered = [path for path in _COVERED if os.path.exists(path)]
     return (
         *("--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),
         *("--proc", "/proc"),
+        *(word for path in covered for word in ("--ro-bind", "/dev/null", path)),
         *("--size", str(limits.tmp_bytes), "--tmpfs", "/tmp"),
         *("--perms", "0700", "--dir", "/tmp/home", "--perms", "0700", "--dir", "/tmp/work"),
         *("--size", str(limits.out_bytes), "--tmpfs", "/out"),
@@ -107,3 +114,5 @@ def _given(layout: Layout) -> Iterator[str]:
         yield from ("--ro-bind", *layout.interpreter)
     if layout.workspace is not None:
         yield from ("--bind" if layout.write else "--ro-bind", layout.workspace, "/workspace")
+    for name in layout.protected:
+        yield from ("--ro-bind", f"{layout.workspace}/{name}", f"/workspace/{name}")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from prowess.errors import SandboxUnavailableError
 from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
+from prowess.execution.backends.syscall_filter import syscall_filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +123,8 @@ def _spawn(
     status_in, block_out = inherited
     etc = {path: _memory_file(path, content, inherited) for path, content in ETC_FILES.items()}
     words = [*options(layout, etc), "--json-status-fd", str(status_in), "--block-fd", str(block_out)]
+    if (program_of_filter := syscall_filter()) is not None:
+        words += ["--seccomp", str(_memory_file("filter", program_of_filter, inherited))]
     told = _memory_file("options", b"\0".join(os.fsencode(word) for word in words), inherited)
     return subprocess.Popen(
         [program, "--args", str(told), "--", *command],

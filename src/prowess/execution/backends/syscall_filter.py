@@ -6,7 +6,7 @@ as for anybody without the rights. Two answer ENOSYS, so that programs take the 
 memory where no filter sees them, and every call newer than this list. Calls in the convention of another architecture
 end the process: their numbers would mean something else.
 
-The program is classic BPF as `seccomp(2)` takes it: eight bytes an instruction, which bubblewrap reads from a descriptor.
+The program is classic BPF as `seccomp(2)` takes it, eight bytes an instruction; bubblewrap reads it from a descriptor.
 """
 
 from __future__ import annotations
