@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,18 @@ from prowess.errors import UnsafePathError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# By name the promise is weaker, and these tests reach into the other way.
+_BY_DESCRIPTOR = pytest.mark.parametrize("beneath", [True], indirect=True)
+
+
+@pytest.fixture(params=[True, False], ids=["by descriptor", "by name"], autouse=True)
+def beneath(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Every promise is tried the way of this system and the way of one that opens nothing beneath a directory."""
+    if not request.param:
+        monkeypatch.setattr(contained, "_OPENS_BENEATH", False)
+    return bool(request.param)
 
 
 @pytest.fixture
@@ -166,6 +179,7 @@ def test_listing_a_file_a_link_or_nothing_is_an_error(layout: Path) -> None:
             root.entries("none")
 
 
+@_BY_DESCRIPTOR
 def test_the_root_stays_the_directory_that_was_opened(layout: Path, tmp_path: Path) -> None:
     with ContainedRoot(str(layout)) as root:
         layout.rename(tmp_path / "moved")
@@ -174,6 +188,7 @@ def test_the_root_stays_the_directory_that_was_opened(layout: Path, tmp_path: Pa
             assert file.read() == b"text of SKILL.md"
 
 
+@_BY_DESCRIPTOR
 def test_a_link_put_in_place_after_the_check_is_not_followed(layout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = contained._lstat
 
@@ -188,6 +203,7 @@ def test_a_link_put_in_place_after_the_check_is_not_followed(layout: Path, monke
         root.open("SKILL.md")
 
 
+@_BY_DESCRIPTOR
 def test_a_pipe_put_in_place_after_the_check_does_not_block(layout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = contained._lstat
 
@@ -200,6 +216,45 @@ def test_a_pipe_put_in_place_after_the_check_does_not_block(layout: Path, monkey
     monkeypatch.setattr(contained, "_lstat", exchanging)
     with ContainedRoot(str(layout)) as root, pytest.raises(UnsafePathError):
         root.open("SKILL.md")
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "file"])
+@pytest.mark.parametrize("beneath", [False], indirect=True)
+def test_by_name_a_file_exchanged_after_the_look_is_refused_too(
+    layout: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    honest = contained._look
+
+    def exchanging(name: str, path: str) -> os.stat_result:
+        found = honest(name, path)
+        os.rename(name, f"{name}.old")
+        match kind:
+            case "link":
+                os.symlink("../secret.txt", name)
+            case "pipe":
+                os.mkfifo(name)
+            case _:
+                (layout / "SKILL.md").write_text("another")
+        return found
+
+    monkeypatch.setattr(contained, "_look", exchanging)
+    with ContainedRoot(str(layout)) as root, pytest.raises(UnsafePathError):
+        root.open("SKILL.md")
+
+
+@pytest.mark.parametrize("beneath", [False], indirect=True)
+def test_a_junction_is_a_link(layout: Path) -> None:
+    junction = SimpleNamespace(st_mode=stat.S_IFDIR, st_file_attributes=0x410)
+    assert contained.is_link(junction)  # type: ignore[arg-type]  # what os.lstat gives on Windows
+    assert not contained.is_link(os.lstat(layout))
+
+
+@pytest.mark.parametrize("beneath", [False], indirect=True)
+def test_by_name_the_root_must_be_a_directory_too(layout: Path) -> None:
+    with pytest.raises(NotADirectoryError):
+        ContainedRoot(str(layout / "SKILL.md"))
+    with pytest.raises(FileNotFoundError):
+        ContainedRoot(str(layout / "none"))
 
 
 def test_what_the_file_system_refuses_stays_an_os_error() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess._internal import tree_digest
+from prowess._internal import contained, tree_digest
 from prowess._internal.tree_digest import FileRecord, TreeManifest, read_tree
 from prowess.errors import LimitExceededError
 
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _VECTORS = json.loads((Path(__file__).parents[1] / "conformance" / "digest.json").read_text(encoding="utf-8"))["cases"]
+
+
+@pytest.fixture(params=[True, False], ids=["by descriptor", "by name"], autouse=True)
+def beneath(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Every promise is tried the way of this system and the way of one that opens nothing beneath a directory."""
+    if not request.param:
+        monkeypatch.setattr(contained, "_OPENS_BENEATH", False)
+    return bool(request.param)
 
 
 def _build(root: Path, tree: Mapping[str, Mapping[str, Any]]) -> None:
@@ -135,6 +143,7 @@ def test_a_tree_over_a_bound_is_refused_with_the_bound(
     assert refused.value.limit == 1
 
 
+@pytest.mark.parametrize("beneath", [True], indirect=True)  # it stands between a name and its descriptor
 def test_what_cannot_be_read_is_an_obstacle_and_what_vanishes_is_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

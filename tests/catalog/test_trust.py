@@ -175,6 +175,30 @@ def test_a_store_that_others_could_have_written_is_not_believed(project: Path, t
     assert TrustStore(str(tmp_path / "file" / "trust.json")).problem is not None
 
 
+def test_another_directory_in_the_place_of_a_trusted_one_is_not_trusted(tmp_path: Path) -> None:
+    store = TrustStore(str(tmp_path / "trust.json"))
+    project = tmp_path / "project"
+    project.mkdir()
+    store.trust(str(project))
+    assert store.is_trusted(str(project))
+    project.rename(tmp_path / "moved")
+    assert not store.is_trusted(str(project))
+    project.mkdir()
+    assert not store.is_trusted(str(project))
+    store.trust(str(project))
+    assert store.is_trusted(str(project))
+
+
+def test_a_row_without_an_inode_is_about_the_path(tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    row = {"path": os.path.realpath(tmp_path), "since": "2026-01-01T00:00:00+00:00"}
+    path.write_text(json.dumps({"version": 1, "trusted": [row]}))
+    path.chmod(0o600)
+    assert TrustStore(str(path)).is_trusted(str(tmp_path))
+    path.write_text(json.dumps({"version": 1, "trusted": [{**row, "inode": "x"}]}))
+    assert not TrustStore(str(path)).is_trusted(str(tmp_path))
+
+
 def test_a_store_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "trust.json"
     path.touch(0o600)

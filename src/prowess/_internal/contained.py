@@ -5,6 +5,10 @@ Then the root is opened once and every component is opened relative to the one a
 that no exchange of a directory for a link can lead outside between check and use. What is returned is an open
 descriptor of a regular file; nothing is opened again by name.
 
+Where the system cannot open a file relative to a directory (Windows), each component is looked at by name instead, and
+the file that was opened is compared with the one that was looked at. That promise is weaker: it holds against what a
+package brings, not against a process of the same user that exchanges directories at the right moment.
+
 Rules: runtime protocol 002, read; security practice for hostile packages (links, hard links, pipes, devices).
 """
 
@@ -25,7 +29,15 @@ _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXE
 _BENEATH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # Without O_NONBLOCK a pipe that replaces a file after the check would block the open.
 _FILE = os.O_RDONLY | _BENEATH | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_FILE |= getattr(os, "O_BINARY", 0)
 _CHUNK = 1 << 20
+_OPENS_BENEATH = os.open in os.supports_dir_fd
+_REPARSE_POINT = 0x400  # Windows: a link, a junction, or another place that a name leads to
+
+
+def opens_beneath() -> bool:
+    """Whether this system opens files relative to an open directory."""
+    return _OPENS_BENEATH
 
 
 def check_relative(path: str, base: str = "the skill's directory") -> tuple[str, ...]:
@@ -110,7 +122,13 @@ class ContainedRoot:
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
-        self._fd = os.open(self.root, _DIRECTORY)
+        self._by_name = not opens_beneath()
+        if self._by_name:
+            self._fd = -1
+            if not stat.S_ISDIR(os.stat(self.root).st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
+        else:
+            self._fd = os.open(self.root, _DIRECTORY)
 
     def open(self, path: str, *, allow_hard_links: bool = False) -> OpenedFile:
         """Open a regular file below the root for reading.
@@ -127,6 +145,9 @@ class ContainedRoot:
         if not components:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         try:
+            if self._by_name:
+                parent_name = _directory_by_name(self.root, components[:-1], path)
+                return _open_by_name(parent_name, components[-1], normalised, allow_hard_links=allow_hard_links)
             parent = self._walk(components[:-1], path)
         except NotADirectoryError:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
@@ -142,7 +163,11 @@ class ContainedRoot:
             UnsafePathError, FileNotFoundError: as in `open`.
             NotADirectoryError: it is a file.
         """
-        fd = self._walk(check_relative(path or "."), path)
+        components = check_relative(path or ".")
+        if self._by_name:
+            with os.scandir(_directory_by_name(self.root, components, path)) as found:
+                return sorted((entry.name, _kind_of_entry(entry)) for entry in found)
+        fd = self._walk(components, path)
         try:
             with os.scandir(fd) as found:
                 return sorted((entry.name, _kind_of_entry(entry)) for entry in found)
@@ -191,6 +216,59 @@ class ContainedRoot:
             os.close(fd)
             raise
         return OpenedFile(path=path, fd=fd, stat=found)
+
+
+def is_link(found: os.stat_result) -> bool:
+    """Whether a name that was looked at leads elsewhere: a symbolic link, on Windows also a junction."""
+    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
+
+
+def _look(name: str, path: str) -> os.stat_result:
+    try:
+        found = os.lstat(name)
+    except OSError as fault:
+        raise _as_refusal(fault, path) from None
+    if is_link(found):
+        raise UnsafePathError(path, f"{os.path.basename(name)!r} is a symbolic link")
+    return found
+
+
+def _directory_by_name(root: str, components: tuple[str, ...], path: str) -> str:
+    place = root
+    for name in components:
+        place = _below(place, name, path)
+        if not stat.S_ISDIR(_look(place, path).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    return place
+
+
+def _open_by_name(parent: str, name: str, path: str, *, allow_hard_links: bool) -> OpenedFile:
+    place = _below(parent, name, path)
+    seen = _look(place, path)
+    _require_regular(seen, path, allow_hard_links=allow_hard_links)
+    try:
+        fd = os.open(place, _FILE)
+    except OSError as fault:
+        raise _as_refusal(fault, path) from None
+    try:
+        found = os.fstat(fd)
+        _require_same(seen, found, path)
+        _require_regular(found, path, allow_hard_links=allow_hard_links)
+    except BaseException:
+        os.close(fd)
+        raise
+    return OpenedFile(path=path, fd=fd, stat=found)
+
+
+def _require_same(seen: os.stat_result, found: os.stat_result, path: str) -> None:
+    if not os.path.samestat(seen, found):
+        raise UnsafePathError(path, "it was exchanged while it was opened")
+
+
+def _below(parent: str, name: str, path: str) -> str:
+    if ":" in name and os.name == "nt":
+        raise UnsafePathError(path, "it names a stream of a file")
+    return os.path.join(parent, name)
 
 
 def _lstat(parent: int, name: str, path: str) -> os.stat_result:

@@ -19,6 +19,7 @@ import stat
 import time
 from dataclasses import dataclass
 
+from prowess._internal.contained import is_link, opens_beneath
 from prowess.errors import LimitExceededError
 
 MAX_FILES = 20_000
@@ -33,6 +34,8 @@ _CACHE_ENTRIES = 20_000
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_FILE |= getattr(os, "O_BINARY", 0)
 
 _CacheKey = tuple[str, int, int, int, int]
 _cache: dict[_CacheKey, str] = {}
@@ -86,11 +89,14 @@ def read_tree(root: str) -> TreeManifest:
     """
     real = os.path.realpath(root)
     walk = _Walk(real)
-    fd = os.open(real, _DIRECTORY)
-    try:
-        walk.directory(fd, "", 0)
-    finally:
-        os.close(fd)
+    if opens_beneath():
+        fd = os.open(real, _DIRECTORY)
+        try:
+            walk.directory(fd, "", 0)
+        finally:
+            os.close(fd)
+    else:
+        walk.directory(real, "", 0)
     return TreeManifest(
         files=tuple(sorted(walk.files, key=lambda file: file.path.encode())),
         obstacles=tuple(sorted(walk.obstacles, key=os.fsencode)),
@@ -104,7 +110,11 @@ class _Walk:
         self.obstacles: list[str] = []
         self._bytes = 0
 
-    def directory(self, fd: int, prefix: str, depth: int) -> None:
+    def directory(self, fd: int | str, prefix: str, depth: int) -> None:
+        """Take what a directory holds, given as a descriptor, or as a path where the system opens nothing beneath one.
+
+        With paths the promise is the weaker one of `prowess._internal.contained`.
+        """
         if depth > MAX_DEPTH:
             raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
         with os.scandir(fd) as found:
@@ -112,6 +122,8 @@ class _Walk:
                 (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
                 for entry in found
             ]
+        if isinstance(fd, str):
+            names = [found for found in names if not self._leads_elsewhere(fd, prefix, found[0])]
         for name, is_directory, is_file in names:
             if name == _LEFT_OUT:
                 continue
@@ -123,7 +135,25 @@ class _Walk:
             else:
                 self._file(fd, name, path)
 
-    def _descend(self, parent: int, name: str, path: str, depth: int) -> None:
+    def _leads_elsewhere(self, parent: str, prefix: str, name: str) -> bool:
+        """Note a link or a junction as an obstacle, here where nothing else keeps it from being followed."""
+        try:
+            linked = is_link(os.lstat(os.path.join(parent, name)))
+        except OSError:
+            return False  # gone; opening it will say so
+        if linked and name != _LEFT_OUT:
+            self.obstacles.append(prefix + name)
+        return linked
+
+    def _descend(self, parent: int | str, name: str, path: str, depth: int) -> None:
+        if isinstance(parent, str):
+            try:
+                self.directory(os.path.join(parent, name), f"{path}/", depth + 1)
+            except FileNotFoundError:
+                pass  # as below
+            except OSError:
+                self.obstacles.append(path)
+            return
         try:
             fd = os.open(name, _DIRECTORY | _NO_FOLLOW, dir_fd=parent)
         except FileNotFoundError:
@@ -136,9 +166,12 @@ class _Walk:
         finally:
             os.close(fd)
 
-    def _file(self, parent: int, name: str, path: str) -> None:
+    def _file(self, parent: int | str, name: str, path: str) -> None:
         try:
-            fd = os.open(name, _FILE, dir_fd=parent)
+            if isinstance(parent, str):
+                fd = os.open(os.path.join(parent, name), _FILE)
+            else:
+                fd = os.open(name, _FILE, dir_fd=parent)
         except FileNotFoundError:
             return
         except OSError:

@@ -2,6 +2,10 @@
 
 Skills that merely lie in a directory someone works in are instructions from strangers until that person says
 otherwise, so absence, doubt and damage all mean no. A store that others could have written is not believed.
+
+A project is trusted under its path and as the very directory that was looked at: one that is moved away and replaced by
+another is not. The directory is known by its inode number; device numbers are left out, because they change when a
+machine starts. A project that is copied, or cloned anew, has to be trusted anew.
 """
 
 from __future__ import annotations
@@ -13,15 +17,23 @@ from datetime import UTC, datetime
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.file_lock import locked
-from prowess._internal.places import ensure_private_directory, prowess_home
+from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
 
 _VERSION = 1
 _MAX_BYTES = 4 * 1024 * 1024
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
+_Row = tuple[str, int | None]  # when it was decided, and which directory it was; None: whatever stands there
+
+
 class _UnreadableError(Exception):
     """The store exists and cannot be believed; the text says why."""
+
+
+def _identity(real: str) -> int | None:
+    """Return the inode number of a directory; None in the cache, where a path names its bytes and is made anew."""
+    return None if real.startswith(f"{os.path.realpath(cache_home())}{os.sep}") else os.stat(real).st_ino
 
 
 class TrustStore:
@@ -45,8 +57,10 @@ class TrustStore:
     def is_trusted(self, real_path: str) -> bool:
         """Whether this very directory was trusted; one above or below does not count."""
         try:
-            return os.path.realpath(real_path) in self._read()
-        except _UnreadableError:
+            real = os.path.realpath(real_path)
+            row = self._read().get(real)
+            return row is not None and row[1] in (None, os.stat(real).st_ino)
+        except (_UnreadableError, OSError):
             return False
 
     def listed(self) -> tuple[str, ...]:
@@ -69,7 +83,9 @@ class TrustStore:
         ensure_private_directory(os.path.dirname(self.path))
         with locked(f"{self.path}.lock"):
             trusted = self._read_to_change()
-            trusted.setdefault(real, datetime.now(UTC).isoformat(timespec="seconds"))
+            inode = _identity(real)
+            if real not in trusted or trusted[real][1] != inode:
+                trusted[real] = (datetime.now(UTC).isoformat(timespec="seconds"), inode)
             self._write(trusted)
         return real
 
@@ -90,20 +106,20 @@ class TrustStore:
                 self._write(trusted)
         return bool(known)
 
-    def _read_to_change(self) -> dict[str, str]:
+    def _read_to_change(self) -> dict[str, _Row]:
         try:
             return self._read()
         except _UnreadableError as fault:
             # Written over, a damaged store would lose what it held; that is for its owner to decide.
             raise OSError(f"{fault}; repair or remove it, then try again") from None
 
-    def _write(self, trusted: dict[str, str]) -> None:
-        rows = [{"path": path, "since": since} for path, since in sorted(trusted.items())]
+    def _write(self, trusted: dict[str, _Row]) -> None:
+        rows = [{"path": path, "since": since, "inode": inode} for path, (since, inode) in sorted(trusted.items())]
         text = json.dumps({"version": _VERSION, "trusted": rows}, ensure_ascii=False, indent=1)
         write_atomically(self.path, f"{text}\n".encode("utf-8", "surrogateescape"))
 
-    def _read(self) -> dict[str, str]:
-        """Return real path -> time of the decision; raise `_UnreadableError` where the file cannot be believed."""
+    def _read(self) -> dict[str, _Row]:
+        """Return real path -> row; raise `_UnreadableError` where the file cannot be believed."""
         try:
             fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
         except FileNotFoundError:
@@ -127,18 +143,19 @@ class TrustStore:
         if hasattr(os, "getuid") and found.st_uid not in (os.getuid(), 0):
             raise self._unreadable(f"it belongs to user {found.st_uid}")
 
-    def _parsed(self, data: bytes) -> dict[str, str]:
+    def _parsed(self, data: bytes) -> dict[str, _Row]:
         if len(data) > _MAX_BYTES:
             raise self._unreadable("it is too large")
         try:
             document = json.loads(data.decode("utf-8", "surrogateescape"))
             if document["version"] != _VERSION:
                 raise self._unreadable(f"it has version {document['version']!r}, this program knows {_VERSION}")
-            rows = {row["path"]: row["since"] for row in document["trusted"]}
-        except (ValueError, TypeError, KeyError, RecursionError):
+            rows = {row["path"]: (row["since"], row.get("inode")) for row in document["trusted"]}
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise self._unreadable("it is damaged") from None
-        if not all(isinstance(path, str) and isinstance(since, str) for path, since in rows.items()):
-            raise self._unreadable("it is damaged")
+        for path, (since, inode) in rows.items():
+            if not (isinstance(path, str) and isinstance(since, str) and isinstance(inode, int | None)):
+                raise self._unreadable("it is damaged")
         return rows
 
     def _unreadable(self, why: str) -> _UnreadableError:
