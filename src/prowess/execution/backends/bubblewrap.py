@@ -38,7 +38,7 @@ from prowess.execution.workspace import usable_workspace
 from prowess.execution.writable_workspace import writable_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from prowess.execution.interpreters import InterpreterMount
     from prowess.execution.request import ExecRequest
@@ -103,12 +103,12 @@ class BubblewrapSandbox:
 
     def run_blocking(self, request: ExecRequest, wake: int) -> ExecResult:
         """Run the script in this thread; a readable (or closed) pipe `wake` ends it early."""
-        try:
-            _check(request)
-            interpreter = self._interpreter(request)
-            program, version = self._program()
-            layout, command = _layout(request, interpreter), _command(request, interpreter)
-            with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as held:
+            with _setting_up():
+                _check(request)
+                interpreter = self._interpreter(request)
+                program, version = self._program()
+                layout, command = _layout(request, interpreter), _command(request, interpreter)
                 written = None
                 if layout.write and layout.workspace is not None:
                     written = held.enter_context(writable_workspace(layout.workspace, wake))
@@ -120,14 +120,9 @@ class BubblewrapSandbox:
                 held.callback(started.close)
                 if written is not None:
                     written.check_mounts(started.init_pid)
-                result = _run(started, request, group, version, wake)
-                return result if written is None else _with_notices(result, written.notices())
-        except OSError as fault:
-            if isinstance(fault, SkillError):  # some of ours are kinds of OSError as well
-                raise
-            where = f" ({fault.filename})" if fault.filename else ""
-            hint = f"the system refused a step of its set-up{where}: {fault.strerror or fault}"
-            raise SandboxUnavailableError(BACKEND, hint) from fault
+                bounds = _bound(started, request, group)
+            result = _run(started, request, group, bounds, version, wake)
+            return result if written is None else _with_notices(result, written.notices())
 
     def _attempt(self, request: ExecRequest, wake: int) -> ExecResult | Exception:
         try:
@@ -286,12 +281,30 @@ def _command(request: ExecRequest, interpreter: Interpreter) -> tuple[str, ...]:
     return (*interpreter.command, script, *request.args)
 
 
-def _run(started: Started, request: ExecRequest, group: ControlGroup, version: str, wake: int) -> ExecResult:
-    limits = request.limits
+@contextlib.contextmanager
+def _setting_up() -> Iterator[None]:
+    """Turn what the system refuses before the script starts into one error that says so."""
+    try:
+        yield
+    except OSError as fault:
+        if isinstance(fault, SkillError):  # some of ours are kinds of OSError as well
+            raise
+        where = f" ({fault.filename})" if fault.filename else ""
+        hint = f"the system refused a step of its set-up{where}: {fault.strerror or fault}"
+        raise SandboxUnavailableError(BACKEND, hint) from fault
+
+
+def _bound(started: Started, request: ExecRequest, group: ControlGroup) -> tuple[str, ...]:
+    """Set every bound on the waiting script; return the names of those that hold."""
     group.add(started.init_pid)
-    held = (*set_bounds(started.init_pid, limits), *group.enforced)
-    if syscall_filter() is not None:
-        held = (*held, "syscalls")
+    filtered = () if syscall_filter() is None else ("syscalls",)
+    return (*set_bounds(started.init_pid, request.limits), *group.enforced, *filtered)
+
+
+def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
+    started: Started, request: ExecRequest, group: ControlGroup, held: tuple[str, ...], version: str, wake: int
+) -> ExecResult:
+    limits = request.limits
     stdout, stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
     started.release()
     ending = supervise(
