@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -9,13 +11,15 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
-from prowess.policy import JsonlAuditLog
-from prowess.runtime import Session
+from prowess.policy import AuditRecord, JsonlAuditLog, read_tail
+from prowess.runtime import Session, disclosure
 from prowess.runtime.receipts import RECEIPT_SCHEMA
 from tests.runtime.making import codes, failure, names, result, write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from prowess.policy import AuditEvent
 
 pytestmark = pytest.mark.anyio
 
@@ -343,3 +347,74 @@ async def test_loads_and_unloads_leave_records_with_digests(catalog: Catalog, tm
     assert {record["session_id"] for record in records} == {session.session_id}
     loaded = next(record for record in records if record["kind"] == "skill.loaded")
     assert loaded["data"]["digest"].startswith("sha256:")
+
+
+class _Forgetful:
+    """A log of a host's own that cannot take one kind of record, and fails in its own way."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def append(self, event: AuditEvent) -> AuditRecord:
+        if event.kind == self._kind:
+            raise ConnectionError("secret")
+        return AuditRecord(sequence=1, at="", kind="", session_id=None, call_id=None, data={}, previous=None, hash="")
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"), [("skills.load", "skill.loaded"), ("skills.unload", "skill.unloaded")], ids=["load", "unload"]
+)
+async def test_a_change_that_could_not_be_recorded_is_said_to_have_happened(
+    catalog: Catalog, tool: str, kind: str
+) -> None:
+    session = Session(catalog, audit=_Forgetful(kind))
+    await session.call("skills.load", {"names": ["alpha"]})
+    detail = failure(await session.call(tool, {"names": ["alpha" if kind == "skill.unloaded" else "beta"]}))
+
+    assert detail["code"] == "unavailable"
+    assert "The tool did run" in detail["message"]
+    assert "secret" not in detail["message"]
+
+
+async def test_identifiers_that_no_record_could_hold_change_nothing(catalog: Catalog, tmp_path: Path) -> None:
+    log = JsonlAuditLog(tmp_path / "audit" / "audit.jsonl", "second")
+    session = Session(catalog, audit=log)
+    for call_id in ("\ud800", "i" * 4 * 1024 * 1024):
+        assert (await session.call("skills.load", {"names": ["alpha"]}, call_id)).success
+        assert (await session.call("skills.unload", {"all": True}, call_id)).success
+
+    records = [record for record in read_tail(log.path, 100) if record is not None]
+    assert [record.kind for record in records] == [
+        kind for change in ("skill.loaded", "skill.unloaded") * 2 for kind in ("tool.started", change, "tool.finished")
+    ]
+    assert len({record.call_id for record in records}) == 2
+
+
+async def test_a_body_made_to_be_slow_is_loaded_within_a_second_of_computing(tmp_path: Path) -> None:
+    write_skill(tmp_path, "slow", body="<" + " " * 1_000_000 + "\n")
+    session = Session(Catalog(tmp_path), body="result")
+
+    begun = time.process_time()
+    receipt = await _load(session, "slow")
+
+    assert receipt["active_skills"][0]["content"] is not None
+    assert time.process_time() - begun < 1
+
+
+async def test_the_loop_is_free_while_a_large_body_is_made_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_skill(tmp_path, "one")
+    session = Session(Catalog(tmp_path), body="result")
+    threads: list[str] = []
+    before = disclosure.skill_content
+
+    def noting(*arguments: Any, **named: Any) -> str:  # noqa: ANN401 -- handed on
+        threads.append(threading.current_thread().name)
+        return before(*arguments, **named)
+
+    monkeypatch.setattr(disclosure, "skill_content", noting)
+    await _load(session, "one")
+
+    assert threads
+    assert threading.main_thread().name not in threads

@@ -332,3 +332,36 @@ async def test_an_audited_call_costs_little(log: JsonlAuditLog) -> None:
         times.append(time.process_time() - begun)
     # Of processor time, because a busy machine has less of the other; a measured run of the tests doubles it.
     assert sorted(times)[50] < 0.006
+
+
+@pytest.mark.parametrize("call_id", ["\ud800", "i" * 4 * 1024 * 1024, "a\x1b[31m\n", "\U000e0041", ""])
+async def test_an_identifier_is_the_same_in_every_record_and_always_fits(log: JsonlAuditLog, call_id: str) -> None:
+    class Recording(Act):
+        async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+            log.append(AuditEvent(kind="test.acted", call_id=call.id))
+            return {"id": call.id}
+
+    result = await ToolExecutor([Recording()], audit=log).call(call(call_id))
+
+    identifier = str(result.unwrap()["id"])
+    assert [record.kind for record in records(log)] == ["tool.started", "test.acted", "tool.finished"]
+    assert {record.call_id for record in records(log)} == {identifier}
+    assert len(identifier) <= 81
+    assert identifier.isprintable()
+
+
+@pytest.mark.parametrize("end_too", [False, True])
+async def test_a_record_of_the_tool_that_fails_does_not_hide_that_it_ran(*, end_too: bool) -> None:
+    kept = Failing("tool.finished") if end_too else None
+
+    async def act() -> dict[str, object]:
+        raise AuditError("/var/audit.jsonl", "disk full")
+
+    tool = Act(act)
+    result = await ToolExecutor([tool], audit=kept).call(call())
+
+    assert tool.runs == 1
+    assert result.error_detail is not None
+    assert result.error_detail["code"] == "unavailable"
+    assert "disk full. The tool did run" in str(result.error)
+    assert str(result.error).count("could not be recorded") == (1 if end_too else 0)

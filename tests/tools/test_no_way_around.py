@@ -15,6 +15,8 @@ import anyio
 import pytest
 
 import prowess
+from prowess.catalog import Catalog
+from prowess.mcp_server.server import open_session
 from prowess.tools import AroundTheDoorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_door
 from prowess.tools.builtin import builtin_tools
 from prowess.tools.function_tool import FunctionTool
@@ -76,7 +78,8 @@ def _runs_calls(run: object) -> bool:
 
 
 CLASSES = sorted({found.__qualname__: found for found in _classes()}.items())
-_SESSION_TOOLS = {"LoadTool", "UnloadTool", "ReadTool", "RunScriptTool"}
+_SESSION_TOOLS = {"LoadTool", "UnloadTool", "ReadTool", "RunScriptTool", "SkillsListTool"}
+_OF_A_SESSION = {"skills.load", "skills.unload", "skills.read", "skills.run_script", "skills.list"}
 
 
 # What a constructor looks into, by the name of its parameter.
@@ -116,6 +119,23 @@ async def test_a_tool_does_nothing_for_anybody_but_its_executor(found: type, tmp
     with pytest.raises(AroundTheDoorError):
         await tool.run({"names": []}, ToolCall(id="1", name="any", arguments={}))
     assert os.listdir(tmp_path) == []
+
+
+async def test_no_tool_of_a_session_acts_for_anybody_but_its_executor(tmp_path: Path) -> None:
+    (tmp_path / "skills" / "one").mkdir(parents=True)
+    (tmp_path / "skills" / "one" / "SKILL.md").write_text("---\nname: one\ndescription: One.\n---\nOne.\n")
+    session = open_session(Catalog(tmp_path / "skills"), audit=KeptLog())
+    doors = [session._executor, session._user_door, session.reads._door]  # noqa: SLF001 -- as a program inside could
+    tools = [door.resolve(spec.name) for door in doors for spec in door.specs()]
+
+    assert {tool.spec.name for tool in tools} >= {*_OF_A_SESSION, "skill", "skills.invoke", "resources.read"}
+    for tool in tools:
+        inner: Tool | None = tool
+        while inner is not None:
+            with pytest.raises(AroundTheDoorError):
+                await inner.run({"names": ["one"], "skill": "one"}, ToolCall(id="1", name="any", arguments={}))
+            inner = getattr(inner, "wrapped", None)
+    assert session.active_skills == ()
 
 
 @pytest.mark.parametrize("name", WRAPPERS)

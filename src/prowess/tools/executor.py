@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
@@ -24,7 +24,7 @@ from prowess.tools.gates import Refuse
 from prowess.tools.names import spelling_table
 from prowess.tools.repeated_failure import RepeatedFailure
 from prowess.tools.result import ToolResult
-from prowess.tools.trail import Trail
+from prowess.tools.trail import Trail, shortened
 from prowess.tools.usage import Usage
 from prowess.tools.validation import require_fitting
 
@@ -108,6 +108,8 @@ class ToolExecutor:
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call and return its result; only cancellation raises."""
         begun = self._clock()
+        # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
+        call = replace(call, id=shortened(call.id))
         trail = Trail(self._audit, call, self._session_id)
         digest: str | None = None
         try:
@@ -151,17 +153,17 @@ class ToolExecutor:
             raise
         duration_ms = self._since(begun)
         failure = outcome if isinstance(outcome, SkillError) else None
+        # A record of the tool's own that could not be written: what went before it has happened.
+        remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
         try:
             await trail.finished(duration_ms, None if failure is None else failure.code)
         except AuditError as error:
-            if failure is None:
-                return _with_usage(
-                    ToolResult.failed(error, duration_ms=duration_ms, remark=_RUN_BUT_NOT_RECORDED), usage
-                )
-            return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=_unrecorded(error)), usage)
-        if isinstance(outcome, SkillError):
-            return _with_usage(ToolResult.failed(outcome, duration_ms=duration_ms), usage)
-        return _with_usage(ToolResult.ok(outcome, duration_ms=duration_ms), usage)
+            remarks.append(_RUN_BUT_NOT_RECORDED if failure is None else _unrecorded(error))
+            failure = error if failure is None else failure
+        if failure is not None:
+            remark = " ".join(remarks) or None
+            return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=remark), usage)
+        return _with_usage(ToolResult.ok(cast("Mapping[str, object]", outcome), duration_ms=duration_ms), usage)
 
     def _since(self, begun: int) -> int:
         return (self._clock() - begun) // 1_000_000
@@ -170,6 +172,10 @@ class ToolExecutor:
 _NOT_RUN = "The tool was not run, because every call must be recorded first."
 _RUN_BUT_NOT_RECORDED = (
     "The tool did run, but its end could not be recorded, so its result is withheld; "
+    "do not repeat the call until the log works again."
+)
+_RUN_BUT_NOT_ALL_RECORDED = (
+    "The tool did run, but not all that it did could be recorded, so its result is withheld; "
     "do not repeat the call until the log works again."
 )
 

@@ -35,11 +35,11 @@ class Trail:
 
     def __init__(self, log: AuditLog | None, call: ToolCall, session_id: str | None) -> None:
         self._log, self._session_id = log, session_id
-        self._call_id = _short(call.id)
+        self._call_id = call.id
         self._lock = threading.Lock()
         self._begun = self._abandoned = False
         self._arguments: dict[str, object] = {}
-        self.tool = _short(call.name)
+        self.tool = shortened(call.name)
         self.rule: str | None = None
         self.skill: str | None = None
 
@@ -52,7 +52,7 @@ class Trail:
                 self._arguments["arguments"] = _sizes(arguments)
                 environment = arguments.get(_ENVIRONMENT)
                 if isinstance(environment, Mapping):
-                    self._arguments["env"] = [_short(name) for name in sorted(environment)[:_MAX_NAMES]]
+                    self._arguments["env"] = [shortened(name) for name in sorted(environment)[:_MAX_NAMES]]
         return digest
 
     async def started(self) -> None:
@@ -68,7 +68,7 @@ class Trail:
     async def refused(self, code: str) -> None:
         """Record that the call was refused. AuditError where it is not recorded."""
         by = {"rule": self.rule, "skill": self.skill}
-        known = {name: _short(text) for name, text in by.items() if text is not None}
+        known = {name: shortened(text) for name, text in by.items() if text is not None}
         await self._shielded(lambda log: self._append(log, "tool.refused", {**self._arguments, "code": code, **known}))
 
     async def cancelled(self, duration_ms: int) -> None:
@@ -102,20 +102,26 @@ class Trail:
         event = AuditEvent(
             kind=kind, session_id=self._session_id, call_id=self._call_id, data={"tool": self.tool, **data}
         )
-        try:
-            log.append(event)
-        except AuditError:
-            raise
-        except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
-            raise AuditError(type(log).__name__, f"failed with {type(fault).__name__}") from fault
+        append(log, event)
+
+
+def append(log: AuditLog, event: AuditEvent) -> None:
+    """Write one record; AuditError where it is not written, whatever kept it from being."""
+    try:
+        log.append(event)
+    except AuditError:
+        raise
+    except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
+        raise AuditError(type(log).__name__, f"failed with {type(fault).__name__}") from fault
 
 
 def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:
     names = sorted(arguments)
-    sizes: dict[str, object] = {_short(name): len(canonical_json(arguments[name])) for name in names[:_MAX_NAMES]}
+    sizes: dict[str, object] = {shortened(name): len(canonical_json(arguments[name])) for name in names[:_MAX_NAMES]}
     return sizes if len(names) <= _MAX_NAMES else {**sizes, "…": len(names) - _MAX_NAMES}
 
 
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return an identifier or a name that a caller made up as a short text that every log can hold."""
     shown = printable_line(text[:_MAX_TEXT])
     return shown if len(text) <= _MAX_TEXT else f"{shown}…"
