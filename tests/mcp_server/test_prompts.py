@@ -59,7 +59,7 @@ async def test_a_prompt_gives_the_instructions_and_brings_the_skill_into_force_b
 ) -> None:
     async with in_process() as client:
         await client.call_tool("skills_load", {"names": ["beta"]})
-        assert (await _text(client, "alpha")).startswith('<skill_content name="alpha">\n# alpha\n\nDo alpha.\n')
+        assert (await _text(client, "alpha")).partition(">\n")[2].startswith("# alpha\n\nDo alpha.\n")
         listed = (await client.call_tool("skills_list", {})).structured_content["skills"]
         assert [one["active"] for one in listed] == [True, True]
         assert (await _text(client, "alpha")).startswith("<skill_content"), "a second time as well"

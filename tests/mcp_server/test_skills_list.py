@@ -51,7 +51,7 @@ async def test_a_cursor_stays_right_when_skills_come_and_go(in_process: Callable
     names = _more(skills, PAGE)
     async with in_process() as client:
         first = (await client.call_tool("skills_list", {})).structured_content
-        (skills / first["next_cursor"] / "SKILL.md").unlink()
+        (skills / first["skills"][-1]["name"] / "SKILL.md").unlink()
         _more_named(skills, "aardvark")
         rest = (await client.call_tool("skills_list", {"cursor": first["next_cursor"]})).structured_content
         assert [skill["name"] for skill in rest["skills"]] == names[-2:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,7 +57,9 @@ async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
             "next_cursor": None,
         }
         loaded = await call("skills_load", names=["alpha"])
-        assert loaded.content[0].text.startswith('<skill_content name="alpha">\n# alpha\n\nDo alpha.\n')
+        assert re.match(
+            r'<skill_content name="alpha" mark="[0-9a-f]{16}">\n# alpha\n\nDo alpha\.\n', loaded.content[0].text
+        )
         assert loaded.content[0].text.endswith("Loaded skills: alpha")
         assert loaded.structured_content["active_skills"][0]["content"] in loaded.content[0].text
         again = await call("skills_load", names=["alpha"])

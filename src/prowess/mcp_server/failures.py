@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
 from prowess.errors import SkillError
+from prowess.tools import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +32,8 @@ def protocol_error(uri: str | None = None) -> Iterator[None]:
     try:
         yield
     except SkillError as error:
+        failed = ToolResult.failed(error)  # for its texts: a model may be shown them
         if uri is not None and isinstance(error, LookupError):
-            raise MCPError(INVALID_PARAMS, str(error), {"uri": uri}) from error
-        detail = {"code": error.code, "message": str(error), "suggestions": list(error.suggestions)}
+            raise MCPError(INVALID_PARAMS, failed.error or "", {"uri": uri}) from error
         code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR
-        raise MCPError(code, str(error), detail) from error
+        raise MCPError(code, failed.error or "", dict(failed.error_detail or {})) from error

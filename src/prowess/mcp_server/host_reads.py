@@ -19,7 +19,8 @@ from prowess.catalog.skill_uri import INDEX, parse_skill_uri
 from prowess.mcp_server import older_forms
 from prowess.mcp_server.artifact_resources import SCHEME, as_text
 from prowess.policy import AuditEvent
-from prowess.tools import ToolCall, ToolExecutor, ToolSpec
+from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools.trail import append
 
 if TYPE_CHECKING:
     from prowess.mcp_server.artifact_resources import ArtifactShelf
@@ -91,6 +92,7 @@ class _ReadSkillFile:
         Raises:
             SkillError: as `HostReads.read`.
         """
+        require_door(self, call)
         content = await to_thread.run_sync(self._read, cast("str", arguments["uri"]))
         await self._record(content, call)
         return {"content": content}
@@ -114,7 +116,7 @@ class _ReadSkillFile:
                 call_id=call.id,
                 data={"uri": content.uri[:500], "digest": sha256_of(content.data), "bytes": len(content.data)},
             )
-            await to_thread.run_sync(self._audit.append, event)
+            await to_thread.run_sync(append, self._audit, event)
 
 
 def _manifest_of(uri: str) -> str | None:

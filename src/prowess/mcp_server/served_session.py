@@ -9,7 +9,7 @@ from prowess.mcp_server.host_reads import HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_shelf import SkillShelf
 from prowess.mcp_server.skills_list import SkillsListTool
-from prowess.runtime import Session
+from prowess.runtime import Session, disclosure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
 
 INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; names stay, descriptions give way
-_AGAIN = "- This list is as of the start of the server. skills.list shows it as it is now, and searches it.\n"
+_AGAIN = "- This list is as of the start of the server. skills_list shows it as it is now, and searches it.\n"
 
 
 class ServedSession(Session):
@@ -47,7 +47,8 @@ class ServedSession(Session):
     def host_instructions(self) -> str | None:
         """Return what a host shows its model once: the base rules and the skills there are; None without skills."""
         text = self.instructions(INSTRUCTIONS_BUDGET)
-        return text + _AGAIN if text else None
+        rules, tag, rest = text.partition(disclosure.AVAILABLE)
+        return f"{disclosure.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if text else None
 
     def _offered(self) -> list[SkillEntry]:
         return [offer.entry for offer in self._context.visibility.offers("model")]

@@ -7,7 +7,6 @@ result (`isError` with the error in `_meta`), never a protocol error.
 from __future__ import annotations
 
 import base64
-import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,13 +19,15 @@ from prowess import __version__
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
 from prowess.mcp_server import older_forms
 from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
+from prowess.mcp_server.cursors import cursor_after, position_of
 from prowess.mcp_server.failures import protocol_error
+from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import OnlySession, ServedSession
 from prowess.mcp_server.skills_extension import SkillsExtension
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from prowess.mcp_server.served_session import Sessions
 
 RESOURCES_PAGE = 200
-_CURSOR = re.compile(r"[0-9]{1,9}")
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
 
@@ -123,7 +123,7 @@ class _Handlers:
         result = await session.call(params.name, params.arguments or {}, _call_id(context))
         await self._changes.look()
         left = session.artifacts.add(result.result) if result.success and result.result else []
-        shape = shapes.call_result(result, _reading(result.result) if result.result else None)
+        shape = shapes.call_result(result, reading(result.result) if result.result else None)
         content = [*cast("Iterable[object]", shape["content"]), *map(_link, left)]
         return types.CallToolResult.model_validate({**shape, "content": content}, by_name=False)
 
@@ -139,7 +139,7 @@ class _Handlers:
         ]
         start = _position(params)
         page = every[start : start + RESOURCES_PAGE]
-        more = str(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
+        more = cursor_after(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
         return types.ListResourcesResult(resources=page, next_cursor=more)
 
     async def list_resource_templates(
@@ -169,7 +169,7 @@ class _Handlers:
         session = await self._sessions.of(context)
         every = session.prompts.listed()
         start = _position(params)
-        more = str(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
+        more = cursor_after(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
         return types.ListPromptsResult(
             prompts=[_prompt(one) for one in every[start : start + RESOURCES_PAGE]], next_cursor=more
         )
@@ -203,8 +203,8 @@ def _call_id(context: ServerRequestContext[Any]) -> str:
 
 
 def _position(params: types.PaginatedRequestParams | None) -> int:
-    cursor = "" if params is None else params.cursor or ""
-    return int(cursor) if _CURSOR.fullmatch(cursor) else 0
+    with protocol_error():
+        return position_of(None if params is None else params.cursor)
 
 
 def _document(entry: SkillEntry) -> types.Resource:
@@ -221,18 +221,6 @@ def _prompt(prompt: SkillPrompt) -> types.Prompt:
         for argument in prompt.arguments
     ]
     return types.Prompt(name=prompt.name, description=prompt.description, arguments=arguments)
-
-
-def _reading(result: Mapping[str, object]) -> str | None:
-    """Return the better text for a load: the wrapped bodies and the notices. None: the result as JSON says it best."""
-    if "active_skills" not in result:
-        return None
-    active = cast("list[Mapping[str, object]]", result["active_skills"])
-    notices = cast("list[Mapping[str, object]]", result["notices"])
-    bodies = [cast("str", skill["content"]) for skill in active if skill.get("content")]
-    names = ", ".join(cast("str", skill["name"]) for skill in active) or "none"
-    remarks = [f"Notice: {notice['message']}" for notice in notices]
-    return "\n".join([*bodies, f"Loaded skills: {names}", *remarks])
 
 
 def _facts(artifact: ArtifactResource) -> dict[str, Any]:

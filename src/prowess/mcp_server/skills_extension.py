@@ -14,6 +14,7 @@ from anyio import to_thread
 from mcp import types
 from pydantic import Field
 
+from prowess.mcp_server.cursors import cursor_after, last_before
 from prowess.mcp_server.failures import protocol_error
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ class SkillsExtension:
         """Return one page of entries; a page ends at a name, so a later page is right whatever came or went."""
         session = await self._sessions.of(context)
         with protocol_error():
-            skills, after = await to_thread.run_sync(session.skills.page, params.cursor or "", PAGE)
+            skills, after = await to_thread.run_sync(session.skills.page, last_before(params.cursor), PAGE)
         result = {"resultType": "complete", "skills": [skill.as_entry() for skill in skills], **CACHING}
-        return result if after is None else {**result, "nextCursor": after}
+        return result if after is None else {**result, "nextCursor": cursor_after(after)}
 
     async def get(self, context: ServerRequestContext[Any, Any], params: GetParams) -> dict[str, Any]:
         """Return the entry of one skill, listed or not."""
@@ -78,10 +79,13 @@ class SkillsExtension:
         """Return the direct children of a directory."""
         session = await self._sessions.of(context)
         with protocol_error():
+            last = last_before(params.cursor)
             children = await to_thread.run_sync(session.skills.children, params.uri)
-        rest = [child for child in children if child.name > (params.cursor or "")]
+        rest = [child for child in children if child.name > last]
         result = {"resultType": "complete", "resources": [_resource(child) for child in rest[:DIRECTORY_PAGE]]}
-        return {**result, "nextCursor": rest[DIRECTORY_PAGE - 1].name} if len(rest) > DIRECTORY_PAGE else result
+        if len(rest) <= DIRECTORY_PAGE:
+            return result
+        return {**result, "nextCursor": cursor_after(rest[DIRECTORY_PAGE - 1].name)}
 
 
 def _resource(child: Child) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
 
-from prowess.tools import ToolSpec
+from prowess.mcp_server.cursors import cursor_after, last_before
+from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -77,11 +78,11 @@ class SkillsListTool:
         self._expose_location = expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return one page."""
-        del call
+        """Return one page; InvalidArgumentsError where the cursor is none of ours."""
+        require_door(self, call)
+        after = last_before(cast("str", arguments.get("cursor", "")))
         await to_thread.run_sync(self._catalog.refresh)
         words = cast("str", arguments.get("query", "")).casefold().split()
-        after = cast("str", arguments.get("cursor", ""))
         found = [entry for entry in sorted(self._offered(), key=_name) if _has(entry, words)]
         rest = [entry for entry in found if _name(entry) > after]
         page = rest[:PAGE]
@@ -96,7 +97,7 @@ class SkillsListTool:
                 }
                 for entry in page
             ],
-            "next_cursor": _name(page[-1]) if len(rest) > len(page) else None,
+            "next_cursor": cursor_after(_name(page[-1])) if len(rest) > len(page) else None,
         }
 
 
