@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.catalog import Catalog
+from prowess.execution import ExecResult, Guarantees, default_sandbox
+from prowess.runtime import Session
+from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_OUTPUT, commands, shown
+from prowess.runtime.substitution import Values
+from prowess.store import MemorySessionStore
+from tests.runtime.making import codes, result, write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+needs_sandbox = pytest.mark.skipif(not default_sandbox().probe().available, reason="no sandbox can start here")
+
+BODY = """\
+Häd: !`echo one` and !`echo one`
+
+Shown: `` !`echo two` ``, \\!`echo three`, wow!`echo four`, !``echo five``, <!-- !`echo six` -->
+
+```
+!`echo seven`
+```
+
+- item !`echo eight`
+
+| a |
+|---|
+| !`echo nine` |
+"""
+
+
+@pytest.mark.proves("runtime.activate.dynamic.code")
+def test_only_marked_inline_code_is_a_command_and_each_has_its_place() -> None:
+    found = commands(BODY)
+    assert [command.text for command in found] == ["echo one", "echo one", "echo eight", "echo nine"]
+    assert [BODY[command.start : command.end] for command in found] == [f"!`{command.text}`" for command in found]
+    assert found[0].start != found[1].start
+    assert commands("no code, no mark: `a` b!") == ()
+
+
+def test_without_a_parser_that_knows_places_nothing_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyromark", None)
+    assert commands(BODY) == ()
+
+
+def test_words_are_split_before_placeholders_are_replaced() -> None:
+    values = Values(skill_dir=".", session_id="s", args="'a; b' $2 && x")
+    (command,) = commands("!`git log \"$1\" $2 '$HOME' | cat`")
+    assert command.argv(values) == ("git", "log", "a; b", "$2", "$HOME", "|", "cat")
+    (broken,) = commands('!`echo "open`')
+    assert broken.argv(values) == ()
+
+
+def _done(exit_code: int = 0, stdout: bytes = b"", stderr: bytes = b"", *, timed_out: bool = False) -> ExecResult:
+    guarantees = Guarantees(
+        backend="none", version="0", tier=0, network="none", filesystem="none", enforced=(), not_enforced=()
+    )
+    return ExecResult(
+        exit_code=exit_code,
+        stdout=stdout,
+        stderr=stderr,
+        stdout_bytes=len(stdout),
+        stderr_bytes=len(stderr),
+        timed_out=timed_out,
+        duration_ms=1,
+        guarantees=guarantees,
+    )
+
+
+def test_a_command_is_replaced_by_its_output_or_by_what_went_wrong() -> None:
+    assert shown(_done(stdout=b"a\nb\n\n")) == "a\nb"
+    assert shown(_done(2, stderr=b"x\nno such thing\n")) == "[command failed with status 2: no such thing]"
+    assert shown(_done(1)) == "[command failed with status 1]"
+    assert shown(_done(137, timed_out=True)) == f"[command ended after {COMMAND_SECONDS:g} s]"
+    assert shown(_done(stdout=b"x" * (MAX_OUTPUT + 5))).endswith(
+        f"[output cut at {MAX_OUTPUT} of {MAX_OUTPUT + 5} characters]"
+    )
+
+
+@pytest.mark.proves("runtime.activate.dynamic")
+async def test_commands_are_text_unless_the_host_allows_them(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "a", body="Now: !`touch /workspace/ran`.\n")
+    session = Session(Catalog(tmp_path / "skills"), workspace=tmp_path, write=True)
+    receipt = await session.load(["a"])
+    assert codes(receipt) == ["commands_not_run"]
+    assert "Now: !`touch /workspace/ran`." in session.instructions()
+    assert not (tmp_path / "ran").exists()
+
+
+@needs_sandbox
+@pytest.mark.proves("runtime.activate.dynamic", "runtime.activate.dynamic.code")
+async def test_allowed_commands_run_in_the_sandbox_without_a_shell_once_an_activation(tmp_path: Path) -> None:
+    body = (
+        "1 !`echo $HOME ; echo $(id) > x` 2 !`scripts/own.sh $1` 3 !`cat ${SKILL_DIR}/notes.md`"
+        ' 4 !`ls /etc/passwd` 5 !`nonsense-program` 6 !`echo "open` 7 `!`\n'
+    )
+    files = {"scripts/own.sh": '#!/bin/sh\necho "own $1 !\\`echo again\\` \\$1"\n', "notes.md": "note\n"}
+    directory = write_skill(tmp_path / "skills", "a", body=body, files=files)
+    (directory / "scripts" / "own.sh").chmod(0o755)
+    store = MemorySessionStore()
+    session = Session(Catalog(tmp_path / "skills"), commands=True, store=store, session_id="one")
+
+    done = result(await session.call("skill", {"skill": "a", "args": "'x; y' z"}))
+
+    told = session.instructions()
+    for text in (done["content"], told):
+        assert "1 $HOME ; echo $(id) > x 2" in text
+        assert "2 own x; y !`echo again` $1 3 note 4" in text
+        assert f"4 [command failed with status 2: ls: cannot access '{tmp_path}'" in text
+        assert "5 [command failed with status 127: nonsense-program: No such file or directory]" in text
+        assert "6 [command not run: its quotes are open, or it is empty] 7 `!`" in text
+    again = Session(Catalog(tmp_path / "skills"), store=store, session_id="one")
+    await again.refresh()
+    assert again.instructions() == told
+
+
+@needs_sandbox
+async def test_at_most_sixteen_commands_run(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "a", body="!`echo x` " * 17 + "\n")
+    session = Session(Catalog(tmp_path / "skills"), commands=True)
+    await session.load(["a"])
+    assert "x " * 16 + "!`echo x`" in session.instructions()
