@@ -9,6 +9,9 @@ cd "$(dirname "$0")/.."
 HERE=$PWD
 BIN=$HERE/.venv/bin
 PLACE=$HERE/.cache/peers
+PROWESS_HOME=$(mktemp -d) # what our server records of this belongs to nobody
+export PROWESS_HOME
+trap 'rm -rf "$PROWESS_HOME"' EXIT
 INSPECTOR=0.15.0 # later ones need Node 22
 failed=0
 

@@ -162,7 +162,8 @@ class ToolNotFoundError(SkillError, LookupError):
         self.name, self.suggestions = name, suggestions
 
     def __str__(self) -> str:
-        return f"no tool is called {self.name!r}{_did_you_mean(self.suggestions)}"
+        meant = _did_you_mean(self.suggestions) or "; call one of the tools that were offered"
+        return f"no tool is called {self.name!r}{meant}"
 
 
 class ResourceNotFoundError(SkillError, LookupError):

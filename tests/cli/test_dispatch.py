@@ -48,7 +48,7 @@ def test_a_command_that_returns_nothing_succeeded(outcome: list[object]) -> None
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (SkillNotFoundError("pdf"), exit_codes.FAILED),
+        (SkillNotFoundError("pdf", ("pdfs",)), exit_codes.FAILED),
         (PolicyDeniedError("rule", "reason"), exit_codes.DENIED),
         (SandboxUnavailableError("bubblewrap", "install it"), exit_codes.UNAVAILABLE),
         (StoreError("sqlite:///x", "locked"), exit_codes.UNAVAILABLE),
@@ -63,6 +63,20 @@ def test_an_error_raised_on_purpose_is_one_sentence_and_a_code(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == f"error: {error}\n"
+
+
+def test_a_name_without_a_likeness_is_told_where_to_look(
+    outcome: list[object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome.append(SkillNotFoundError("pdf"))
+    assert dispatch.run(["list"]) == exit_codes.FAILED
+    assert capsys.readouterr().err == "error: no skill is called 'pdf'; `prowess list` shows what there is\n"
+
+
+def test_what_the_system_refuses_is_one_sentence(outcome: list[object], capsys: pytest.CaptureFixture[str]) -> None:
+    outcome.append(OSError(28, "No space left on device", "a\nb"))
+    assert dispatch.run(["list"]) == exit_codes.FAILED
+    assert capsys.readouterr().err == "error: a\\nb: No space left on device\n"
 
 
 def test_a_fault_of_the_command_line_shows_usage(outcome: list[object], capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.runtime import disclosure
-from prowess.runtime.disclosure import ActiveBody, ListedSkill, estimate_tokens
+from prowess.runtime.disclosure import DEFAULT_BUDGET, ActiveBody, ListedSkill, estimate_tokens, instructions
 
 _TWO = [
     ListedSkill(name="a", description="Does a.", location="/s/a/SKILL.md"),
@@ -131,3 +131,24 @@ def test_a_load_result_lists_the_directory_and_at_most_fifty_files() -> None:
     assert text.count("<file>") == 50
     assert "and 10 more" in text
     assert "Directory" not in disclosure.skill_content("a", "Body", directory=None, resources=())
+
+
+def test_without_a_budget_a_long_list_is_bounded_and_the_cut_is_reported() -> None:
+    many = [ListedSkill(name=f"skill-{number}", description="Does it. " * 50) for number in range(200)]
+    found = instructions(many, [], bodies_in_results=False)
+    assert found.tokens["available"] <= DEFAULT_BUDGET
+    assert all(f"<name>skill-{number}</name>" in found.text for number in range(200))
+    assert len(found.shortened) == 200
+    assert not found.over_budget
+    assert found.notice is not None
+    assert found.notice.startswith("200 descriptions of skills were shortened")
+    whole = instructions(many, [], bodies_in_results=False, budget=1_000_000)
+    assert (whole.shortened, whole.notice) == ((), None)
+
+
+def test_names_are_kept_where_they_alone_are_too_long() -> None:
+    many = [ListedSkill(name=f"skill-{number}", description="Does it.") for number in range(2000)]
+    found = instructions(many, [], bodies_in_results=False)
+    assert found.over_budget
+    assert found.text.count("<name>") == 2000
+    assert "the names alone are longer than that" in str(found.notice)

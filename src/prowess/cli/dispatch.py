@@ -24,6 +24,7 @@ from prowess.errors import (
     PolicyError,
     SandboxUnavailableError,
     SkillError,
+    SkillNotFoundError,
     StoreError,
 )
 
@@ -105,6 +106,9 @@ def run(arguments: list[str]) -> int:
         fault.show()
         return fault.exit_code
     except SkillError as fault:
+        if isinstance(fault, SkillNotFoundError) and not (fault.suggestions or fault.reason):
+            output.error(printable_line(f"{fault}; `prowess list` shows what there is"))
+            return exit_codes.FAILED
         several = isinstance(fault, PolicyError | InvalidSkillError)  # one line for each of their problems
         output.error(str(fault) if several else printable_line(str(fault)))
         return _code_for(fault)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 CHARACTERS_PER_TOKEN = 4
+DEFAULT_BUDGET = 4000  # tokens for the list of skills: 2 % of a window of 200 000, and enough for some 50 whole ones
 MAX_LISTED_RESOURCES = 50
 AVAILABLE = "<available_skills>\n"
 _CUT = "…"
@@ -110,6 +111,15 @@ class Disclosure:
     shortened: tuple[str, ...] = ()
     over_budget: bool = False
 
+    @property
+    def notice(self) -> str | None:
+        """One sentence on what was cut, for whoever runs the host; None where everything is there."""
+        if not self.shortened:
+            return None
+        cut_short = f"{len(self.shortened)} descriptions of skills were shortened to keep their list within its budget"
+        beyond = "; the names alone are longer than that" if self.over_budget else ""
+        return f"{cut_short}{beyond}; ask for the instructions with a larger budget, or list fewer skills"
+
 
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of `text` as its characters / 4, rounded up."""
@@ -127,7 +137,8 @@ def instructions(
 ) -> Disclosure:
     """Compose the instructions of one call; without skills to list or active ones nothing is said of skills.
 
-    `budget` bounds the list of available skills in tokens: every name stays, descriptions are shortened. `by_files` is
+    `budget` bounds the list of available skills in tokens, 4000 without one: every name stays, descriptions are
+    shortened. `by_files` is
     for agents that read skills as files. `before` are further sections (name -> text), which stand first.
     """
     first = dict(before or {})
@@ -137,9 +148,10 @@ def instructions(
         return Disclosure(
             text=text, tokens={**sizes, "base": 0, "available": 0, "active": 0, "total": estimate_tokens(text)}
         )
+    budget = DEFAULT_BUDGET if budget is None else budget
     forks = [skill.name for skill in listed if skill.is_fork]
     base = _FILE_RULES if by_files else base_rules(bodies_in_results=bodies_in_results, forks=forks)
-    limit = None if budget is None else _limit(listed, budget * CHARACTERS_PER_TOKEN)
+    limit = _limit(listed, budget * CHARACTERS_PER_TOKEN)
     available = available_skills(listed, limit)
     current = "" if bodies_in_results else active_skills(active)
     changed = changed_on_disk(active)
@@ -156,7 +168,7 @@ def instructions(
         shortened=()
         if limit is None
         else tuple(skill.name for skill in listed if cut(skill, limit) != skill.description),
-        over_budget=budget is not None and estimate_tokens(available) > budget,
+        over_budget=estimate_tokens(available) > budget,
     )
 
 

@@ -47,6 +47,7 @@ def _instructions(session: SyncSession, arguments: Mapping[str, object]) -> Tool
             "tokens": dict(disclosed.tokens),
             "shortened": list(disclosed.shortened),
             "over_budget": disclosed.over_budget,
+            "notice": disclosed.notice,
         }
     )
 

@@ -388,8 +388,9 @@ class Session:
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
 
-        `budget` bounds the list of available skills, in tokens (characters / 4). `exposure` says how the model meets
-        the skills; `navigation` and `tool_system` put the texts of `prowess.runtime.prompts` before them.
+        `budget` bounds the list of available skills, in tokens (characters / 4); 4000 without one.
+        `exposure` says how the model meets the skills; `navigation` and `tool_system` put the texts of
+        `prowess.runtime.prompts` before them.
         """
         return self.disclose(budget, **options).text
 
