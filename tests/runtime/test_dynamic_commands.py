@@ -99,7 +99,7 @@ async def test_commands_are_text_unless_the_host_allows_them(tmp_path: Path) -> 
 async def test_allowed_commands_run_in_the_sandbox_without_a_shell_once_an_activation(tmp_path: Path) -> None:
     body = (
         "1 !`echo $HOME ; echo $(id) > x` 2 !`scripts/own.sh $1` 3 !`cat ${SKILL_DIR}/notes.md`"
-        ' 4 !`ls /etc/passwd` 5 !`nonsense-program` 6 !`echo "open` 7 `!`\n'
+        f' 4 !`ls {tmp_path}` 5 !`nonsense-program` 6 !`echo "open` 7 `!`\n'
     )
     files = {"scripts/own.sh": '#!/bin/sh\necho "own $1 !\\`echo again\\` \\$1"\n', "notes.md": "note\n"}
     directory = write_skill(tmp_path / "skills", "a", body=body, files=files)
