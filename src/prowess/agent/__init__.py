@@ -1,0 +1,69 @@
+"""Agents: the turn loop over any model, sub-agents for skills that fork, and a model of a script for tests."""
+
+from __future__ import annotations
+
+from prowess.agent.agent import Agent
+from prowess.agent.create_skill import CreateSkillTool
+from prowess.agent.forks import AgentForkRunner
+from prowess.agent.instructions import SystemPrompt, system_prompt
+from prowess.agent.model import (
+    AssistantMessage,
+    Message,
+    Model,
+    ModelError,
+    ModelRequest,
+    Opaque,
+    Part,
+    TextDelta,
+    ToolMessage,
+    ToolUse,
+    Usage,
+    UserMessage,
+)
+from prowess.agent.pydantic_ai_model import PydanticAIModel
+from prowess.agent.result import (
+    AgentResult,
+    AgentStep,
+    Budget,
+    CallFinished,
+    CallStarted,
+    Ended,
+    Said,
+    SkillActivated,
+    SkillDeactivated,
+    TurnStarted,
+)
+from prowess.agent.scripted import ScriptedModel, ScriptedTurn
+
+__all__ = [
+    "Agent",
+    "AgentForkRunner",
+    "AgentResult",
+    "AgentStep",
+    "AssistantMessage",
+    "Budget",
+    "CallFinished",
+    "CallStarted",
+    "CreateSkillTool",
+    "Ended",
+    "Message",
+    "Model",
+    "ModelError",
+    "ModelRequest",
+    "Opaque",
+    "Part",
+    "PydanticAIModel",
+    "Said",
+    "ScriptedModel",
+    "ScriptedTurn",
+    "SkillActivated",
+    "SkillDeactivated",
+    "SystemPrompt",
+    "TextDelta",
+    "ToolMessage",
+    "ToolUse",
+    "TurnStarted",
+    "Usage",
+    "UserMessage",
+    "system_prompt",
+]

@@ -1,0 +1,200 @@
+"""An agent: a model, a catalog of skills, and the turn loop between them.
+
+Each run has a session of its own, which ends with it. The user says what is wanted and nothing about skills: the model
+sees what there is, and the session enforces what it may do.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Unpack
+
+import anyio
+
+from prowess.agent.create_skill import CreateSkillTool
+from prowess.agent.forks import AgentForkRunner
+from prowess.agent.instructions import ROLE, SystemPrompt, system_prompt
+from prowess.agent.result import AgentStep, Budget
+from prowess.agent.transcript import Transcript
+from prowess.agent.turn_loop import TurnLoop
+from prowess.errors import InvalidArgumentsError
+from prowess.format.extended_fields import extended_fields
+from prowess.runtime import Session
+from prowess.tools.approvers import NoApprover
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+    from prowess.agent.model import Model
+    from prowess.agent.result import AgentResult
+    from prowess.catalog import Catalog
+    from prowess.runtime.options import SessionOptions
+
+MAX_TURNS = 50
+
+
+class Agent:
+    """Runs tasks with `model`, a `Model` or the name of one that pydantic-ai reaches (`provider:name`).
+
+    A model that is an async context manager is open during each run, and only then.
+
+    A run ends with an answer, after `max_turns` calls of the model, at a bound of `budget`, or when calls keep failing.
+    `models` are further models by the names that skills and agent types use for them: a fork runs with the one its
+    skill names, and a skill that is in force is followed with the one it names where that is configured. `on_event`
+    gets every step, and may be async. `role` begins the system prompt; `project` is a directory whose AGENTS.md and
+    CLAUDE.md belong into it. With `skills_dir` the agent may write new skills there (`create_skill`), each after the
+    yes of `approver`. All other options are those of `Session`, `policy` and `approver` among them; without an approver
+    nobody is asked, and what needs a person's yes is refused.
+
+        agent = Agent("anthropic:claude-sonnet-4-5", catalog=Catalog.discover())
+        result = await agent.run("Review the changes in the auth module")
+
+    Raises:
+        InvalidArgumentsError: `max_turns` is below 1, or the model cannot be reached.
+    """
+
+    def __init__(
+        self,
+        model: Model | str,
+        *,
+        catalog: Catalog,
+        role: str = ROLE,
+        max_turns: int = MAX_TURNS,
+        budget: Budget | None = None,
+        models: Mapping[str, Model] | None = None,
+        on_event: Callable[[AgentStep], object] | None = None,
+        project: str | os.PathLike[str] | None = None,
+        skills_dir: str | os.PathLike[str] | None = None,
+        **options: Unpack[SessionOptions],
+    ) -> None:
+        if max_turns < 1:
+            raise InvalidArgumentsError(("max_turns must be at least 1",))
+        self._model = _reached(model) if isinstance(model, str) else model
+        self._models = dict(models or {})
+        self._catalog, self._role, self._max_turns = catalog, role, max_turns
+        self._budget = budget or Budget()
+        self._on_event = on_event
+        self._project = None if project is None else os.path.abspath(project)
+        self._options = options
+        self._options.setdefault("fork_runner", AgentForkRunner(self._model, models=self._models, budget=self._budget))
+        # Each run opens a session of its own, and what can be gone through once must serve them all.
+        tools = tuple(options.get("extra_tools", ()))
+        if skills_dir is not None:
+            tools = (*tools, CreateSkillTool(skills_dir, catalog, options.get("approver") or NoApprover()))
+        self._options["extra_tools"] = tools
+        self._options["agent_types"] = tuple(options.get("agent_types", ()))
+
+    async def run(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:
+        """Carry out one task; how it ended is in the result.
+
+        `transcript` names a new file that gets every message as a JSON line, readable by its owner alone.
+
+        Raises:
+            InvalidArgumentsError: the transcript's file exists, or a session option is wrong.
+        """
+        return await self._run(task, transcript, self._tell)
+
+    def run_sync(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:
+        """As `run`, for programs without an event loop."""
+
+        async def run() -> AgentResult:
+            return await self.run(task, transcript=transcript)
+
+        return anyio.run(run)
+
+    @asynccontextmanager
+    async def stream(
+        self, task: str, *, transcript: str | os.PathLike[str] | None = None
+    ) -> AsyncIterator[MemoryObjectReceiveStream[AgentStep]]:
+        """Carry out one task and yield its steps as they happen; the last is `Ended`. Leaving early cancels the run.
+
+        async with agent.stream("Sum up march.csv") as steps:
+            async for step in steps:
+                if isinstance(step, Said):
+                    print(step.text, end="")
+        """
+        send, receive = anyio.create_memory_object_stream[AgentStep](0)
+        faults: list[Exception] = []
+
+        async def produce(channel: MemoryObjectSendStream[AgentStep]) -> None:
+            async def emit(step: AgentStep) -> None:
+                await self._tell(step)
+                with suppress(anyio.BrokenResourceError):  # nobody listens any more
+                    await channel.send(step)
+
+            async with channel:
+                try:
+                    await self._run(task, transcript, emit)
+                except Exception as fault:  # noqa: BLE001 -- raised below, where it is no group of one
+                    faults.append(fault)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(produce, send)
+            try:
+                async with receive:
+                    yield receive
+            except Exception as fault:  # noqa: BLE001 -- as above
+                faults.insert(0, fault)
+            finally:
+                tasks.cancel_scope.cancel()
+        if faults:
+            raise faults[0]
+
+    def system_prompt(self) -> SystemPrompt:
+        """Return what a run's instructions begin with, part by part, with what each costs."""
+        return self._prompt(Session(self._catalog, **self._options))
+
+    async def _run(
+        self, task: str, transcript: str | os.PathLike[str] | None, emit: Callable[[AgentStep], Awaitable[None]]
+    ) -> AgentResult:
+        with ExitStack() as files:
+            written = None if transcript is None else files.enter_context(Transcript(transcript))
+            session = await Session.create(self._catalog, **self._options)
+            models = AsyncExitStack()
+            try:
+                for model in (self._model, *self._models.values()):
+                    if isinstance(model, AbstractAsyncContextManager):
+                        await models.enter_async_context(model)
+                before = self._prompt(session).text
+                loop = TurnLoop(
+                    session,
+                    model=lambda: self._preferred(session),
+                    instructions=lambda: "\n".join(part for part in (before, session.instructions()) if part),
+                    max_turns=self._max_turns,
+                    budget=self._budget,
+                    emit=emit,
+                    transcript=written,
+                )
+                return await loop.run(task)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await session.close()
+                    await models.aclose()
+
+    def _prompt(self, session: Session) -> SystemPrompt:
+        return system_prompt(session.tools(), role=self._role, project=self._project)
+
+    def _preferred(self, session: Session) -> Model:
+        """Return the model that the most recently loaded skill prefers, where that is configured."""
+        for skill in reversed(session.active_skills):
+            wanted = extended_fields(skill.properties).model
+            if wanted in self._models:
+                return self._models[wanted]
+        return self._model
+
+    async def _tell(self, step: AgentStep) -> None:
+        if self._on_event is not None:
+            told = self._on_event(step)
+            if inspect.isawaitable(told):
+                await told
+
+
+def _reached(name: str) -> Model:
+    # Imported here, not at the top: pydantic-ai is an extra, and slow to load.
+    from prowess.agent.pydantic_ai_model import PydanticAIModel
+
+    return PydanticAIModel(name)

@@ -1,0 +1,239 @@
+"""`create_skill`: an agent writes a skill of its own, from what a user asked for in plain words.
+
+A draft is made and validated first, and every fault goes back to the model. Then a person is asked, who sees the whole
+text. Only then it is written, to the one directory that the host named, under a name that nothing there has: nothing is
+ever overwritten. The catalog sees it when its SKILL.md is complete, which is the last thing that is put in place.
+Platform requirements 003, journey 3.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from prowess._internal.atomic_write import write_atomically
+from prowess._internal.contained import check_relative
+from prowess.errors import (
+    ApprovalRequiredError,
+    InvalidArgumentsError,
+    InvalidSkillError,
+    PolicyDeniedError,
+    SkillError,
+    SkillNotFoundError,
+)
+from prowess.format import parse_document, validate_skill
+from prowess.format.name import name_faults
+from prowess.format.quoting import double_quoted
+from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
+from prowess.tools import ToolSpec, require_door
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.catalog import Catalog
+    from prowess.policy.approval import Approver
+    from prowess.tools import ToolCall
+
+_TEXT = {"type": "string", "minLength": 1}
+_MOST_FILES = 50
+
+SPEC = ToolSpec(
+    name="create_skill",
+    title="Create a skill",
+    description=(
+        "Write a new skill for a kind of task that the user wants done again and again. It is validated first, and "
+        "every fault is returned; correct them and call again. A person is asked before anything is written. Links in "
+        "the instructions must lead to files that you pass along. Afterwards tell the user that the skill was created "
+        "and offer to test it; do not use it before."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "name": {**_TEXT, "description": "Lower-case letters, digits and single hyphens: weekly-status-report."},
+            "description": {**_TEXT, "description": "What the skill does and when to use it, for choosing it."},
+            "instructions": {**_TEXT, "description": "The body in Markdown: the steps to follow."},
+            "allowed_tools": {
+                "type": "array",
+                "items": _TEXT,
+                "description": "Tools that the skill needs, such as Read or Bash(git:*); without it, no restriction.",
+            },
+            "files": {
+                "type": "array",
+                "maxItems": _MOST_FILES,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": {**_TEXT, "description": "references/format.md, scripts/check.py, assets/form.txt."},
+                        "text": {"type": "string"},
+                    },
+                    "required": ["path", "text"],
+                    "additionalProperties": False,
+                },
+                "description": "Further files of the skill; scripts go below scripts/.",
+            },
+        },
+        "required": ["name", "description", "instructions"],
+        "additionalProperties": False,
+    },
+)
+
+
+class SkillExistsError(SkillError):
+    """A skill of this name is there already; `location` says where."""
+
+    code = "skill_conflict"
+
+    def __init__(self, name: str, location: str) -> None:
+        super().__init__(name, location)
+        self.name, self.location = name, location
+
+    def __str__(self) -> str:
+        return f"a skill {self.name!r} exists already ({self.location}) and is not overwritten; choose another name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A skill before it is written: the text of SKILL.md, and further files by path."""
+
+    name: str
+    source: str
+    files: Mapping[str, str]
+
+
+class CreateSkillTool:
+    """Writes to `skills_dir`, which should be a source of `catalog`; asks `approver` each time."""
+
+    spec = SPEC
+
+    def __init__(self, skills_dir: str | os.PathLike[str], catalog: Catalog, approver: Approver) -> None:
+        self._directory, self._catalog, self._approver = os.path.abspath(skills_dir), catalog, approver
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return what was written, and what to tell the user.
+
+        Raises:
+            InvalidSkillError, InvalidArgumentsError, UnsafePathError: the draft is wrong; nothing was written or asked.
+            SkillExistsError: the name is taken.
+            PolicyDeniedError, ApprovalRequiredError: nobody said yes.
+        """
+        require_door(self, call)
+        draft = _drafted(arguments)
+        await to_thread.run_sync(self._check, draft)
+        await self._ask(draft)
+        await to_thread.run_sync(self._write, draft)
+        await to_thread.run_sync(self._catalog.refresh)
+        location = os.path.join(self._directory, draft.name, "SKILL.md")
+        return {
+            "name": draft.name,
+            "location": location,
+            "files": ["SKILL.md", *draft.files],
+            "available": self._taken_at(draft.name) == location,
+            "next": (
+                f"Tell the user that the skill {draft.name!r} was created and what it does, and offer to test it. "
+                "Do not load it before the user says so."
+            ),
+        }
+
+    def _check(self, draft: _Draft) -> None:
+        _require_valid(draft)
+        if (location := self._taken_at(draft.name)) is not None:
+            raise SkillExistsError(draft.name, location)
+        target = os.path.join(self._directory, draft.name)
+        if os.path.lexists(target):
+            raise SkillExistsError(draft.name, target)
+
+    def _taken_at(self, name: str) -> str | None:
+        try:
+            return self._catalog.get(name).location
+        except SkillNotFoundError:
+            return None
+
+    async def _ask(self, draft: _Draft) -> None:
+        request = ApprovalRequest(
+            tool=SPEC.name,
+            arguments={"directory": os.path.join(self._directory, draft.name), "SKILL.md": draft.source, **draft.files},
+            reason="a new skill would be written, and be available to agents",
+        )
+        match await self._approver.approve(request):
+            case Refusal(reason=reason):
+                raise PolicyDeniedError("approval", reason)
+            case Unanswered():
+                raise ApprovalRequiredError(SPEC.name, request.id, request.reason)
+
+    def _write(self, draft: _Draft) -> None:
+        target = os.path.join(self._directory, draft.name)
+        try:
+            os.makedirs(self._directory, exist_ok=True)
+            os.mkdir(target)  # fails where anything has the name, even if it came in the meantime
+        except FileExistsError:
+            raise SkillExistsError(draft.name, target) from None
+        except OSError as fault:
+            raise InvalidArgumentsError((f"{self._directory} cannot be written: {fault.strerror}",)) from None
+        try:
+            _put(target, draft)
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+
+
+def _drafted(arguments: Mapping[str, object]) -> _Draft:
+    tools = cast("Sequence[str]", arguments.get("allowed_tools", ()))
+    front = [f"name: {double_quoted(str(arguments['name']))}"]
+    front.append(f"description: {double_quoted(str(arguments['description']))}")
+    if "allowed_tools" in arguments:
+        front.append(f"allowed-tools: {double_quoted(' '.join(tools))}")
+    body = str(arguments["instructions"]).strip("\n")
+    source = "\n".join(["---", *front, "---", "", body, ""])
+    files = _files(cast("Sequence[Mapping[str, str]]", arguments.get("files", ())))
+    return _Draft(name=str(arguments["name"]), source=source, files=files)
+
+
+def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the files by their path; each must be a place of its own below the skill.
+
+    Raises:
+        UnsafePathError, InvalidArgumentsError: one is not.
+    """
+    files: dict[str, str] = {}
+    problems = []
+    seen: set[tuple[str, ...]] = set()
+    for item in listed:
+        parts = check_relative(item["path"])
+        key = tuple(part.casefold() for part in parts)
+        if not parts or "skill.md" in key or any(part.startswith(".") for part in parts):
+            problems.append(f"{item['path']!r} cannot be a further file: it is hidden, or SKILL.md, or no name at all")
+        elif any(key[: len(other)] == other or other[: len(key)] == key for other in seen):
+            problems.append(f"{item['path']!r} is the place of another file")
+        seen.add(key)
+        files["/".join(parts)] = item["text"]
+    if problems:
+        raise InvalidArgumentsError(tuple(problems))
+    return files
+
+
+def _require_valid(draft: _Draft) -> None:
+    """Refuse a draft with any error that the specification knows, with all of them."""
+    if name_faults(draft.name):  # no name for a directory either
+        found = validate_skill(parse_document(draft.source))
+    else:
+        with tempfile.TemporaryDirectory(prefix="prowess-draft-") as place:
+            target = os.path.join(place, draft.name)
+            os.mkdir(target)
+            _put(target, draft)
+            found = validate_skill(target)
+    if errors := tuple(fault for fault in found if fault.severity == "error"):
+        raise InvalidSkillError(errors)
+
+
+def _put(target: str, draft: _Draft) -> None:
+    for path, text in draft.files.items():
+        place = os.path.join(target, path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        mode = 0o755 if path.startswith("scripts/") else 0o644
+        write_atomically(place, text.encode("utf-8", "surrogatepass"), mode)
+    write_atomically(os.path.join(target, "SKILL.md"), draft.source.encode("utf-8", "surrogatepass"), 0o644)

@@ -1,0 +1,188 @@
+"""Any model that pydantic-ai reaches, by its name `provider:model`.
+
+Only its model layer is used: the request goes out, parts come back, and the provider's protocol is its work. The loop
+is ours, because the instructions change from call to call. pydantic-ai is the extra `agent` and is imported when a
+model is made.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from prowess.agent.model import (
+    AssistantMessage,
+    ModelError,
+    ModelRequest,
+    Opaque,
+    Part,
+    TextDelta,
+    ToolMessage,
+    ToolUse,
+    Usage,
+    UserMessage,
+)
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from types import TracebackType
+    from typing import Self
+
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model as TheirModel
+
+_MOST_CHARACTERS = 300  # of a provider's own error text
+
+
+class PydanticAIModel:
+    """A model of pydantic-ai, by its name or as its `Model` object. Credentials are where pydantic-ai looks for them.
+
+    Raises:
+        InvalidArgumentsError: pydantic-ai or the provider's client is not installed, the name is unknown, or its
+            credentials are missing.
+    """
+
+    def __init__(self, model: str | TheirModel) -> None:
+        try:
+            # Imported here, not at the top: it is an extra, and slow to load.
+            from pydantic_ai.exceptions import UserError
+            from pydantic_ai.models import infer_model
+        except ImportError:
+            raise InvalidArgumentsError((_MISSING,)) from None
+        shown = model if isinstance(model, str) else model.model_name
+        try:
+            self._model = infer_model(model)
+        except ImportError as fault:
+            problem = f"the client of {shown!r} is not installed ({fault}); install pydantic-ai-slim with its provider"
+            raise InvalidArgumentsError((problem,)) from None
+        except (UserError, ValueError, KeyError) as fault:
+            raise InvalidArgumentsError((f"model {shown!r} cannot be used: {_short(fault)}",)) from None
+        self._name = shown
+
+    @property
+    def name(self) -> str:
+        """The name it was made with."""
+        return self._name
+
+    async def __aenter__(self) -> Self:
+        """Make connections possible, also where the last run had another event loop."""
+        await self._model.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connections, where they are not the caller's own."""
+        await self._model.__aexit__(kind, value, trace)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
+        """Ask the provider and give the parts as they come; the calls come last, when they are complete."""
+        # Imported here, not at the top, as in the constructor.
+        from pydantic_ai.exceptions import AgentRunError, UserError
+
+        try:
+            async with aclosing(self._parts(request)) as parts:
+                async for part in parts:
+                    yield part
+        except (AgentRunError, UserError) as fault:
+            raise ModelError(self._name, _short(fault)) from fault
+
+    async def _parts(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        # Imported here, not at the top, as in the constructor.
+        from pydantic_ai.direct import model_request_stream
+        from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.tools import ToolDefinition
+
+        tools = [
+            ToolDefinition(
+                name=spec.wire_name, description=spec.description, parameters_json_schema=dict(spec.input_schema)
+            )
+            for spec in request.tools
+        ]
+        parameters = ModelRequestParameters(function_tools=tools)
+        async with model_request_stream(
+            self._model, _history(request), model_request_parameters=parameters
+        ) as streamed:
+            async for event in streamed:
+                text = ""
+                match event:
+                    case PartStartEvent(part=TextPart(content=text)):
+                        pass
+                    case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+                        pass
+                if text:
+                    yield TextDelta(text=text)
+            response = streamed.get()
+        for call in response.tool_calls:
+            arguments, unreadable = _arguments(call.args)
+            yield ToolUse(id=call.tool_call_id, name=call.tool_name, arguments=arguments, unreadable=unreadable)
+        yield _usage(response)
+        yield Opaque(value=response)
+
+
+_MISSING = "models of providers need pydantic-ai: pip install 'prowess[agent]' with the provider, as docs/agent.md says"
+
+
+def _arguments(given: str | dict[str, Any] | None) -> tuple[dict[str, object], str | None]:
+    """Return the arguments of a call, or none and why they cannot be read."""
+    if not given:
+        return {}, None
+    if isinstance(given, dict):
+        return given, None
+    try:
+        value = json.loads(given)
+    except (ValueError, RecursionError) as fault:
+        return {}, f"Arguments are not JSON: {fault}"
+    return (value, None) if isinstance(value, dict) else ({}, "Arguments must be a JSON object")
+
+
+def _usage(response: ModelResponse) -> Usage:
+    used = response.usage
+    try:
+        cost: float | None = float(response.cost().total_price)
+    except (LookupError, AssertionError, ValueError):  # a model without a listed price
+        cost = None
+    return Usage(input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=cost)
+
+
+def _history(request: ModelRequest) -> list[ModelMessage]:
+    """Return our messages in pydantic-ai's form; a turn of its own goes back as it came, signatures and all."""
+    # Imported here, not at the top, as in the constructor.
+    from pydantic_ai import messages as theirs
+
+    history: list[ModelMessage] = []
+    pending: list[theirs.ModelRequestPart] = []
+    for message in request.messages:
+        match message:
+            case UserMessage(text=text):
+                pending.append(theirs.UserPromptPart(content=text))
+            case ToolMessage(call=call, text=text):
+                pending.append(theirs.ToolReturnPart(tool_name=call.name, content=text, tool_call_id=call.id))
+            case AssistantMessage():
+                history += [theirs.ModelRequest(parts=pending), _response(message)]
+                pending = []
+    # The instructions of this call; a provider is told the newest and never the earlier ones.
+    history.append(theirs.ModelRequest(parts=pending, instructions=request.instructions or None))
+    return history
+
+
+def _response(message: AssistantMessage) -> ModelResponse:
+    # Imported here, not at the top, as in the constructor.
+    from pydantic_ai import messages as theirs
+
+    if isinstance(message.opaque, theirs.ModelResponse):
+        return message.opaque
+    parts: list[theirs.ModelResponsePart] = [theirs.TextPart(content=message.text)] if message.text else []
+    parts += [
+        theirs.ToolCallPart(tool_name=call.name, args=dict(call.arguments), tool_call_id=call.id)
+        for call in message.calls
+    ]
+    return theirs.ModelResponse(parts=parts)
+
+
+def _short(fault: BaseException) -> str:
+    text = " ".join(str(fault).split())
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"

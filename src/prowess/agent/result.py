@@ -1,0 +1,130 @@
+"""What a run of an agent gives back, and the steps that lead there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from prowess.agent.model import Message, ToolUse, Usage
+    from prowess.tools import ToolResult
+
+Ending = Literal[
+    "answered",
+    "empty_answer",
+    "turn_limit",
+    "token_budget",
+    "cost_budget",
+    "time_budget",
+    "repeated_failure",
+    "model_failed",
+    "session_failed",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Bounds on one run; `None` lifts a bound. What sub-agents use counts.
+
+    A bound on cost needs a model that reports what it costs; with any other the run ends after its first turn.
+    `wall_seconds` also ends a model call or a tool call that is going on.
+    """
+
+    tokens: int | None = None
+    cost_usd: float | None = None
+    wall_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentResult:
+    """How a run ended.
+
+    `text` is the model's last text, the answer where `ended` is `answered`; `reason` is a sentence for every other
+    ending. `skills_used` are the names of the skills that were active or forked, in order, each once. `transcript` is
+    every message. `turns` counts the calls of the model; `session_id` finds the run in the audit log.
+    """
+
+    text: str
+    ended: Ending
+    reason: str | None
+    skills_used: tuple[str, ...]
+    usage: Usage
+    turns: int
+    transcript: tuple[Message, ...]
+    session_id: str
+
+    @property
+    def answered(self) -> bool:
+        """Whether the model came to an end by itself."""
+        return self.ended == "answered"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return it for JSON, without the transcript."""
+        return {
+            "text": self.text,
+            "ended": self.ended,
+            "reason": self.reason,
+            "skills_used": list(self.skills_used),
+            "turns": self.turns,
+            "usage": {
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+                "cost_usd": self.usage.cost_usd,
+            },
+            "session_id": self.session_id,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted:
+    """The model is being asked, for the `turn`-th time; `instruction_tokens` estimates what it is told anew."""
+
+    turn: int
+    instruction_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A piece of the model's text. It stays said, whatever follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStarted:
+    """A call goes to the door."""
+
+    call: ToolUse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFinished:
+    """A call came back."""
+
+    call: ToolUse
+    result: ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillActivated:
+    """A skill came into force. `allowed_tools` are the tokens that it restricts calls to, None where it does not."""
+
+    skill: str
+    allowed_tools: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillDeactivated:
+    """A skill is no longer in force, and with it its restriction."""
+
+    skill: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The run is over; always the last step."""
+
+    result: AgentResult
+
+
+AgentStep = TurnStarted | Said | CallStarted | CallFinished | SkillActivated | SkillDeactivated | Ended

@@ -1,0 +1,141 @@
+"""A model that says what it was told to say: for tests of agents, and for demonstrations without a provider.
+
+It is a real `Model`: the session, the tools and the sandbox behind it are the real ones. `requests` keeps what it was
+asked, so that a test can look at the instructions of each turn.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess.agent.model import ModelError, ModelRequest, Part, TextDelta, ToolUse, Usage
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from typing import Self
+
+_PIECE = 16  # characters of one text delta
+_FREE = Usage(cost_usd=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedTurn:
+    """One answer: a text, calls as (name, arguments), and what it is said to have used."""
+
+    text: str = ""
+    calls: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    usage: Usage = _FREE
+
+
+class ScriptedModel:
+    """Answers the n-th request with the n-th turn; ModelError where the script has ended.
+
+    A turn is a text (the answer), a `ScriptedTurn`, or a function that gets the request and returns either: that is how
+    a test lets its model look at what it is shown.
+
+        model = ScriptedModel([
+            ScriptedTurn(text="I load it.", calls=(("skills_load", {"names": ["csv-report"]}),)),
+            "Done.",
+        ])
+    """
+
+    def __init__(
+        self,
+        turns: Sequence[str | ScriptedTurn | Callable[[ModelRequest], str | ScriptedTurn]],
+        *,
+        name: str = "scripted",
+    ) -> None:
+        self._turns, self._name = tuple(turns), name
+        self.requests: list[ModelRequest] = []
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Read the turns from a JSON file: a list of objects with `text`, and `calls` with `name` and `arguments`.
+
+        `usage` may give `input_tokens`, `output_tokens` and `cost_usd`.
+
+        Raises:
+            InvalidArgumentsError: the file cannot be read as a script.
+        """
+        shown = str(path)
+        try:
+            with open(path, encoding="utf-8-sig") as file:
+                listed = json.load(file)
+            return cls([_turn(item) for item in _list(listed, "the script")], name=f"scripted:{shown}")
+        except (OSError, ValueError, RecursionError) as fault:
+            reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+            raise InvalidArgumentsError((f"{shown} is no script of turns: {reason}",)) from None
+
+    @property
+    def name(self) -> str:
+        """`scripted`, unless another was given."""
+        return self._name
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
+        """Give the next turn, its text in small pieces."""
+        number = len(self.requests)
+        self.requests.append(request)
+        if number >= len(self._turns):
+            raise ModelError(self._name, f"its script has only {len(self._turns)} turns")
+        step = self._turns[number]
+        turn = step if isinstance(step, str | ScriptedTurn) else step(request)
+        turn = ScriptedTurn(text=turn) if isinstance(turn, str) else turn
+        for start in range(0, len(turn.text), _PIECE):
+            yield TextDelta(text=turn.text[start : start + _PIECE])
+        for position, (name, arguments) in enumerate(turn.calls):
+            yield ToolUse(id=f"call-{number + 1}-{position + 1}", name=name, arguments=arguments)
+        yield turn.usage
+
+
+def _turn(value: object) -> ScriptedTurn:
+    turn = _object(value, "a turn")
+    if unknown := sorted(set(turn) - {"text", "calls", "usage"}):
+        message = f"a turn has text, calls and usage, not {unknown[0]!r}"
+        raise ValueError(message)
+    calls = []
+    for item in _list(turn.get("calls", []), "calls"):
+        call = _object(item, "a call")
+        arguments = _object(call.get("arguments", {}), "the arguments of a call")
+        calls.append((_text(call.get("name"), "the name of a call"), arguments))
+    usage = _object(turn.get("usage", {}), "usage")
+    return ScriptedTurn(
+        text=_text(turn.get("text", ""), "text"),
+        calls=tuple(calls),
+        usage=Usage(
+            input_tokens=int(_number(usage.get("input_tokens", 0), "input_tokens")),
+            output_tokens=int(_number(usage.get("output_tokens", 0), "output_tokens")),
+            cost_usd=_number(usage.get("cost_usd", 0.0), "cost_usd"),
+        ),
+    )
+
+
+def _list(value: object, what: str) -> list[object]:
+    if not isinstance(value, list):
+        raise _wrong(what, "a list")
+    return value
+
+
+def _object(value: object, what: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _wrong(what, "an object")
+    return value
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong(what, "a text")
+    return value
+
+
+def _number(value: object, what: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+        raise _wrong(what, "a number from 0 on")
+    return value
+
+
+def _wrong(what: str, kind: str) -> ValueError:
+    return ValueError(f"{what} must be {kind}")

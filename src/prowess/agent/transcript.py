@@ -1,0 +1,75 @@
+"""What was said, as JSON lines: one message a line, written as it happens, readable by its owner alone.
+
+It holds whatever the tools returned, so it may hold secrets: the file is made new with mode 0600 and an existing one is
+never continued. Lines are `{"role": "user" | "assistant" | "tool" | "end", ...}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from prowess.agent.model import AssistantMessage, ToolMessage, UserMessage
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from prowess.agent.model import Message
+    from prowess.agent.result import AgentResult
+
+
+class Transcript:
+    """Writes one file.
+
+    Raises:
+        InvalidArgumentsError: the file exists, or cannot be made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            raise InvalidArgumentsError((f"{os.fspath(path)} exists; a transcript begins a new file",)) from None
+        except OSError as fault:
+            raise InvalidArgumentsError((f"no transcript at {os.fspath(path)}: {fault.strerror}",)) from None
+        self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 -- closed by `close`
+
+    def message(self, message: Message) -> None:
+        """Write one message."""
+        self._write(as_dict(message))
+
+    def end(self, result: AgentResult) -> None:
+        """Write how the run ended."""
+        self._write({"role": "end", **result.as_dict()})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self, value: Mapping[str, object]) -> None:
+        self._file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        self._file.flush()  # what is known of a run that is killed stands in the file
+
+
+def as_dict(message: Message) -> dict[str, object]:
+    """Return a message as a line holds it."""
+    match message:
+        case UserMessage(text=text):
+            return {"role": "user", "text": text}
+        case AssistantMessage(text=text, calls=calls):
+            listed = [{"id": call.id, "name": call.name, "arguments": dict(call.arguments)} for call in calls]
+            return {"role": "assistant", "text": text, "calls": listed}
+        case ToolMessage(call=call, result=result):
+            return {"role": "tool", "id": call.id, "name": call.name, **result.as_dict()}

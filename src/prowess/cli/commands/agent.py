@@ -1,0 +1,145 @@
+"""`prowess agent`: one task, carried out by a model with the skills that are here."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.terminal_text import printable, printable_line
+from prowess.agent import (
+    Agent,
+    CallFinished,
+    CallStarted,
+    PydanticAIModel,
+    Said,
+    ScriptedModel,
+    SkillActivated,
+)
+from prowess.cli import exit_codes, output
+from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
+from prowess.errors import InvalidArgumentsError
+from prowess.policy.policy_layers import load_policy
+from prowess.tools.approvers import TerminalApprover
+from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
+
+if TYPE_CHECKING:
+    from prowess.agent import AgentResult, AgentStep, Model
+
+_SCRIPTED = "scripted:"
+_NO_MODEL = (
+    "no model is named: give --model provider:name, for example anthropic:claude-sonnet-4-5 "
+    "(it needs pip install 'prowess[agent]'), or --model scripted:FILE"
+)
+
+
+@click.command()
+@click.argument("task")
+@catalog_options
+@workspace_options
+@click.option("--model", "model_name", help="The model as provider:name, or scripted:FILE for answers from a file.")
+@click.option(
+    "--tools",
+    default="read,glob,grep",
+    help="Tools for the workspace: read, glob, grep (the default), write, edit, bash; these three ask first.",
+)
+@click.option("--policy", "policy_file", metavar="FILE", help="A further policy file; it can only tighten.")
+@click.option("--max-turns", type=click.IntRange(min=1), default=50, help="Calls of the model at most, 50 by default.")
+@click.option("--transcript", type=click.Path(dir_okay=False), help="Write every message to this new file.")
+@click.option(
+    "--skills-dir", type=click.Path(file_okay=False), help="Let the agent write new skills here, each after your yes."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+def command(  # noqa: PLR0917 -- click passes options by name
+    task: str,
+    roots: tuple[str, ...],
+    plugins: tuple[str, ...],
+    trust_project: bool,  # noqa: FBT001 -- click passes options by name
+    quiet: bool,  # noqa: FBT001 -- as trust_project
+    workspace: str | None,
+    write: bool,  # noqa: FBT001 -- as trust_project
+    model_name: str | None,
+    tools: str,
+    policy_file: str | None,
+    max_turns: int,
+    transcript: str | None,
+    skills_dir: str | None,
+    as_json: bool,  # noqa: FBT001 -- as trust_project
+) -> int:
+    """Carry out TASK with a model and the skills that fit it.
+
+    What needs a person's yes is asked on the terminal; without one the answer is no.
+
+    \b
+    Example:
+      prowess agent "Sum up march.csv by region" --model anthropic:claude-sonnet-4-5
+    """  # noqa: D301 -- click looks for the character itself
+    try:
+        model = _model(model_name)
+    except InvalidArgumentsError as fault:
+        output.error(str(fault))
+        return exit_codes.USAGE
+    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
+    chosen = open_workspace(workspace, quiet=quiet)
+    live = not as_json and sys.stdout.isatty()
+    agent = Agent(
+        model,
+        catalog=catalog,
+        max_turns=max_turns,
+        approver=TerminalApprover(),
+        on_event=lambda step: _show(step, live=live, quiet=quiet),
+        project=chosen,
+        skills_dir=skills_dir,
+        workspace=chosen,
+        write=write,
+        policy=load_policy(policy_file),
+        extra_tools=() if chosen is None else builtin_tools(_named(tools), workspace=chosen, write=write),
+        audit=audit_log(writable_home("this run leaves no audit record")),
+    )
+    result = agent.run_sync(task, transcript=transcript)
+    _print(result, live=live, as_json=as_json)
+    return exit_codes.OK if result.answered else exit_codes.FAILED
+
+
+def _model(name: str | None) -> Model:
+    if name is None:
+        raise InvalidArgumentsError((_NO_MODEL,))
+    if name.startswith(_SCRIPTED):
+        return ScriptedModel.from_file(name.removeprefix(_SCRIPTED))
+    return PydanticAIModel(name)
+
+
+def _named(tools: str) -> list[str]:
+    """Return the names of built-in tools in a list with commas, in whatever case they stand there."""
+    known = {name.lower(): name for name in BUILTIN_NAMES}
+    return [known.get(name.strip().lower(), name.strip()) for name in tools.split(",") if name.strip()]
+
+
+def _show(step: AgentStep, *, live: bool, quiet: bool) -> None:
+    """Show text on a terminal as it comes, and on standard error what is done."""
+    match step:
+        case Said(text=text):
+            if live:
+                output.raw(printable(text))
+        case SkillActivated(skill=skill, allowed_tools=tools) if not quiet:
+            limits = "" if tools is None else f"; while it holds, tools are limited to {' '.join(tools) or 'none'}"
+            output.note(f"skill {skill}{limits}")
+        case CallStarted(call=call) if not quiet:
+            if live:
+                output.line()
+            output.note(f"calls {printable_line(call.name)}")
+        case CallFinished(call=call, result=result) if not quiet and not result.success:
+            output.note(f"{printable_line(call.name)} failed: {result.error}")
+
+
+def _print(result: AgentResult, *, live: bool, as_json: bool) -> None:
+    if as_json:
+        output.document(result.as_dict())
+    elif live:
+        output.line()
+    elif result.text:
+        output.line(result.text)
+    if not result.answered:
+        output.error(f"ended without an answer: {result.reason}")
