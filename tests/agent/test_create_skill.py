@@ -14,6 +14,7 @@ from prowess.agent import Agent, ScriptedModel
 from prowess.catalog import Catalog
 from prowess.format import read_skill, validate_skill
 from prowess.policy.approval import Approval, Refusal
+from prowess.policy.policy_layers import load_policy
 from prowess.tools.approvers import CallbackApprover
 from tests.agent.making import add_skill, calls, error_code, tool_messages, value
 
@@ -174,6 +175,25 @@ async def test_without_a_yes_nothing_is_written(person: _Person | None, code: st
     result, _ = await _created(skills, {}, person=person)
     assert error_code(result, 0) == code
     assert sorted(os.listdir(skills)) == ["old"]
+
+
+@pytest.mark.proves("governance.journey.agent-builds")
+@pytest.mark.anyio
+async def test_a_policy_that_forbids_it_is_asked_before_anybody_else(skills: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "policy.toml"
+    rule = '[[rule]]\neffect = "deny"\ntool = "create_skill"\nreason = "skills come by review"\n'
+    rules.write_text(f'default = "allow"\n{rule}', encoding="utf-8")
+    person = _Person(Approval())
+    agent = Agent(
+        ScriptedModel([calls(("create_skill", STATUS)), "Done."]),
+        catalog=Catalog(skills),
+        skills_dir=skills,
+        approver=person.approver(),
+        policy=load_policy(str(rules)),
+    )
+    result = await agent.run("Go.")
+    assert (error_code(result, 0), person.asked, sorted(os.listdir(skills))) == ("policy_denied", [], ["old"])
+    assert "skills come by review" in str(tool_messages(result)[0].result.error)
 
 
 @pytest.mark.anyio
