@@ -12,9 +12,6 @@ PLACE=$HERE/.cache/peers
 PROWESS_HOME=$(mktemp -d) # what our server records of this belongs to nobody
 export PROWESS_HOME
 trap 'rm -rf "$PROWESS_HOME"' EXIT
-PROWESS_HOME=$(mktemp -d) # what our server records of this belongs to nobody
-export PROWESS_HOME
-trap 'rm -rf "$PROWESS_HOME"' EXIT
 INSPECTOR=0.15.0 # later ones need Node 22
 failed=0
 
