@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
@@ -13,6 +13,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, PolicyError, SessionNotFoundError
 from prowess.policy import Allow, Approval, Ask, Deny, JsonlAuditLog, Policy, PolicyFile, Refusal, read_policy_file
 from prowess.runtime import Session, SyncSession
+from prowess.runtime.json_lines import answer as answer_line
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.approvers import CallbackApprover
 from prowess.tools.function_tool import FunctionTool
@@ -358,3 +359,31 @@ def test_a_session_without_await_decides_and_is_approved(catalog: Catalog) -> No
         session.approve(request, Approval())
         assert result(session.call("Bash", {"command": "make"})) == {"result": "make"}
         assert isinstance(session.decide("Bash", {"command": "make"}), Ask)
+
+
+def test_a_host_approves_over_json_lines_and_the_call_is_sent_again(catalog: Catalog) -> None:
+    def send(request: dict[str, object]) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(answer_line(session, json.dumps({"id": 1, **request}).encode()))
+        return found
+
+    def approve(**arguments: object) -> dict[str, Any]:
+        return send({"method": "approve", "arguments": arguments})
+
+    make: dict[str, object] = {"tool": "Bash", "arguments": {"command": "make"}}
+    with SyncSession(catalog, extra_tools=_host_tools()) as session:
+        request = send(make)["error_detail"]["request"]
+        said = approve(request=request, decision="allow", scope="session")
+        assert said["result"] == {"request": request, "tool": "Bash", "decision": "allow"}
+        assert send(make)["success"]
+        assert send(make)["success"]
+        approve(request=request, decision="deny")
+        assert send(make)["error_detail"]["code"] == "policy_denied"
+        assert approve(request="ask-other", decision="allow")["error_detail"]["code"] == "invalid_arguments"
+        assert approve(request=request, decision="maybe")["error_detail"]["code"] == "invalid_arguments"
+
+
+async def test_the_list_of_skills_of_a_server_is_not_taken_away(catalog: Catalog) -> None:
+    session = Session(catalog, extra_tools=[FunctionTool(_echo, name="skills.list")])
+    await session.load(["closed"])
+
+    assert await _permitted(session, "skills_list")

@@ -11,11 +11,14 @@ from prowess._internal.places import WorkingDirectoryError, ensure_private_direc
 from prowess._internal.privacy import NotPrivateError
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
+from prowess.errors import AuditError
 from prowess.execution import usable_workspace
 from prowess.policy.audit_log import JsonlAuditLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from prowess.policy import Policy
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 _DIRECTORY = click.Path(exists=True, file_okay=False)
@@ -71,3 +74,19 @@ def writable_home(consequence: str) -> str | None:
 def audit_log(home: str | None) -> JsonlAuditLog | None:
     """Return the log below this home, one flush to disk a record; None without a home."""
     return None if home is None else JsonlAuditLog(os.path.join(home, "audit", "audit.jsonl"), fsync="record")
+
+
+def policy_option(command: _Command) -> _Command:
+    """Give a command `--policy`."""
+    text = "A further policy file; it can only tighten those of this machine and of this user."
+    return click.option("--policy", "policy_file", metavar="FILE", help=text)(command)
+
+
+def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
+    """Refuse to begin where the policy wants every call recorded and nothing can be.
+
+    Raises:
+        AuditError: said once, now, instead of in the answer to every call.
+    """
+    if policy.audit_required and audit is None:
+        raise AuditError(prowess_home(), "it cannot be written, and the policy permits no call without a record")

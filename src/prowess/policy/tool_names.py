@@ -12,6 +12,8 @@ ALIASES = {
     "read_file": "Read",
     "write_file": "Write",
     "edit_file": "Edit",
+    "skills_list": "skills.list",
+    "skills-list": "skills.list",
     "skills_load": "skills.load",
     "skills-load": "skills.load",
     "skills_unload": "skills.unload",
@@ -24,7 +26,7 @@ ALIASES = {
 }
 
 SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
-SKILL_TOOLS = SESSION_TOOLS | {"skill", "Skill"}
+SKILL_TOOLS = SESSION_TOOLS | {"skills.list", "skill", "Skill"}  # a server lists skills by a tool as well
 
 
 def canonical_tool_name(name: str) -> str:

@@ -1,8 +1,9 @@
 """A session over JSON lines: one request a line in, one answer a line out, in order.
 
 A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `invoke`,
-`close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and `error_detail`. Whatever a line
-holds, it is answered and the next one is read: the host on the other side may be any program in any language.
+`approve`, `close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and `error_detail`.
+Whatever a line holds, it is answered and the next one is read: the host on the other side may be any program in any
+language.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.runtime.sync import SyncSession
+
+    Call = Callable[[SyncSession, str, Mapping[str, object]], Mapping[str, object]]
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _KEYS = ("id", "tool", "method", "arguments")
@@ -39,10 +42,15 @@ class InvalidRequestError(SkillError, ValueError):
         return f"invalid request: {self.reason}"
 
 
+def called(session: SyncSession, tool: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """Run a call and return what stands in its answer beside the id."""
+    return session.call(tool, arguments).as_dict()
+
+
 def serve_json_lines(
-    session: SyncSession, read_line: Callable[[int], bytes], write_line: Callable[[bytes], object]
+    session: SyncSession, read_line: Callable[[int], bytes], write_line: Callable[[bytes], object], call: Call = called
 ) -> None:
-    """Answer requests until the input ends.
+    """Answer requests until the input ends; `call` answers those that name a tool.
 
     `read_line` is a `readline` of a binary stream: it takes the most bytes to return and gives b"" at the end.
     `write_line` receives whole lines with their line feed.
@@ -51,21 +59,21 @@ def serve_json_lines(
         if len(line) > MAX_LINE_BYTES:
             _skip_rest(line, read_line)
             reason = f"the line is longer than {MAX_LINE_BYTES} bytes"
-            write_line(_line(None, ToolResult.failed(InvalidRequestError(reason))))
+            write_line(_line(None, ToolResult.failed(InvalidRequestError(reason)).as_dict()))
         elif line.strip():
-            write_line(answer(session, line))
+            write_line(answer(session, line, call))
 
 
-def answer(session: SyncSession, line: bytes) -> bytes:
+def answer(session: SyncSession, line: bytes, call: Call = called) -> bytes:
     """Return the answer to one line, with its line feed."""
     request_id: object = None
     try:
         request = _parsed(line)
         request_id = _id_of(request)
-        result = _carried_out(session, request)
+        answered = _carried_out(session, request, call)
     except InvalidRequestError as fault:
-        result = ToolResult.failed(fault)
-    return _line(request_id, result)
+        answered = ToolResult.failed(fault).as_dict()
+    return _line(request_id, answered)
 
 
 def _skip_rest(line: bytes, read_line: Callable[[int], bytes]) -> None:
@@ -119,7 +127,7 @@ def _id_of(request: Mapping[str, object]) -> object:
     return request_id
 
 
-def _carried_out(session: SyncSession, request: Mapping[str, object]) -> ToolResult:
+def _carried_out(session: SyncSession, request: Mapping[str, object], call: Call) -> Mapping[str, object]:
     if unknown := sorted(set(request) - set(_KEYS)):
         raise InvalidRequestError(
             f"unknown key {unknown[0][:_SHOWN]!r}; a request has id, arguments, and tool or method"
@@ -130,10 +138,10 @@ def _carried_out(session: SyncSession, request: Mapping[str, object]) -> ToolRes
     if not isinstance(arguments, dict):
         raise InvalidRequestError("arguments must be an object")
     if "tool" not in request:
-        return _method(session, request["method"], arguments)
+        return _method(session, request["method"], arguments).as_dict()
     if not isinstance(request["tool"], str):
         raise InvalidRequestError("tool must be a string")
-    return session.call(request["tool"], arguments)
+    return call(session, request["tool"], arguments)
 
 
 def _method(session: SyncSession, method: object, arguments: Mapping[str, object]) -> ToolResult:
@@ -142,6 +150,6 @@ def _method(session: SyncSession, method: object, arguments: Mapping[str, object
     return carried_out(session, METHODS[method], arguments)
 
 
-def _line(request_id: object, result: ToolResult) -> bytes:
-    shown = {name: encodable(value) for name, value in result.as_dict().items()}
+def _line(request_id: object, answered: Mapping[str, object]) -> bytes:
+    shown = {name: encodable(value) for name, value in answered.items()}
     return json_text({"id": request_id, **shown}).encode() + b"\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from prowess.errors import SkillError
+from prowess.policy import Approval, Refusal
 from prowess.runtime.exposure import NAMES
 from prowess.tools import ToolResult
 from prowess.tools.shapes import SHAPES
@@ -13,6 +14,7 @@ from prowess.tools.validation import require_fitting
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from prowess.policy import Scope
     from prowess.runtime.exposure import ExposureName
     from prowess.runtime.options import InstructionOptions
     from prowess.runtime.sync import SyncSession
@@ -75,6 +77,14 @@ def _invoke(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult
     return session.user_call(cast("str", arguments["skill"]), args, raw=arguments["raw"] is True)
 
 
+def _approve(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    scope = cast("Scope", arguments["scope"])
+    allowed = arguments["decision"] == "allow"
+    answer = Approval(scope=scope, by="host") if allowed else Refusal(by="host")
+    request = session.approve(cast("str", arguments["request"]), answer)
+    return ToolResult.ok({"request": request.id, "tool": request.tool, "decision": arguments["decision"]})
+
+
 def _close(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
     del arguments
     session.close()
@@ -102,6 +112,18 @@ METHODS: Mapping[str, Method] = {
             {"skill": {"type": "string", "minLength": 1}, "args": {"type": ["string", "null"]}, "raw": _FLAG}, "skill"
         ),
         _invoke,
+    ),
+    "approve": Method(
+        _object(
+            {
+                "request": {"type": "string", "minLength": 1},
+                "decision": {"type": "string", "enum": ["allow", "deny"]},
+                "scope": {"type": "string", "enum": ["once", "session"], "default": "once"},
+            },
+            "request",
+            "decision",
+        ),
+        _approve,
     ),
     "close": Method(_object({}), _close),
 }

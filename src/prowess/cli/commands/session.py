@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
+from prowess.cli.session_options import (
+    audit_log,
+    open_workspace,
+    policy_option,
+    require_log,
+    workspace_options,
+    writable_home,
+)
 from prowess.cli.signals import ended_in_order
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import AuditError, InvalidArgumentsError
+from prowess.policy import Policy, Refusal, load_policy
 from prowess.runtime import SyncSession
-from prowess.runtime.json_lines import serve_json_lines
+from prowess.runtime.json_lines import called, serve_json_lines
+from prowess.runtime.judging import judged
 from prowess.store import MemorySessionStore, SqliteSessionStore
+from prowess.tools.approvers import CallbackApprover
+from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
 
 if TYPE_CHECKING:
     from prowess.runtime.options import Body
     from prowess.store import SessionStore
+    from prowess.tools import Tool
+
+_BY_OPTION = {name.lower(): name for name in BUILTIN_NAMES}
 
 
 @click.command()
@@ -32,6 +48,17 @@ if TYPE_CHECKING:
     default="instructions",
     help="Where the instructions of loaded skills stand.",
 )
+@policy_option
+@click.option(
+    "--approve",
+    type=click.Choice(["ask", "deny"]),
+    default="ask",
+    help="What becomes of a call that the policy asks about: it waits for the method approve, or it is refused.",
+)
+@click.option(
+    "--tools", "tool_names", metavar="NAMES", help=f"Offer these tools for the workspace too: {','.join(_BY_OPTION)}."
+)
+@click.option("--decide", is_flag=True, help="Judge calls instead of running them.")
 def command(  # noqa: PLR0917 -- click passes options by name
     roots: tuple[str, ...],
     plugins: tuple[str, ...],
@@ -41,6 +68,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
     workspace: str | None,
     write: bool,  # noqa: FBT001 -- as trust_project
     body: Body,
+    policy_file: str | None,
+    approve: str,
+    tool_names: str | None,
+    decide: bool,  # noqa: FBT001 -- as trust_project
 ) -> int:
     """Host a session: read requests from standard input, one JSON object a line, and answer each with one.
 
@@ -53,19 +84,40 @@ def command(  # noqa: PLR0917 -- click passes options by name
     store = _store(home, session_id)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=quiet)
+    # Judging without a named policy is about restrictions alone, so the files of this machine have no say in it.
+    policy = Policy() if decide and policy_file is None else load_policy(policy_file)
+    try:
+        require_log(policy, audit)
+    except AuditError as fault:
+        output.error(printable_line(str(fault)))
+        return exit_codes.UNAVAILABLE
+    opened: list[SyncSession] = []  # the tools may read what its skills contain
+    tools = _tools(tool_names, chosen, opened, write=write, session_id=session_id)
     try:
         session = SyncSession(
-            catalog, store=store, session_id=session_id, audit=audit, workspace=chosen, write=write, body=body
+            catalog,
+            store=store,
+            session_id=session_id,
+            audit=audit,
+            workspace=chosen,
+            write=write,
+            body=body,
+            scripts=not decide,  # hooks of a skill would run when it is loaded
+            policy=policy,
+            approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
+            extra_tools=tools,
         )
     except InvalidArgumentsError as fault:
         if session_id is None:
             raise
         raise click.BadParameter(str(fault).removeprefix("session_id "), param_hint="--id") from fault
+    opened.append(session)
     with ended_in_order():
         try:
             if session_id is not None:
                 session.refresh()  # a store that cannot be read is told now, not in the answer to every request
-            serve_json_lines(session, sys.stdin.buffer.readline, _answer)
+            call = partial(judged, by_skills_alone=policy_file is None) if decide else called
+            serve_json_lines(session, sys.stdin.buffer.readline, _answer, call)
         except _NobodyReadsError:
             pass  # the host is gone, and with it everybody who could be told
         finally:
@@ -75,6 +127,30 @@ def command(  # noqa: PLR0917 -- click passes options by name
             else:
                 session.detach()
     return exit_codes.OK
+
+
+_NOBODY_APPROVES = Refusal(reason="this session approves nothing (--approve deny)")
+
+
+def _tools(
+    named: str | None, workspace: str | None, opened: list[SyncSession], *, write: bool, session_id: str | None
+) -> tuple[Tool, ...]:
+    """Return the built-in tools that `--tools` names."""
+    if named is None:
+        return ()
+    words = [word.strip().lower() for word in named.split(",")]
+    if unknown := [word for word in words if word not in _BY_OPTION]:
+        reason = f"{unknown[0]!r} is none of {', '.join(_BY_OPTION)}"
+        raise click.BadParameter(printable_line(reason), param_hint="--tools")
+    if workspace is None:
+        raise click.BadParameter("these tools need a workspace; name one with --workspace", param_hint="--tools")
+    return builtin_tools(
+        [_BY_OPTION[word] for word in dict.fromkeys(words)],
+        workspace=workspace,
+        write=write,
+        readable=lambda: [skill.root_dir for session in opened for skill in session.active_skills],
+        session_id=session_id or "",
+    )
 
 
 class _NobodyReadsError(Exception):
