@@ -166,7 +166,7 @@ class Catalog:
         from prowess.errors import SkillNotFoundError
 
         key = key_of(name)
-        reason = index.held_back.get(key)
+        reason = index.reserved.get(key) or index.held_back.get(key)
         if reason is None:
             reason = next((skipped.reason for skipped in index.skipped if name in skipped.names), None)
         suggestions = () if reason else close_names(key, (entry.name for entry in index.entries))
@@ -248,7 +248,9 @@ class Catalog:
             if project is not None and project not in decided:
                 decided[project] = self._decide(project, notices)
             if project is None or decided[project]:
-                source.scan(scan)
+                scan.begin(source)
+                if project is None or self._is_own(source, scan):
+                    source.scan(scan)
             else:
                 held.append(source)
         held_back = self._held_back(held, scan, notices) if held else {}
@@ -274,7 +276,26 @@ class Catalog:
 
             notices.append(Notice(code="trust_unreadable", message=problem))
             return False
-        return store.is_trusted(project)
+        if not store.is_trusted(project):
+            return False
+        from prowess.catalog.ownership import stranger_in_project  # as above
+
+        if (why := stranger_in_project(project)) is not None:
+            from prowess.catalog.notice import Notice  # as above
+
+            message = f"the project {project} was trusted, but its skills are held back: {why}"
+            notices.append(Notice(code="project_untrusted", message=message))
+        return why is None
+
+    def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
+        """Whether no stranger could have put skills into this folder of a trusted project."""
+        if self._trust_project:
+            return True
+        from prowess.catalog.ownership import stranger_in_folder  # imported here, as above
+
+        if (why := stranger_in_folder(source.named)) is not None:
+            scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
+        return why is None
 
     @staticmethod
     def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> dict[str, str]:

@@ -3,6 +3,9 @@
 Copies of one name stand in the order of precedence: by layer, then by the order of the sources (nearest or first),
 then by path. That is the order in which a scan reaches them, and the first is used. Nothing else counts, so the same
 files give the same winners on every run.
+
+A skill that is skipped keeps its names from lower layers. Otherwise a fault in a skill of the machine's owner would
+hand its name, and what people take it for, to whoever wrote the project at hand.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ class CatalogIndex:
     """What one scan of all sources gave; made from its entries in the order of precedence.
 
     `entries` are the winners and `copies` all entries, both sorted by name, copies of one name by precedence.
-    `skipped` and `held_back` say why a name is not among them. `faults` are the findings about a skill that was read
+    `skipped` and `held_back` say why a name is not among them, `reserved` (by key) that a skipped skill of a higher
+    layer keeps its name from copies below. `faults` are the findings about a skill that was read
     in full, by its directory. `started_ns` is when the scan began.
     """
 
@@ -35,6 +39,7 @@ class CatalogIndex:
         "faults",
         "held_back",
         "notices",
+        "reserved",
         "skipped",
         "started_ns",
     )
@@ -52,14 +57,21 @@ class CatalogIndex:
     ) -> None:
         winners: dict[str, SkillEntry] = {}
         clashes: dict[str, list[SkillEntry]] = {}
+        kept, blocked = _reservations(skipped), []
         for entry in entries:
-            if (first := winners.setdefault(key_of(entry.name), entry)) is not entry:
+            if kept and _is_blocked(entry, winners, kept):
+                blocked.append(entry)
+            elif (first := winners.setdefault(key_of(entry.name), entry)) is not entry:
                 clashes.setdefault(first.key, [first]).append(entry)
         self._winners = winners
         self._clashes = clashes
         self.entries = tuple(sorted(winners.values(), key=_by_name))
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
         self.diagnostics = (*diagnostics, *_shadow_warnings(clashes)) if clashes else tuple(diagnostics)
+        self.reserved: dict[str, str] = {}
+        if blocked:
+            self.reserved, found = _blocked_errors(blocked, kept)
+            self.diagnostics = (*self.diagnostics, *found)
         self.faults = faults or {}
         self.skipped = tuple(skipped)
         self.held_back = held_back or {}
@@ -83,6 +95,38 @@ class CatalogIndex:
             or self.diagnostics != other.diagnostics
             or self.notices != other.notices
         )
+
+
+def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
+    """Return key -> the skipped skill of the highest layer with that name."""
+    kept: dict[str, Skipped] = {}
+    for one in skipped:
+        for name in one.names:
+            if kept.setdefault(key_of(name), one).rank > one.rank:
+                kept[key_of(name)] = one
+    return kept
+
+
+def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapping[str, Skipped]) -> bool:
+    """Whether a skipped skill of a higher layer keeps the name, and no copy of its own layer or above has it."""
+    holder = kept.get(entry.key)
+    return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
+
+
+def _blocked_errors(
+    blocked: Sequence[SkillEntry], kept: Mapping[str, Skipped]
+) -> tuple[dict[str, str], list[Diagnostic]]:
+    # Imported here: in most catalogs nothing is skipped.
+    from prowess.catalog.faults import fault
+
+    reasons: dict[str, str] = {}
+    found = []
+    for entry in blocked:
+        why = kept[entry.key].reason
+        reasons.setdefault(entry.key, f"{why}; {entry.location} does not take its place, for its layer is lower")
+        message = f"{entry.name!r} is not used: the name belongs to a skill of a higher layer that is skipped: {why}"
+        found.append(fault("catalog.reserved", entry.location, message, skill=entry.name))
+    return reasons, found
 
 
 def _by_name(entry: SkillEntry) -> str:

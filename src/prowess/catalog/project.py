@@ -6,6 +6,7 @@ import os
 
 from prowess._internal.places import prowess_home, user_home
 from prowess.catalog.layers import Layer
+from prowess.catalog.ownership import SKILL_FOLDERS, stranger
 from prowess.catalog.sources.directory import DirectorySource, EnterpriseSource
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from prowess.catalog.scan import Scan
 
 ENTERPRISE_ROOT = "/etc/prowess/skills"
-# The client's own directory, the neutral one, and the one that most existing skills are kept in.
-_FOLDERS = (".prowess/skills", ".agents/skills", ".claude/skills")
 
 
 class UnsignedEnterpriseSource(DirectorySource):
@@ -34,15 +33,21 @@ class UnsignedEnterpriseSource(DirectorySource):
 def project_root(directory: str) -> str:
     """Return the real path of the project that `directory` lies in: the nearest one above that holds `.git`.
 
-    `.git` may be a directory or, in a worktree or submodule, a file. Without one, the directory is its own project.
+    `.git` may be a directory or, in a worktree or submodule, a file. Without one, the directory is its own project. One
+    that a stranger made, or could have made, does not count.
     """
     here = start = os.path.realpath(directory)
-    while not os.path.lexists(os.path.join(here, ".git")):
+    while not _is_project(here):
         above = os.path.dirname(here)
         if above == here:
             return start
         here = above
     return here
+
+
+def _is_project(directory: str) -> bool:
+    mark = os.path.join(directory, ".git")
+    return os.path.lexists(mark) and stranger(directory) is None and stranger(mark) is None
 
 
 def default_sources(cwd: str | None, plugins: Sequence[str], *, enterprise_root: str) -> list[DirectorySource]:
@@ -67,7 +72,7 @@ def _project(cwd: str) -> Iterator[DirectorySource]:
     root = project_root(cwd)
     here = os.path.realpath(cwd)
     while True:
-        for folder in _FOLDERS:
+        for folder in SKILL_FOLDERS:
             path = os.path.join(here, folder)
             yield DirectorySource(path, layer=Layer.PROJECT, label=os.path.relpath(path, root), project=root)
         if here == root:

@@ -24,13 +24,17 @@ _SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use are two seconds a
 
 
 class Skipped:
-    """A directory that holds a skill file and is not listed: what it may be called, and why it is skipped."""
+    """A skill that is not listed: what it may be called, why it is skipped, and the rank of its layer.
 
-    __slots__ = ("names", "reason")
+    Its names stay its own: lower layers do not get them (`prowess.catalog.index`).
+    """
 
-    def __init__(self, names: tuple[str, ...], reason: str) -> None:
+    __slots__ = ("names", "rank", "reason")
+
+    def __init__(self, names: tuple[str, ...], reason: str, rank: int) -> None:
         self.names = names
         self.reason = reason
+        self.rank = rank
 
 
 class Scan:
@@ -44,6 +48,11 @@ class Scan:
         self._previous = previous
         self._before = {} if previous is None else {entry.root_dir: entry for entry in previous.copies}
         self._aliases: dict[str, list[str]] = {}
+        self._rank = 0
+
+    def begin(self, source: CatalogSource) -> None:
+        """Say whose skills come now."""
+        self._rank = source.layer.rank
 
     def report(self, rule: str, path: str, message: str, *, skill: str | None = None) -> None:
         """Add a finding of the catalog."""
@@ -57,7 +66,19 @@ class Scan:
         name = directory.rpartition("/")[2]
         path = f"{directory}/{file}" if file else directory
         self.report(rule, path, message, skill=name)
-        self.skipped.append(Skipped((name,), f"{path}: {message} ({rule})"))
+        self.reserve((name,), f"{path}: {message} ({rule})")
+
+    def reserve(self, names: tuple[str, ...], reason: str) -> None:
+        """Keep names from lower layers, without a finding: what would have them is not listed because of `reason`."""
+        self.skipped.append(Skipped(names, reason, self._rank))
+
+    def reserve_all(self, other: Scan, reason: str) -> None:
+        """Keep every name from lower layers that a scan of the same place found."""
+        names = {entry.name: None for entry in other.entries.values()}
+        names.update((path.rpartition("/")[2], None) for path in other.entries)
+        names.update((name, None) for skipped in other.skipped for name in skipped.names)
+        if names:
+            self.reserve(tuple(names), reason)
 
     def reached(self, directory: str, path: str) -> bool:
         """Whether the skill in the real `directory` is listed already; then `path` becomes an alias of it."""
@@ -103,7 +124,7 @@ class Scan:
             self.diagnostics += listing.diagnostics
             self.faults[directory] = listing.diagnostics
         if not listing.loads:
-            self.skipped.append(_skipped(directory, listing))
+            self.reserve(*_skipped(directory, listing))
             return
         file = (document.path or "SKILL.md").rpartition("/")[2]
         signature = 0 if stat is None else signature_of(stat)
@@ -141,9 +162,10 @@ class Scan:
         return result
 
 
-def _skipped(directory: str, listing: Listing) -> Skipped:
+def _skipped(directory: str, listing: Listing) -> tuple[tuple[str, ...], str]:
+    """Return the names of a skill that does not load, and why."""
     names = {directory.rpartition("/")[2]: None, listing.name: None}
     errors = [found for found in listing.diagnostics if found.severity == "error"] or list(listing.diagnostics)
     first = errors[0] if errors else None
     reason = f"{first.location}: {first.message} ({first.rule})" if first else f"{directory} cannot be loaded"
-    return Skipped(tuple(name for name in names if name), reason)
+    return tuple(name for name in names if name), reason

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.file_lock import locked
 from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
+from prowess.catalog.ownership import stranger_in_project
 
 _VERSION = 1
 _MAX_BYTES = 4 * 1024 * 1024
@@ -75,11 +76,14 @@ class TrustStore:
 
         Raises:
             NotADirectoryError: there is no such directory.
+            PermissionError: it, or a folder of skills in it, belongs to a stranger or can be written by everybody.
             OSError: the store cannot be believed or written; nothing was changed.
         """
         real = os.path.realpath(path)
         if not os.path.isdir(real):
             raise NotADirectoryError(20, "not a directory, so there is nothing to trust", path)
+        if (why := stranger_in_project(real)) is not None:
+            raise PermissionError(1, f"{real} cannot be trusted: {why}", path)
         ensure_private_directory(os.path.dirname(self.path))
         with locked(f"{self.path}.lock"):
             trusted = self._read_to_change()

@@ -12,13 +12,14 @@ import errno
 import os
 import stat
 
-from prowess.catalog.scan import HEAD_BYTES
+from prowess.catalog.scan import HEAD_BYTES, Scan
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prowess.catalog.layers import Layer
-    from prowess.catalog.scan import Scan
 
 SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
 
@@ -98,7 +99,10 @@ class EnterpriseSource(DirectorySource):
     def scan(self, scan: Scan) -> None:
         """Add every skill below the root that passes the check of ownership."""
         if os.path.lexists(self.named) and (weakness := weakness_above(self.named, self._owner)):
-            scan.report("catalog.enterprise", self.named, f"no enterprise skill is loaded: {weakness}")
+            message = f"no enterprise skill is loaded: {weakness}"
+            scan.report("catalog.enterprise", self.named, message)
+            self.root = os.path.realpath(self.named)
+            _reserve_below(scan, self, lambda walk: walk.search_root(), f"{self.named}: {message} (catalog.enterprise)")
             return
         super().scan(scan)
 
@@ -136,11 +140,14 @@ class Walk:
             return False
         except OSError as fault:
             if fault.errno in (errno.EACCES, errno.EPERM) and not os.access(directory, os.X_OK):
-                scan.report("catalog.unreadable", directory, "this directory cannot be entered; check its permissions")
-            else:
+                message = "this directory cannot be entered; check its permissions"
+                scan.skip(directory, "", "catalog.unreadable", message)
+            elif self._admits(directory):
                 scan.read_in_full(directory, path, self._source, relative, None)
             return True
         try:
+            if not self._admits(directory):
+                return True
             found = os.fstat(fd)
             regular = stat.S_ISREG(found.st_mode)
             head = os.read(fd, HEAD_BYTES) if regular and found.st_nlink == 1 else b""
@@ -155,6 +162,11 @@ class Walk:
             scan.found(directory, path, self._source, relative, found, head)
         return True
 
+    def _admits(self, directory: str) -> bool:
+        """Whether the skill in `directory` may be read; asked of every directory that yields one. False is reported."""
+        del directory
+        return True
+
     def search(self, directory: str, path: str, relative: str, depth: int) -> None:
         """Look for skills in a directory that is none."""
         if directory in self._searched:
@@ -166,7 +178,10 @@ class Walk:
             return  # deleted meanwhile
         except OSError as fault:
             reason = f"this directory cannot be read ({os.strerror(fault.errno or 0)}); check its permissions"
-            self._scan.report("catalog.unreadable", path, reason)
+            if directory == self._source.root:
+                self._scan.report("catalog.unreadable", path, reason)
+            else:
+                self._scan.skip(path, "", "catalog.unreadable", reason)
             return
         if loose and (depth or self._source.pointed_at) and self._is_misspelled(directory, path, relative, loose):
             return
@@ -207,6 +222,8 @@ class Walk:
         """Whether a file here is SKILL.md in another spelling; `skill.md` is accepted with a warning."""
         if _FILE in loose:  # written since it was looked for
             return self.is_skill(directory, path, relative)
+        if not self._admits(directory):
+            return True
         if "skill.md" in loose:
             file = f"{directory}/skill.md"
             try:
@@ -231,7 +248,7 @@ class Walk:
             loops = fault.errno == errno.ELOOP
             rule = "catalog.cycle" if loops else "catalog.link"
             what = "it leads back to itself" if loops else "it leads to nothing that can be reached"
-            self._scan.report(rule, path, f"this link is left out: {what}; remove it or point it to a skill")
+            self._scan.skip(path, "", rule, f"this link is left out: {what}; remove it or point it to a skill")
             return
         if not is_directory:
             self._scan.report("catalog.link", path, "this link is left out: it leads to a file, not to a directory")
@@ -270,12 +287,26 @@ class _GuardedWalk(Walk):
     def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
         """As for every walk, after the check of ownership: of the way here, and of all that a skill holds."""
         weakness = weakness_above(path, self._owner)
-        if weakness is None and os.path.lexists(f"{directory}/{_FILE}"):
-            weakness = _weakness_below(directory, self._owner)
+        if weakness is None:
+            super().visit(directory, path, relative, depth)
+            return
+        message = f"not loaded: {weakness}"
+        self._scan.skip(directory, "", "catalog.enterprise", message)
+        reason = f"{directory}: {message} (catalog.enterprise)"
+        _reserve_below(self._scan, self._source, lambda walk: walk.visit(directory, path, relative, depth), reason)
+
+    def _admits(self, directory: str) -> bool:
+        weakness = _weakness_below(directory, self._owner)
         if weakness is not None:
             self._scan.skip(directory, "", "catalog.enterprise", f"not loaded: {weakness}")
-            return
-        super().visit(directory, path, relative, depth)
+        return weakness is None
+
+
+def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], None], reason: str) -> None:
+    """Keep the names of what is refused unread from lower layers: whoever could have changed it could deny no more."""
+    aside = Scan()
+    look(Walk(source, aside, DEFAULT_BOUNDS))
+    scan.reserve_all(aside, reason)
 
 
 def _is_other_spelling(directory: str) -> bool:
