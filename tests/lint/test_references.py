@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,3 +115,35 @@ def test_every_rule_is_in_the_table_and_has_a_page() -> None:
         page = type(rule).__doc__ or ""
         for section in ("What it does:", "Why it matters:", "Example:", "Instead:"):
             assert section in page
+
+
+def _cpu_seconds(skill: Path, body: str) -> float:
+    began = time.process_time()
+    assert advice(skill, body)
+    return time.process_time() - began
+
+
+def test_names_that_are_made_to_be_alike_cost_little(skill: Path) -> None:
+    for number in range(2000):
+        (skill / "references" / f"{'ba' * 60}{number}q.md").touch()
+    links = "".join(f"[x](references/{'ab' * 60}{number}.md)\n" for number in range(200))
+    assert _cpu_seconds(skill, links) < 3
+
+
+def test_many_missing_links_into_a_large_directory_cost_little(skill: Path) -> None:
+    for number in range(8000):
+        (skill / "references" / f"{number}").touch()
+    links = "".join(f"[x](references/zz{number}.md)\n" for number in range(8000))
+    assert _cpu_seconds(skill, links) < 3
+
+
+def test_when_the_comparing_is_used_up_the_same_name_elsewhere_is_still_found(skill: Path) -> None:
+    files = SkillFiles(str(skill))
+    files._work = 0
+    assert files.suggest("docs/notes.md") == "notes.md"
+    assert files.suggest("references/FORMAT.md") is None
+
+
+def test_of_two_spellings_the_first_is_named(skill: Path) -> None:
+    (skill / "references" / "formats.md").touch()
+    assert SkillFiles(str(skill)).look_for("references/Formats.md").path == "references/FORMATS.md"

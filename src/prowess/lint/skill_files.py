@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from prowess._internal.contained import ContainedRoot
@@ -12,6 +12,12 @@ from prowess.format.references import inner_components
 
 _MAX_LISTED = 2000  # files, for suggestions
 _MAX_LISTED_DEPTH = 4
+
+_NEAR = 0.75  # likeness, as difflib counts it
+_LONGEST_COMPARED = 200  # characters of a path
+# For all suggestions about one skill together, so that names made to be alike cannot hold up a check.
+_WORK = 20_000
+_WORK_OF_RATIO = 50  # as often as a rough comparison fits into an exact one of such names
 
 
 class Sighting(NamedTuple):
@@ -27,7 +33,10 @@ class SkillFiles:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._known: dict[str, dict[str, str]] = {}
+        self._folded: dict[str, dict[str, str]] = {}
         self._listed: list[str] | None = None
+        self._by_name: dict[str, str] = {}
+        self._work = _WORK
 
     def look_for(self, path: str) -> Sighting:
         """Look for a relative path. A link on the way counts as found: what it leads to is not looked at."""
@@ -39,8 +48,9 @@ class SkillFiles:
         for at, component in enumerate(components):
             if kind == "link":
                 return Sighting("found", path)
-            entries = self._entries("/".join(real)) if kind == "directory" else {}
-            name = component if component in entries else _alike(component, entries)
+            here = "/".join(real)
+            entries = self._entries(here) if kind == "directory" else {}
+            name = component if component in entries else self._alike(here, component) if entries else None
             if name is None:
                 return Sighting("missing", "/".join((*real, *components[at:])))
             real.append(name)
@@ -51,11 +61,27 @@ class SkillFiles:
         """Return the file that may have been meant: the nearest path, else one of the same name elsewhere."""
         if self._listed is None:
             self._listed = self._list()
-        near = get_close_matches(path, self._listed, n=1, cutoff=0.75)
-        if near:
-            return near[0]
-        name = path.rpartition("/")[2].casefold()
-        return next((file for file in self._listed if file.rpartition("/")[2].casefold() == name), None)
+            for file in reversed(self._listed):
+                self._by_name[_name_of(file)] = file
+        return self._nearest(path, self._listed) or self._by_name.get(_name_of(path))
+
+    def _nearest(self, path: str, files: list[str]) -> str | None:
+        if len(path) > _LONGEST_COMPARED:
+            return None
+        matcher = SequenceMatcher(None, "", path)
+        best = (_NEAR, "")
+        for file in files:
+            if self._work <= 0:
+                break
+            shorter, both = min(len(file), len(path)), len(file) + len(path)
+            if 2 * shorter < _NEAR * both or len(file) > _LONGEST_COMPARED:
+                continue
+            self._work -= 1
+            matcher.set_seq1(file)
+            if matcher.quick_ratio() >= best[0]:
+                self._work -= _WORK_OF_RATIO
+                best = max(best, (matcher.ratio(), file))
+        return best[1] or None
 
     def _list(self) -> list[str]:
         found: list[str] = []
@@ -70,6 +96,15 @@ class SkillFiles:
                     found.append(path)
         return sorted(found)
 
+    def _alike(self, directory: str, name: str) -> str | None:
+        """Return the entry of a directory whose spelling differs from `name` in case alone."""
+        if directory not in self._folded:
+            folded: dict[str, str] = {}
+            for entry in self._entries(directory):
+                folded.setdefault(_folded(entry), entry)
+            self._folded[directory] = folded
+        return self._folded[directory].get(_folded(name))
+
     def _entries(self, directory: str) -> dict[str, str]:
         if directory not in self._known:
             try:
@@ -80,9 +115,8 @@ class SkillFiles:
         return self._known[directory]
 
 
-def _alike(name: str, entries: dict[str, str]) -> str | None:
-    key = _folded(name)
-    return next((entry for entry in entries if _folded(entry) == key), None)
+def _name_of(path: str) -> str:
+    return path.rpartition("/")[2].casefold()
 
 
 def _folded(name: str) -> str:
