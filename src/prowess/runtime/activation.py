@@ -204,7 +204,8 @@ class Activator:
     async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Run the commands in a body, where the host allows it."""
         context, skill = self._context, snapshot.skill
-        found = await to_thread.run_sync(commands, snapshot.body)
+        # A thread only for the few bodies that may hold one.
+        found = await to_thread.run_sync(commands, snapshot.body) if "!`" in snapshot.body else ()
         if not found:
             return skill, None
         if not context.commands or context.sandbox is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prowess.tools.forging import escaped, neutral, one_line
@@ -138,8 +139,8 @@ def instructions(
     """Compose the instructions of one call; without skills to list or active ones nothing is said of skills.
 
     `budget` bounds the list of available skills in tokens, 4000 without one: every name stays, descriptions are
-    shortened. `by_files` is
-    for agents that read skills as files. `before` are further sections (name -> text), which stand first.
+    shortened. `by_files` is for agents that read skills as files. `before` are further sections (name -> text), which
+    stand first.
     """
     first = dict(before or {})
     if not listed and not active:
@@ -151,8 +152,7 @@ def instructions(
     budget = DEFAULT_BUDGET if budget is None else budget
     forks = [skill.name for skill in listed if skill.is_fork]
     base = _FILE_RULES if by_files else base_rules(bodies_in_results=bodies_in_results, forks=forks)
-    limit = _limit(listed, budget * CHARACTERS_PER_TOKEN)
-    available = available_skills(listed, limit)
+    available, shortened = _fitted(tuple(listed), budget * CHARACTERS_PER_TOKEN)
     current = "" if bodies_in_results else active_skills(active)
     changed = changed_on_disk(active)
     text = "\n".join(part for part in (*first.values(), base, available, current, changed) if part)
@@ -165,9 +165,7 @@ def instructions(
             "active": estimate_tokens(current),
             "total": estimate_tokens(text),
         },
-        shortened=()
-        if limit is None
-        else tuple(skill.name for skill in listed if cut(skill, limit) != skill.description),
+        shortened=shortened,
         over_budget=estimate_tokens(available) > budget,
     )
 
@@ -257,8 +255,12 @@ def cut(skill: ListedSkill, limit: int | None) -> str:
     return text[: limit - 1].rstrip() + _CUT if limit > 1 else ""
 
 
-def _limit(listed: Sequence[ListedSkill], characters: int) -> int | None:
-    return common_limit(listed, lambda limit: len(available_skills(listed, limit)) <= characters)
+@lru_cache(maxsize=16)  # every call asks for the same list again, and fitting one takes ten renderings of it
+def _fitted(listed: tuple[ListedSkill, ...], characters: int) -> tuple[str, tuple[str, ...]]:
+    """Return the section within its bound, and the names of the skills whose descriptions were cut."""
+    limit = common_limit(listed, lambda limit: len(available_skills(listed, limit)) <= characters)
+    shortened = () if limit is None else tuple(s.name for s in listed if cut(s, limit) != s.description)
+    return available_skills(listed, limit), shortened
 
 
 def common_limit(skills: Sequence[ListedSkill], fits: Callable[[int | None], bool]) -> int | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.runtime.context import SessionContext
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.state import ActiveSkill
+    from prowess.runtime.visibility import Offer
     from prowess.tools import ToolSpec
 
 ExposureName = Literal["tools", "skill", "files"]
@@ -50,6 +51,7 @@ class Exposure:
     def __init__(self, context: SessionContext, own: Sequence[ToolSpec]) -> None:
         self._context, self._own = context, tuple(own)
         self._scripts_seen: tuple[int, bool] | None = None
+        self._listed: tuple[tuple[Offer, ...], list[disclosure.ListedSkill]] | None = None
 
     def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
         """Return what to offer to a model; nothing of skills where no skill is open to it and none is active."""
@@ -92,6 +94,12 @@ class Exposure:
 
     def listed(self) -> list[disclosure.ListedSkill]:
         """Return the skills that are open to the model."""
+        offers = self._context.visibility.offers("model")
+        if self._listed is None or self._listed[0] is not offers:
+            self._listed = (offers, self._listed_anew(offers))
+        return self._listed[1]
+
+    def _listed_anew(self, offers: tuple[Offer, ...]) -> list[disclosure.ListedSkill]:
         return [
             disclosure.ListedSkill(
                 name=offer.entry.name,
@@ -99,7 +107,7 @@ class Exposure:
                 location=offer.entry.location if self._context.expose_location else None,
                 is_fork=offer.is_fork,
             )
-            for offer in self._context.visibility.offers("model")
+            for offer in offers
         ]
 
     def _of_skills(self, name: ExposureName, budget: int) -> tuple[ToolSpec, ...]:

@@ -9,6 +9,7 @@ requirements 003, skill tool description.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from prowess.errors import InvalidArgumentsError
@@ -108,8 +109,12 @@ class SkillTool:
 
 def offered(skills: Sequence[ListedSkill], budget: int = DEFAULT_BUDGET) -> ToolSpec:
     """Return the tool as it is offered to a model; `budget` bounds list and enumeration, in tokens."""
+    return _offered(tuple(skills), budget * disclosure.CHARACTERS_PER_TOKEN)
+
+
+@lru_cache(maxsize=16)  # as for the list in the instructions
+def _offered(skills: tuple[ListedSkill, ...], characters: int) -> ToolSpec:
     names = [skill.name for skill in skills]
-    characters = budget * disclosure.CHARACTERS_PER_TOKEN
     limit = disclosure.common_limit(skills, lambda limit: len(listed(skills, limit)) <= characters)
     listing = listed(skills, limit)
     enumeration = sum(len(name) + 4 for name in names)  # quotes, comma, space

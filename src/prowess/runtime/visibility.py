@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 By = Literal["model", "user"]
 
+_BOTH: tuple[By, ...] = ("model", "user")
 _MODEL_CLOSED = "only a person can start it"
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
 
@@ -42,15 +43,16 @@ class Visibility:
     def __init__(self, catalog: Catalog, *, forks: bool) -> None:
         self._catalog, self._forks = catalog, forks
         self._entries: tuple[SkillEntry, ...] | None = None
-        self._offers: tuple[Offer, ...] = ()
+        self._open: dict[By, tuple[Offer, ...]] = {}
 
     def offers(self, by: By) -> tuple[Offer, ...]:
-        """Return the skills that the model, or the user, may start, sorted by name."""
+        """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
         entries = self._catalog.entries()
         if entries is not self._entries:  # the same tuple until a scan has found something else
-            self._offers = tuple(Offer(entry, extended_fields(entry.properties)) for entry in entries)
+            offers = [Offer(entry, extended_fields(entry.properties)) for entry in entries]
+            self._open = {who: tuple(offer for offer in offers if self._is_open(offer, who)) for who in _BOTH}
             self._entries = entries
-        return tuple(offer for offer in self._offers if self._is_open(offer, by))
+        return self._open[by]
 
     def names(self, by: By) -> tuple[str, ...]:
         """Return their names, sorted."""
