@@ -252,3 +252,26 @@ def test_a_signal_ends_the_script_and_the_command_in_order(
 
 def _runs(words: str) -> bool:
     return subprocess.run(["pgrep", "-f", words], capture_output=True, check=False).returncode == 0
+
+
+def test_a_policy_that_denies_scripts_ends_with_the_exit_code_for_it(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.run_script"\nreason = "no scripts"\n'
+    )
+
+    assert _call(root, "scripts/run.sh", "--policy", str(policy)) == exit_codes.DENIED
+    assert "no scripts" in capfd.readouterr().err
+
+
+def test_where_a_record_is_required_and_cannot_be_written_nothing_is_run(
+    root: Path, tmp_path: Path, own_home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('default = "allow"\naudit = { required = true }\n')
+    (own_home / ".prowess").write_text("no directory")
+
+    assert _call(root, "scripts/run.sh", "--policy", str(policy)) == exit_codes.UNAVAILABLE
+    assert "without a record" in capfd.readouterr().err

@@ -15,13 +15,24 @@ from prowess._internal.terminal_text import printable_line
 from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
+from prowess.cli.session_options import (
+    audit_log,
+    open_workspace,
+    policy_option,
+    require_log,
+    workspace_options,
+    writable_home,
+)
 from prowess.cli.signals import ended_in_order
 from prowess.errors import AuditError, UnsafePathError
+from prowess.policy import load_policy
 from prowess.runtime import SyncSession
+from prowess.tools.approvers import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from prowess.runtime.options import SessionOptions
 
 _LONGEST_SECONDS = 600
 
@@ -32,6 +43,7 @@ _LONGEST_SECONDS = 600
 @click.argument("arguments", nargs=-1)
 @catalog_options
 @workspace_options
+@policy_option
 @click.option("--out", type=click.Path(file_okay=False), help="Keep what the script leaves in $OUT in this directory.")
 @click.option(
     "--timeout",
@@ -49,6 +61,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     quiet: bool,  # noqa: FBT001 -- as trust_project
     workspace: str | None,
     write: bool,  # noqa: FBT001 -- as trust_project
+    policy_file: str | None,
     out: str | None,
     timeout: float | None,
     as_json: bool,  # noqa: FBT001 -- as trust_project
@@ -66,8 +79,17 @@ def command(  # noqa: PLR0917 -- click passes options by name
     if out is not None:
         _require_place(out)
     audit = audit_log(writable_home("this run leaves no audit record"))
+    policy = load_policy(policy_file)
+    options: SessionOptions = {
+        "audit": audit,
+        "workspace": chosen,
+        "write": write,
+        "policy": policy,
+        "approver": TerminalApprover(),
+    }
     try:
-        with ended_in_order(), SyncSession(catalog, audit=audit, workspace=chosen, write=write) as session:
+        require_log(policy, audit)
+        with ended_in_order(), SyncSession(catalog, **options) as session:
             session.load([name])
             result = dict(session.run_script(script, arguments, timeout=timeout))
             # The session takes its artifacts with it when it ends, so they are brought home before.

@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prowess._internal.places import prowess_home
+from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.http_options import HttpPlace, http_options, http_place
-from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
+from prowess.cli.session_options import (
+    audit_log,
+    open_workspace,
+    policy_option,
+    require_log,
+    workspace_options,
+    writable_home,
+)
+from prowess.errors import AuditError
 from prowess.mcp_server.host_config import HOSTS, snippet
+from prowess.policy import load_policy
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 @click.command()
 @catalog_options
 @workspace_options
+@policy_option
 @http_options
 @click.option(
     "--print-config",
@@ -38,6 +49,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     quiet: bool,  # noqa: FBT001 -- as trust_project
     workspace: str | None,
     write: bool,  # noqa: FBT001 -- as trust_project
+    policy_file: str | None,
     address: str | None,
     token_file: str | None,
     allow_remote: bool,  # noqa: FBT001 -- as trust_project
@@ -54,7 +66,9 @@ def command(  # noqa: PLR0917 -- click passes options by name
       prowess serve --http 127.0.0.1:8000
     """  # noqa: D301 -- click looks for the character itself
     if host is not None:
-        _print_config(host, _arguments(roots, plugins, workspace, write=write, trust_project=trust_project))
+        _print_config(
+            host, _arguments(roots, plugins, workspace, policy_file, write=write, trust_project=trust_project)
+        )
         return exit_codes.OK
     if find_spec("mcp") is None:
         output.error("the MCP server needs the mcp package: pip install 'prowess[mcp]'")
@@ -68,7 +82,13 @@ def command(  # noqa: PLR0917 -- click passes options by name
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     audit = audit_log(writable_home("this server leaves no audit record"))
-    options: dict[str, Any] = {"audit": audit, "workspace": chosen, "write": write}
+    policy = load_policy(policy_file)
+    try:
+        require_log(policy, audit)
+    except AuditError as fault:
+        output.error(printable_line(str(fault)))
+        return exit_codes.UNAVAILABLE
+    options: dict[str, Any] = {"audit": audit, "workspace": chosen, "write": write, "policy": policy}
     if place is not None:
         return _serve_http(catalog, place, options)
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.
@@ -107,11 +127,18 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: dict[str, Any]) -> 
 
 
 def _arguments(
-    roots: tuple[str, ...], plugins: tuple[str, ...], workspace: str | None, *, write: bool, trust_project: bool
+    roots: tuple[str, ...],
+    plugins: tuple[str, ...],
+    workspace: str | None,
+    policy_file: str | None,
+    *,
+    write: bool,
+    trust_project: bool,
 ) -> list[str]:
     arguments = [part for root in roots for part in ("--root", os.path.abspath(root))]
     arguments += [part for plugin in plugins for part in ("--plugin", os.path.abspath(plugin))]
     arguments += [] if workspace is None else ["--workspace", os.path.abspath(workspace)]
+    arguments += [] if policy_file is None else ["--policy", os.path.abspath(policy_file)]
     return arguments + ["--write"] * write + ["--trust-project"] * trust_project
 
 
