@@ -58,7 +58,7 @@ def _require_shown_as_it_is(printed: str) -> None:
 
 def _counts_left_out(text: str) -> str:
     """Take out what depends on where the project lies (a path costs tokens) and on how many records a call leaves."""
-    return re.sub(r" *\b\d+ (tokens|records|guarantees)\b|(?<=record )\d+", r"\1", text)
+    return re.sub(r" *\b\d+ (tokens|records|guarantees)\b|(?<=record )\d+|(?<=line )\d+", r"\1", text)
 
 
 def test_without_bubblewrap_the_demo_stops_and_says_what_to_install() -> None:

@@ -13,7 +13,6 @@ import shutil
 import time
 from dataclasses import dataclass
 
-from prowess._internal.file_lock import locked
 from prowess._internal.uuid7 import uuid7
 
 MAX_AGE_SECONDS = 30 * 86_400.0
@@ -38,6 +37,9 @@ def note_use(home: str, name: str) -> None:
     doomed: list[str] = []
     lock = f"{home}.lock"
     # A cache that cannot be written, or that somebody holds for long, is swept another time.
+    # Imported here, not at the top: the room must be importable where files cannot be locked.
+    from prowess._internal.file_lock import locked
+
     with contextlib.suppress(OSError), locked(lock, wait_seconds=_WAIT_SECONDS):
         with contextlib.suppress(FileNotFoundError):
             os.utime(os.path.join(home, name))
