@@ -179,6 +179,24 @@ async def test_a_sub_agent_may_use_what_its_skill_and_everything_around_it_permi
     assert [one.skill for one in outer.session._context.restrictions(state)] == ["plain"]
 
 
+@pytest.mark.proves("runtime.fork.restriction")
+async def test_a_tool_that_the_parent_may_not_use_is_refused_in_a_fork(root: Path) -> None:
+    write_skill(root, "typed", extra=FORK + "agent: explorer\n")
+    seen: list[str] = []
+
+    async def looks(request: ForkRequest) -> str:
+        wrong = failure(await request.session.call("look", {}))
+        seen.append(wrong["code"])
+        return str(wrong["message"])
+
+    kind = AgentType(name="explorer", tools=(_Extra(),))
+    session = Session(Catalog(root), fork_runner=Runner(looks), agent_types=[kind])
+    await session.load(["plain"])
+    said = result(await session.call("skill", {"skill": "typed"}))["output"]
+    assert seen == ["tool_not_allowed"]
+    assert "'plain'" in said
+
+
 @pytest.mark.proves("runtime.fork.bounded", "runtime.activate.cycle")
 async def test_forks_inside_forks_are_bounded_and_never_close_a_cycle(root: Path) -> None:
     for number in range(1, 8):

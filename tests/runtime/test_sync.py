@@ -97,6 +97,19 @@ def test_a_detached_session_can_be_continued(skills: Path) -> None:
         assert second.active_skill_name == "alpha"
 
 
+def test_users_tools_costs_and_histories_work_without_an_event_loop(skills: Path) -> None:
+    with SyncSession(Catalog(skills), exposure="skill") as session:
+        assert [spec.name for spec in session.tools()] == ["skill"]
+        assert session.completions("/a") == ("alpha",)
+        started = session.invoke("/alpha now")
+        assert started["args"] == "now"
+        assert not session.user_call("/alpa").success
+        assert session.fire("Stop") == []
+        assert session.cost().skills.keys() == {"alpha"}
+        session.unload(["alpha"])
+        assert "left out" in str(session.without_unloaded([started["content"]]))
+
+
 def test_threads_may_share_a_session(skills: Path) -> None:
     with SyncSession(Catalog(skills)) as session:
         session.load(["alpha"])
