@@ -131,6 +131,8 @@ def test_the_cache_of_hashes_is_bounded(tmp_path: Path, monkeypatch: pytest.Monk
         ("MAX_FILES", {"a": {"text": ""}, "b": {"text": ""}}),
         ("MAX_BYTES", {"a": {"text": "four"}}),
         ("MAX_DEPTH", {"a/b/c": {"text": ""}}),
+        ("MAX_ENTRIES", {"a": {"link": "x"}, "b": {"link": "x"}}),
+        ("MAX_ENTRIES", {"a/b": {"text": ""}}),
     ],
 )
 def test_a_tree_over_a_bound_is_refused_with_the_bound(

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess._internal.yaml_reader import read_yaml
 from prowess.format import parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_a_repair_changes_only_the_failing_value_and_says_so() -> None:
@@ -96,3 +103,20 @@ def test_a_mended_description_is_what_stood_there_and_nothing_else_changes(befor
     text = document.text_of("description")
     assert text is not None
     assert value.startswith(text.rstrip())
+
+
+def test_a_text_that_becomes_thousands_of_nodes_is_not_moved_back() -> None:
+    """The repair of one value can turn the rest of the text into keys; compared with one reading of the same keys."""
+    keys = '"\\U000F0000": x\n' * 4000
+    broken = f"---\nname: a\nmetadata: {keys}---\n".encode()
+    plain = f"name: a\nmetadata: x\n{keys}"
+
+    def seconds(work: Callable[[], object]) -> float:
+        began = time.process_time()
+        work()
+        return time.process_time() - began
+
+    once = min(seconds(lambda: read_yaml(plain, base=0)) for _ in range(5))
+    assert min(seconds(lambda: parse_document(broken)) for _ in range(5)) < 3 * once
+    [found] = [found for found in parse_document(broken).diagnostics if found.rule == "frontmatter.syntax"]
+    assert found.location.line == 3

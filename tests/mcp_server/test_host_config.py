@@ -51,7 +51,10 @@ def test_without_an_installed_script_the_interpreter_is_named(monkeypatch: pytes
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     command = server_command()
     assert os.path.isabs(command[0])
-    assert command[1:] == ["-m", "prowess"]
+    assert command[1:] == ["-P", "-m", "prowess"]
+    (tmp_path / "prowess.py").write_text("print('hostile')")
+    done = subprocess.run([*command, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.startswith("prowess ")
 
 
 def test_the_command_line_prints_the_snippet_alone_with_absolute_paths(

@@ -283,6 +283,12 @@ async def test_what_a_script_leaves_comes_back_and_can_be_read_until_the_session
     binary = result(await session.call("skills.read", {"artifact": "b.bin", "encoding": "binary"}))
     assert binary["data_base64"] == "AP8="
     assert failure(await session.call("skills.read", {"artifact": "b.bin"}))["code"] == "not_text"
+    large = tools / "kit" / "scripts" / "large.py"
+    large.write_text("open('/out/large.bin', 'wb').write(bytes(20 << 20))\n")
+    await session.load(["kit"])
+    [left] = (await _run(session, "scripts/large.py"))["artifacts"]
+    part = result(await session.call("skills.read", {"artifact": "large.bin", "encoding": "binary", "limit": 3}))
+    assert (part["data_base64"], left["size"]) == ("AAAA", 20 << 20)
     missing = failure(await session.call("skills.read", {"artifact": "chart.svgg"}))
     assert missing["code"] == "resource_not_found"
     assert missing["suggestions"] == ["chart.svg"]

@@ -18,11 +18,16 @@ import os
 import stat
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from prowess._internal.contained import is_link, opens_beneath
 from prowess.errors import LimitExceededError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 MAX_FILES = 20_000
+MAX_ENTRIES = 2 * MAX_FILES  # with directories, links and what else takes time to look at
 MAX_BYTES = 512 * 1024 * 1024
 MAX_DEPTH = 64
 
@@ -85,7 +90,7 @@ def read_tree(root: str) -> TreeManifest:
 
     Raises:
         OSError: the root is absent, no directory, or cannot be read.
-        LimitExceededError: more than 20 000 files, 512 MiB or 64 levels.
+        LimitExceededError: more than 20 000 files, 40 000 entries of any kind, 512 MiB or 64 levels.
     """
     real = os.path.realpath(root)
     walk = _Walk(real)
@@ -109,6 +114,7 @@ class _Walk:
         self.files: list[FileRecord] = []
         self.obstacles: list[str] = []
         self._bytes = 0
+        self._entries = 0
 
     def directory(self, fd: int | str, prefix: str, depth: int) -> None:
         """Take what a directory holds, given as a descriptor, or as a path where the system opens nothing beneath one.
@@ -118,9 +124,10 @@ class _Walk:
         if depth > MAX_DEPTH:
             raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
         with os.scandir(fd) as found:
+            # One at a time: a directory of a million names must not be held in memory only to be refused.
             names = [
                 (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
-                for entry in found
+                for entry in self._counted(found)
             ]
         if isinstance(fd, str):
             names = [found for found in names if not self._leads_elsewhere(fd, prefix, found[0])]
@@ -189,6 +196,14 @@ class _Walk:
         self.files.append(
             FileRecord(path=path, executable=bool(found.st_mode & stat.S_IXUSR), size=size, sha256=digest)
         )
+
+    def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+        for entry in found:
+            self._entries += 1
+            if self._entries > MAX_ENTRIES:
+                what = "files, directories and links in one skill"
+                raise LimitExceededError(what, MAX_ENTRIES, self._entries, "keep large data outside the skill")
+            yield entry
 
     def _charge(self, size: int) -> None:
         self._bytes += size

@@ -76,10 +76,12 @@ def mend(text: str, base: int, reading: YamlReading) -> Mended:
     characters, nodes = 0, reading.nodes
     while (fault := _syntax(reading)) is not None:
         characters += len(text)
-        if characters > _MAX_CHARACTERS or nodes > _MAX_NODES or not work.mend(fault):
+        if characters > _MAX_CHARACTERS or not work.mend(fault):
             return Mended(reading, tuple(work.repairs), work.broken(fault))
-        reading = read_yaml(work.text(), base=base)
+        failed, reading = reading, read_yaml(work.text(), base=base)
         nodes += reading.nodes
+        if nodes > _MAX_NODES:  # also where it is read now: to move so many nodes back takes longer than it is worth
+            return Mended(failed, tuple(work.repairs[:-1]), work.broken(fault))
     return Mended(work.in_original(reading), tuple(work.repairs), None)
 
 
@@ -132,15 +134,29 @@ class _Work:
         return reading._replace(root=None if reading.root is None else self._moved(reading.root), faults=faults)
 
     def _moved(self, node: Node) -> Node:
-        start, end = (self._mapped(*self._position(offset)) for offset in (node.start, node.end))
-        match node:
-            case Scalar():
-                return node._replace(start=start, end=self._quoted_ends.get(start, end))
-            case Sequence(items=items):
-                return node._replace(items=tuple(self._moved(item) for item in items), start=start, end=end)
-            case Mapping(entries=entries):
-                moved = tuple((self._moved(key), self._moved(value)) for key, value in entries)
-                return node._replace(entries=moved, start=start, end=end)
+        """Return `node` with offsets of the original text; what stands on one unchanged line moves with it."""
+        base, starts, starts_now, quoted = self._base, self._starts, self._starts_now, self._quoted_ends
+        ends_now = [*starts_now[1:], len(self._lines[-1]) + starts_now[-1] + 1]
+        changed = {line for line, text in enumerate(self._lines) if text is not self._original[line]}
+        make = tuple.__new__  # what the constructor of a NamedTuple does, without a call in between
+
+        def moved(node: Node) -> Node:
+            start, end = node.start - base, node.end - base
+            line = bisect_right(starts_now, start) - 1
+            if end < ends_now[line] and line not in changed:
+                shift = base + starts[line] - starts_now[line]
+                start, end = start + shift, end + shift
+            else:
+                start = self._mapped(line, start - starts_now[line])
+                end = self._mapped(*self._position(node.end))
+            if isinstance(node, Scalar):
+                return make(Scalar, (node.text, node.style, start, quoted.get(start, end)))
+            if isinstance(node, Sequence):
+                return make(Sequence, (tuple(map(moved, node.items)), node.flow, start, end))
+            entries = tuple([(moved(key), moved(value)) for key, value in node.entries])
+            return make(Mapping, (entries, node.flow, start, end))
+
+        return moved(node)
 
     def _untabify(self, fault: YamlFault, first: int) -> bool:
         last = first

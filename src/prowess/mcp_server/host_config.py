@@ -63,9 +63,12 @@ HOSTS: Mapping[str, Host] = {
 
 
 def server_command() -> list[str]:
-    """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`."""
+    """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`.
+
+    With `-P`, for a host may start it in a project, and without it Python imports from there first.
+    """
     script = os.path.join(sysconfig.get_path("scripts"), "prowess.exe" if os.name == "nt" else "prowess")
-    return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-m", "prowess"]
+    return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-P", "-m", "prowess"]
 
 
 def snippet(host: Host, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> str:

@@ -18,6 +18,7 @@ from prowess._internal.contained import ContainedRoot, check_relative
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import NotTextError, ResourceNotFoundError
+from prowess.execution.request import ExecLimits
 from prowess.runtime.skill_files import nearest, read_whole, verified
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from prowess.runtime.skill_files import VerifiedFile
 
 
+_MAX_BYTES = ExecLimits().out_bytes  # what a script can leave can be read
 ORPHANED_SECONDS = 7 * 86_400.0  # a session ends after a day without a call, unless its host chose otherwise
 
 
@@ -81,7 +83,7 @@ class Artifacts:
         Raises:
             UnsafePathError: the name could mean another place.
             ArtifactNotFoundError: there is none of this name; with the nearest names.
-            LimitExceededError: over 16 MiB.
+            LimitExceededError: over 32 MiB, more than a script can leave.
         """
         asked = "/".join(check_relative(name))
         with contextlib.suppress(OSError):
@@ -89,7 +91,7 @@ class Artifacts:
         for path in (*(f"{run}/{asked}" for run in self._runs()), asked):
             # A missing directory and a missing file mean the same here.
             with contextlib.suppress(OSError), ContainedRoot(self._own()) as root, root.open(path) as file:
-                return verified(path, read_whole(file))
+                return verified(path, read_whole(file, _MAX_BYTES))
         known = dict.fromkeys(path.partition("/")[2] for path in self.names())
         raise ArtifactNotFoundError(name, nearest(name, known))
 

@@ -72,19 +72,19 @@ def verified(path: str, data: bytes) -> VerifiedFile:
     return VerifiedFile(path=path, data=data, digest=f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
-def read_whole(file: OpenedFile) -> bytes:
+def read_whole(file: OpenedFile, limit: int = MAX_FILE_BYTES) -> bytes:
     """Read an open file to its end.
 
     Raises:
-        LimitExceededError: over 16 MiB.
+        LimitExceededError: over `limit` bytes.
     """
     size = file.size
-    if size <= MAX_FILE_BYTES:
-        data = file.read(MAX_FILE_BYTES + 1)  # one more: it may grow while it is read
+    if size <= limit:
+        data = file.read(limit + 1)  # one more: it may grow while it is read
         size = max(size, len(data))
-        if size <= MAX_FILE_BYTES:
+        if size <= limit:
             return data
-    raise LimitExceededError(f"bytes of {file.path!r}", MAX_FILE_BYTES, size, "a script of the skill can process it")
+    raise LimitExceededError(f"bytes of {file.path!r}", limit, size, "a script of the skill can process it")
 
 
 def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
