@@ -7,13 +7,17 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
+from prowess.policy import Policy
 from prowess.policy.audit_log import JsonlAuditLog
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore
+from prowess.tools import ToolSpec
 from tests.runtime.making import codes, failure, names, result, write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from prowess.tools import ToolCall
 
 pytestmark = [
     pytest.mark.anyio,
@@ -73,7 +77,42 @@ async def test_a_pre_hook_runs_in_the_sandbox_before_the_skill_is_active_and_is_
     assert kinds == ["tool.started", "hook.started", "hook.finished", "skill.loaded", "tool.finished"]
 
 
-@pytest.mark.proves("runtime.hooks.pre-failure", "runtime.activate.order")
+class _Other:
+    spec = ToolSpec(name="other", description="Something else.", input_schema={"type": "object"})
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        return {}
+
+
+@pytest.mark.proves("runtime.activate.order")
+async def test_activation_goes_through_its_steps_in_order(root: Path, work: Path) -> None:
+    """Closed, refused by policy, refused by a hook, active and restricted, finished: each step before the next."""
+    restricted = "allowed-tools: Read\n"
+    hooks = "hooks:\n  pre: scripts/check.py\n  post: scripts/note.py\n"
+    check = NOTE + "sys.exit(0 if os.path.exists('/workspace/key') else 1)\n"
+    files = {**SCRIPTS, "scripts/check.py": check}
+    write_skill(root, "a", extra=restricted + hooks, files=files)
+    write_skill(root, "closed", extra="disable-model-invocation: true\n" + hooks, files=files)
+    denied = _session(root, work, policy=Policy(fault="the file cannot be read"))
+    session = _session(root, work, extra_tools=[_Other()])
+
+    assert failure(await session.call("skills.load", {"names": ["closed"]}))["code"] == "skill_not_found"
+    assert failure(await denied.call("skills.load", {"names": ["a"]}))["code"] == "policy_denied"
+    assert _ran(work) == []
+    assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"
+    assert "Body of a" not in session.instructions()
+    assert (await session.call("other", {})).success
+
+    (work / "key").touch()
+    await session.load(["a"])
+    assert "Body of a" in session.instructions()
+    assert failure(await session.call("other", {}))["code"] == "tool_not_allowed"
+    await session.unload(["a"])
+    assert _ran(work) == ["note pre a -", "note pre a -", "note post a -"]
+    assert (await session.call("other", {})).success
+
+
+@pytest.mark.proves("runtime.hooks.pre-failure")
 async def test_a_failing_pre_hook_stops_the_activation_shows_its_output_and_changes_nothing(
     root: Path, work: Path
 ) -> None:

@@ -77,7 +77,7 @@ def test_no_text_names_a_model_or_a_vendor(specs: list[ToolSpec]) -> None:
     assert named.search(prompts.navigation(specs) + prompts.tool_system(specs)) is None
 
 
-@pytest.mark.proves("runtime.nav.in-system-prompt", "runtime.sysprompt.order")
+@pytest.mark.proves("runtime.nav.in-system-prompt")
 def test_the_texts_stand_first_in_the_instructions_and_not_in_a_tool(catalog: Catalog) -> None:
     session = Session(catalog)
     disclosed = session.disclose(navigation=True, tool_system=True)

@@ -129,14 +129,14 @@ class Activator:
             )
 
     async def unload(self, keys: Collection[str] | None, call_id: str) -> tuple[Transition, tuple[Notice, ...]]:
-        """Take skills out of force, all of them for None, and run their `post` hooks."""
+        """Run the `post` hooks of skills, all of them for None, and take them out of force, whatever the hooks say."""
         context = self._context
-        before = (await context.keeper.current()).active
-        step = await context.keeper.change(
-            lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
-        )
-        gone = [skill for skill in before if skill.name in step.unloaded]
-        failures = await self._ended(gone, call_id)
+        async with context.loading:
+            before = (await context.keeper.current()).active
+            failures = await self._ended([skill for skill in before if keys is None or skill.key in keys], call_id)
+            step = await context.keeper.change(
+                lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
+            )
         context.snapshots.keep_only(step.state.active)
         return step, tuple(receipts.hook_failed(failure) for failure in failures)
 
@@ -167,9 +167,9 @@ class Activator:
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return step(state, skills)
 
+        leaving = change(before).unloaded  # refused here, before anything has ended
+        failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await context.keeper.change(change)
-        left = [skill for skill in before.active if skill.name in done.unloaded]
-        failures = await self._ended(left, call_id)
         context.snapshots.keep_only(done.state.active)
         for skill in skills:
             if skill.name not in done.repeated:
