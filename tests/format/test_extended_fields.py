@@ -457,7 +457,8 @@ def test_profiles_that_do_not_know_the_fields_report_them_as_unknown_and_no_more
 def test_a_rule_that_the_profile_switches_off_can_be_selected() -> None:
     document = parse_source(f"---\nname: a\ndescription: d\n{_WRONG}---\n", path="SKILL.md")
     spec = PROFILES["spec"]
-    (one,) = judge_all(raw_findings(document, spec), spec, Selection.checked(("context",), (), {rule.id: rule.family for rule in RULES.values()}))
+    chosen = Selection.checked(("context",), (), {rule.id: rule.family for rule in RULES.values()})
+    (one,) = judge_all(raw_findings(document, spec), spec, chosen)
     assert (one.rule, one.severity) == ("context.value", Severity.WARNING)
 
 
