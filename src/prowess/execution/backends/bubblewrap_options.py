@@ -30,8 +30,8 @@ ETC_FILES: Final[Mapping[str, bytes]] = {
 
 _LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
-# They name the keys of whoever started Prowess: a key ring belongs to no namespace.
-_COVERED = ("/proc/keys", "/proc/key-users")
+# It names the keys of whoever started Prowess: a key ring belongs to no namespace.
+_COVERED = ("/proc/keys",)
 
 _ISOLATION = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
