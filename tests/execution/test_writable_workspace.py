@@ -162,3 +162,20 @@ def test_only_what_is_there_is_listed(tmp_path: Path) -> None:
     assert protected_entries(str(tmp_path)) == ((), None)
     (tmp_path / ".git").write_text("gitdir: elsewhere\n")  # as in a worktree
     assert protected_entries(str(tmp_path)) == ((".git",), None)
+
+
+def test_where_a_file_system_knows_no_locks_the_look_from_outside_has_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl  # here, because only this test takes it away
+
+    def refuse(*_: object) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    wake, keep = os.pipe()
+    with writable_workspace(str(tmp_path), wake) as workspace:
+        assert workspace.places == (".git",)
+    for fd in (wake, keep):
+        os.close(fd)
