@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -28,7 +29,14 @@ if TYPE_CHECKING:
 
 
 _MAX_BYTES = ExecLimits().out_bytes  # what a script can leave can be read
+_RUN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 ORPHANED_SECONDS = 7 * 86_400.0  # a session ends after a day without a call, unless its host chose otherwise
+
+
+def _holds_runs_alone(directory: str) -> bool:
+    """Tell whether everything in `directory` is named as runs are: a root that a host chose may hold other things."""
+    names = os.listdir(directory)
+    return bool(names) and all(_RUN.fullmatch(name) for name in names)
 
 
 class ArtifactNotFoundError(ResourceNotFoundError):
@@ -120,7 +128,7 @@ class Artifacts:
             for entry in found:
                 # A run makes a new directory in that of its session, so this is the time of the last run or read.
                 unused = now - entry.stat(follow_symlinks=False).st_mtime
-                if entry.name != self._session_id and unused > ORPHANED_SECONDS:
+                if entry.name != self._session_id and unused > ORPHANED_SECONDS and _holds_runs_alone(entry.path):
                     shutil.rmtree(entry.path, ignore_errors=True)
 
     def _own(self) -> str:
