@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prowess.format.parsing import parse_document
     from prowess.format.profiles import PROFILES, Profile, profile_named
     from prowess.format.reading import read_document, read_skill
+    from prowess.format.role import Role, balancer, is_balanced, role_of
     from prowess.format.rule_table import RULES
     from prowess.format.skill import Frontmatter, Resource, Skill
     from prowess.format.skill_directories import find_skill_directories
@@ -42,13 +43,16 @@ _HOMES = {
     "Profile": "profiles",
     "RULES": "rule_table",
     "Resource": "skill",
+    "Role": "role",
     "Scope": "extended_fields",
     "Skill": "skill",
     "SkillDocument": "document",
     "SkillName": "name",
     "ToolFault": "allowed_tools",
     "ToolToken": "allowed_tools",
+    "balancer": "role",
     "find_skill_directories": "skill_directories",
+    "is_balanced": "role",
     "listing_from_document": "listing",
     "name_faults": "name",
     "parse_allowed_tools": "allowed_tools",
@@ -57,6 +61,7 @@ _HOMES = {
     "read_document": "reading",
     "read_skill": "reading",
     "require_valid": "validation",
+    "role_of": "role",
     "validate_skill": "validation",
 }
 
@@ -76,13 +81,16 @@ __all__ = [
     "NameFault",
     "Profile",
     "Resource",
+    "Role",
     "Scope",
     "Skill",
     "SkillDocument",
     "SkillName",
     "ToolFault",
     "ToolToken",
+    "balancer",
     "find_skill_directories",
+    "is_balanced",
     "listing_from_document",
     "name_faults",
     "parse_allowed_tools",
@@ -91,6 +99,7 @@ __all__ = [
     "read_document",
     "read_skill",
     "require_valid",
+    "role_of",
     "validate_skill",
 ]
 
