@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import uuid
 from typing import TYPE_CHECKING
@@ -189,3 +190,22 @@ async def test_no_descriptor_is_left_open_in_this_process(bench: Bench) -> None:
     for _ in range(3):
         await bench.sh("echo x > /out/a; exit 1", stdin=b"x")
     assert within(1, lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+@pytest.mark.parametrize("limits", [ExecLimits(open_files=12), ExecLimits(file_bytes=512)], ids=["files", "bytes"])
+async def test_a_bound_too_tight_for_the_set_up_holds_for_the_script_alone(bench: Bench, limits: ExecLimits) -> None:
+    request = bench.request("run.sh", "ulimit -n; ulimit -f; echo done", limits=limits)
+    result = await bench.sandbox.run(dataclasses.replace(request, out_dir=None))
+    assert result.exit_code == 0
+    files = limits.open_files
+    assert result.stdout == f"{files}\n{limits.file_bytes and limits.file_bytes // 512}\ndone\n".encode()
+
+
+async def test_the_bounds_hold_from_the_first_instruction_where_nobody_takes_what_is_left_in_out(bench: Bench) -> None:
+    source = "ulimit -Hn; ulimit -Sn; ulimit -c; touch /out/dropped && echo written"
+    request = dataclasses.replace(bench.request("run.sh", source), out_dir=None)
+    for _ in range(10):
+        result = await bench.sandbox.run(request)
+        assert result.stdout == b"256\n256\n0\nwritten\n"
+        assert result.artifacts == ()
+    assert not bench.out.exists()

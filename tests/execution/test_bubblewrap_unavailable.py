@@ -29,9 +29,9 @@ pytestmark = pytest.mark.anyio
 _HAS_GROUPS_V1 = os.path.exists("/sys/fs/cgroup/pids/tasks") and os.geteuid() == 0
 
 
-def _skill(root: Path) -> ExecRequest:
+def _skill(root: Path, *, keeps: bool = True) -> ExecRequest:
     (root / "run.sh").write_text(f"touch {root}/ran\n")
-    return ExecRequest(skill_dir=str(root), script="run.sh")
+    return ExecRequest(skill_dir=str(root), script="run.sh", out_dir=str(root / "artifacts") if keeps else None)
 
 
 def _fake(root: Path, source: str) -> str:
@@ -41,10 +41,10 @@ def _fake(root: Path, source: str) -> str:
     return str(program)
 
 
-async def _refused(program: str, root: Path) -> str:
+async def _refused(program: str, root: Path, *, keeps: bool = True) -> str:
     sandbox = BubblewrapSandbox(program=program)
     with pytest.raises(SandboxUnavailableError) as fault:
-        await sandbox.run(_skill(root))
+        await sandbox.run(_skill(root, keeps=keeps))
     report = sandbox.probe()
     assert not report.available
     assert report.tier == 0
@@ -194,9 +194,10 @@ async def test_a_sandbox_that_never_gets_its_own_root_is_ended(tmp_path: Path, m
     assert "not ready within 0.3 s" in await _refused(stuck, tmp_path)
 
 
-async def test_a_sandbox_that_ends_during_its_set_up_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("keeps", [True, False], ids=["out is kept", "out is dropped"])
+async def test_a_sandbox_that_ends_during_its_set_up_is_named(tmp_path: Path, *, keeps: bool) -> None:
     brief = _fake(tmp_path, f"{_VERSION}{_REPORTS}sleep 0.1; exit 5")
-    hint = await _refused(brief, tmp_path)
+    hint = await _refused(brief, tmp_path, keeps=keeps)
     assert "ended with status 5 during its set-up" in hint
 
 

@@ -94,9 +94,8 @@ class ControlGroup:
         """Tell whether the kernel killed a process of the group for want of memory, as far as it says so."""
         for member in self._members:
             if member.bound == "memory":
-                counts = [_count(os.path.join(member.directory, file), key) for file, key in _KILL_COUNTS]
-                known = [count for count in counts if count is not None]
-                return bool(known and known[0])
+                counts = (_count(os.path.join(member.directory, file), key) for file, key in _KILL_COUNTS)
+                return bool(next((count for count in counts if count is not None), 0))
         return False
 
     def remove(self) -> None:

@@ -2,13 +2,15 @@
 
 A run has three steps. bubblewrap builds the sandbox and stops before it starts the script; while it waits, bounds are
 set on its first process and /out, which exists only in memory, is opened from outside; then the script is let go. So
-every bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone.
+every bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone. Where
+nobody takes what is left in /out, the script is let go as soon as the bounds are set.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import subprocess
 import sys
@@ -16,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
-import anyio.to_thread
 
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError, SkillError
 from prowess.execution.artifacts import collect
+from prowess.execution.attended import attended
 from prowess.execution.backends.bubblewrap_options import Layout
 from prowess.execution.backends.bubblewrap_start import Started, hint_from, start
 from prowess.execution.backends.syscall_filter import syscall_filter
@@ -30,7 +32,7 @@ from prowess.execution.environment import base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
 from prowess.execution.interpreters import Interpreter, command_interpreter, select_interpreter
 from prowess.execution.killing import killed_by
-from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
+from prowess.execution.request import ALL_STRINGS, LONGEST_STRING, MEBIBYTE
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
 from prowess.execution.supervision import Capture, supervise
@@ -53,6 +55,7 @@ _KILLED = 137
 _PROBE_COMMAND = ("/usr/bin/true",)
 _PROBE_SECONDS = 10.0
 _RUNS_AT_ONCE = 64
+_OPEN_FILES_OF_SETUP, _FILE_BYTES_OF_SETUP, _MEMORY_OF_SETUP = 64, 65_536, 16 * MEBIBYTE
 # Threads of their own: scripts that take minutes must not keep those that read files and stores waiting.
 _limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_script_threads")
 _PRIVATE_DIRECTORY = "/tmp/work"
@@ -80,20 +83,7 @@ class BubblewrapSandbox:
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run the script; see `prowess.execution.sandbox.Sandbox`."""
-        wake, cancelled = os.pipe()
-        try:
-            async with anyio.create_task_group() as group:
-                finished = anyio.Event()
-                group.start_soon(_close_at_end, cancelled, finished)
-                # Never abandoned: a cancelled run returns once its processes are dead.
-                outcome = await anyio.to_thread.run_sync(self._attempt, request, wake, limiter=_threads())
-                finished.set()
-        finally:
-            os.close(wake)
-        await anyio.lowlevel.checkpoint_if_cancelled()
-        if isinstance(outcome, Exception):
-            raise outcome  # here, because a task group would wrap it
-        return outcome
+        return await attended(functools.partial(self.run_blocking, request), limiter=_threads())
 
     def probe(self) -> SandboxReport:
         """Start the sandbox once, without a script, and say whether it works."""
@@ -116,19 +106,15 @@ class BubblewrapSandbox:
                 group = ControlGroup(request.limits)
                 held.callback(group.remove)
                 with group.visited():
-                    started = start(program, layout, command, stdin=request.stdin is not None)
+                    started = start(
+                        program, layout, command, stdin=request.stdin is not None, built=_must_be_built(request)
+                    )
                 held.callback(started.close)
                 if written is not None:
                     written.check_mounts(started.init_pid)
                 bounds = _bound(started, request, group)
             result = _run(started, request, group, bounds, version, wake)
             return result if written is None else _with_notices(result, written.notices())
-
-    def _attempt(self, request: ExecRequest, wake: int) -> ExecResult | Exception:
-        try:
-            return self.run_blocking(request, wake)
-        except Exception as fault:  # noqa: BLE001 -- it crosses a thread and is raised on the other side as it is
-            return fault
 
     def _interpreter(self, request: ExecRequest) -> Interpreter:
         if request.command is not None:
@@ -187,14 +173,6 @@ def _threads() -> anyio.CapacityLimiter:
         limiter = anyio.CapacityLimiter(_RUNS_AT_ONCE)
         _limiter.set(limiter)
         return limiter
-
-
-async def _close_at_end(fd: int, finished: anyio.Event) -> None:
-    """Close `fd` when the run has finished or has been cancelled, which wakes the thread."""
-    try:
-        await finished.wait()
-    finally:
-        os.close(fd)
 
 
 def _version(program: str) -> str:
@@ -294,6 +272,25 @@ def _setting_up() -> Iterator[None]:
         raise SandboxUnavailableError(BACKEND, hint) from fault
 
 
+def _must_be_built(request: ExecRequest) -> bool:
+    """Tell whether the script has to wait for us once more after the sandbox is built.
+
+    So it is where its /out or the mounts over a writable workspace are looked at from outside, and where a bound is so
+    tight that bubblewrap itself could not work within it.
+    """
+    limits = request.limits
+    tight = (
+        (limits.open_files, _OPEN_FILES_OF_SETUP),
+        (limits.file_bytes, _FILE_BYTES_OF_SETUP),
+        (limits.memory_bytes, _MEMORY_OF_SETUP),
+    )
+    return (
+        request.out_dir is not None
+        or request.write
+        or any(bound is not None and bound < needed for bound, needed in tight)
+    )
+
+
 def _bound(started: Started, request: ExecRequest, group: ControlGroup) -> tuple[str, ...]:
     """Set every bound on the waiting script; return the names of those that hold."""
     group.add(started.init_pid)
@@ -320,7 +317,8 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
     # bubblewrap reports a status for every script that it started. Without one, and ended by itself, it gave up before.
     by_itself = ending.ended and not (ending.timed_out or ending.cancelled) and started.process.returncode > 0
     if status is None and by_itself:
-        raise SandboxUnavailableError(BACKEND, hint_from(bytes(stderr.data)))
+        said = bytes(stderr.data) or b"it ended with status %d during its set-up" % started.process.returncode
+        raise SandboxUnavailableError(BACKEND, hint_from(said))
     artifacts, notices = _artifacts(started, request, ending)
     code = _KILLED if status is None or ending.timed_out else status
     if not ending.timed_out:

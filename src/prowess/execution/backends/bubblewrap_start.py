@@ -32,7 +32,10 @@ _STATUS_BYTES = 65_536
 
 @dataclass(slots=True)
 class Started:
-    """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back."""
+    """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back.
+
+    `out_fd` is its /out, -1 where nobody asked for it.
+    """
 
     process: subprocess.Popen[bytes]
     init_pid: int
@@ -74,8 +77,11 @@ class Started:
                 stream.close()
 
 
-def start(program: str, layout: Layout, command: Sequence[str], *, stdin: bool) -> Started:
+def start(program: str, layout: Layout, command: Sequence[str], *, stdin: bool, built: bool = True) -> Started:
     """Build the sandbox and stop before `command`.
+
+    Without `built` it may still be at work on its mounts when this returns, and `out_fd` is not opened: the first
+    process is known, which is all that bounds need, and no time is spent waiting for what nobody will look at.
 
     Raises:
         SandboxUnavailableError: it cannot be built here; nothing was run.
@@ -93,7 +99,7 @@ def start(program: str, layout: Layout, command: Sequence[str], *, stdin: bool) 
     try:
         report, init_pid = _first_report(status, process)
         init_pidfd = os.pidfd_open(init_pid)
-        out_fd = _open_out(init_pid, process)
+        out_fd = _open_out(init_pid, process) if built else -1
     except (OSError, SandboxUnavailableError) as fault:
         process.kill()
         _, message = process.communicate()
