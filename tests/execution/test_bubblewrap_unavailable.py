@@ -65,7 +65,7 @@ async def test_a_bubblewrap_that_fails_to_set_up_is_quoted(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "step", ["prowess.execution.cgroup._own_group", "prowess.execution.backends.bubblewrap.set_bounds"]
+    "step", ["prowess.execution.cgroup._own_groups", "prowess.execution.backends.bubblewrap.set_bounds"]
 )
 async def test_a_step_that_the_system_refuses_ends_in_one_clear_error(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, step: str
@@ -73,7 +73,7 @@ async def test_a_step_that_the_system_refuses_ends_in_one_clear_error(
     def refuse(*_: object) -> None:
         raise OSError(1, "Operation not permitted", "/proc/thread-self/cgroup")
 
-    if step.endswith("_own_group") and not _HAS_GROUPS_V1:
+    if step.endswith("_own_groups") and not _HAS_GROUPS_V1:
         pytest.skip("control groups of version 1 alone ask for it")
     monkeypatch.setattr(step, refuse)
     with pytest.raises(SandboxUnavailableError, match=r"refused a step of its set-up.*Operation not permitted"):

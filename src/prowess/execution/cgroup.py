@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from prowess.execution.request import ExecLimits
 
@@ -62,8 +62,9 @@ class ControlGroup:
         if os.geteuid() != 0:
             return
         name = f"prowess-{os.getpid()}-{next(_numbers)}"
+        own = _own_groups()
         for controller in _wanted(limits):
-            if (member := _make(root, controller, name)) is not None:
+            if (member := _make(root, controller, own, name)) is not None:
                 self._members.append(member)
 
     @property
@@ -128,10 +129,10 @@ def _wanted(limits: ExecLimits) -> Iterator[_Controller]:
         )
 
 
-def _make(root: str, controller: _Controller, name: str) -> _Member | None:
+def _make(root: str, controller: _Controller, own_groups: Mapping[str, str], name: str) -> _Member | None:
     hierarchy = os.path.join(root, controller.name)
     if os.path.isfile(os.path.join(hierarchy, "tasks")):
-        own = os.path.join(hierarchy, _own_group(controller.name))
+        own = os.path.join(hierarchy, own_groups.get(controller.name, ""))
         # Below our own group, so that its bounds hold as well; a container may show a path that is not there.
         hierarchy = own if os.path.isdir(own) else hierarchy
         back, file = os.path.join(hierarchy, "tasks"), controller.file_v1
@@ -151,14 +152,14 @@ def _make(root: str, controller: _Controller, name: str) -> _Member | None:
     return _Member(bound=controller.bound, directory=directory, back=back)
 
 
-def _own_group(controller: str) -> str:
-    """Return the path of this thread's group in a version 1 hierarchy, relative to its root."""
+def _own_groups() -> dict[str, str]:
+    """Return the path of this thread's group in each version 1 hierarchy, by controller, relative to its root."""
+    groups: dict[str, str] = {}
     with open("/proc/thread-self/cgroup", encoding="utf-8") as file:
         for line in file:
             _, names, path = line.rstrip("\n").split(":", 2)
-            if controller in names.split(","):
-                return path.lstrip("/")
-    return ""
+            groups.update(dict.fromkeys(names.split(","), path.lstrip("/")))
+    return groups
 
 
 def _enabled(root: str) -> list[str]:
@@ -182,8 +183,12 @@ def _count(path: str, key: str | None) -> int | None:
 
 
 def _write(path: str, value: int) -> None:
-    with open(path, "w", encoding="ascii") as file:
-        file.write(str(value))
+    # No buffered file: a run writes seven of these, and the answer waits for them.
+    fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        os.write(fd, str(value).encode("ascii"))
+    finally:
+        os.close(fd)
 
 
 def _bury() -> None:
