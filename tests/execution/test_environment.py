@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from prowess._internal.variable_names import BASE_NAMES
 from prowess.errors import InvalidArgumentsError
-from prowess.execution.environment import BASE_NAMES, base_environment, check_environment
+from prowess.execution.environment import base_environment, check_environment
 
 REFUSED = [
     "LD_PRELOAD",

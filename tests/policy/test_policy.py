@@ -188,9 +188,37 @@ def test_settings_of_layers_tighten_each_other() -> None:
         assert (policy.script_dirs, policy.env_allow) == (("bin",), ("B",))
 
 
+@pytest.mark.parametrize(
+    ("high", "low", "left"),
+    [
+        (("scripts",), ("scripts/safe",), ("scripts/safe",)),
+        (("scripts/safe", "bin"), ("scripts",), ("scripts/safe",)),
+        (("scripts",), ("scripts-of-mine", "bin"), ()),
+        (("scripts",), (), ()),
+        ((), ("scripts",), ()),
+    ],
+)
+def test_of_nested_script_directories_the_inner_one_is_left(
+    high: tuple[str, ...], low: tuple[str, ...], left: tuple[str, ...]
+) -> None:
+    for files in (high, low), (low, high):
+        policy = Policy(files=tuple(PolicyFile(path=str(at), script_dirs=dirs) for at, dirs in enumerate(files)))
+        assert policy.script_dirs == left
+
+
+@pytest.mark.parametrize("files", [(), (PolicyFile(path="a", default="deny"),), (PolicyFile(path="a"),)])
+@pytest.mark.parametrize("tool", ["skills.unload", "skills_unload", "skills-unload"])
+@pytest.mark.proves("runtime.restrict.give-up")
+def test_giving_a_skill_up_is_allowed_whatever_the_rules_say(files: tuple[PolicyFile, ...], tool: str) -> None:
+    everything = Rule(effect="deny", tool="*", matches=(), reason=None, origin=Origin(path="a", line=1))
+    for policy in (Policy(files=files), Policy(files=(*files, PolicyFile(path="b", rules=(everything,))))):
+        assert isinstance(policy.decide(PolicyCall(tool=tool, arguments={"all": True})), Allow)
+        assert not isinstance(policy.decide(PolicyCall(tool="skills.unloaded", arguments={}, registered=False)), Allow)
+
+
 def test_a_policy_that_cannot_be_read_denies_everything_and_is_as_strict_as_can_be() -> None:
     policy = Policy.closed(PolicyError(("p.toml:1: defualt: is no key of a policy",)))
-    for tool in ("skills.load", "Read", "analyze"):
+    for tool in ("skills.load", "skills.unload", "Read", "analyze"):
         decision = policy.decide(PolicyCall(tool=tool, arguments={}))
         assert isinstance(decision, Deny)
         assert "p.toml:1" in decision.reason

@@ -21,7 +21,7 @@ default = "deny"
 allowed_tools = "preapprove"
 dynamic_commands = true
 script_dirs = ["scripts", "bin"]
-env_allow = ["LANG"]
+env_allow = ["TZ"]
 
 [audit]
 required = true
@@ -71,7 +71,7 @@ def test_every_key_is_read_into_its_type(tmp_path: Path) -> None:
     path = _write(tmp_path, _WHOLE)
     policy = read_policy_file(path)
     assert (policy.default, policy.allowed_tools, policy.dynamic_commands) == ("deny", "preapprove", True)
-    assert (policy.script_dirs, policy.env_allow, policy.audit_required) == (("scripts", "bin"), ("LANG",), True)
+    assert (policy.script_dirs, policy.env_allow, policy.audit_required) == (("scripts", "bin"), ("TZ",), True)
     first, second = policy.rules
     assert (str(first), str(first.origin)) == ("allow Bash(command: git status:* | git log:*)", f"{path}:10")
     assert (second.reason, second.origin.line) == ("we look first", 15)
@@ -105,13 +105,22 @@ _TOOL = '{ tool = "a", x = 1 }'
     [
         ('defualt = "deny"\n', ":1: defualt: is no key of a policy; did you mean 'default'?"),
         ("zzz = 1\n", (":1: zzz: is no key of a policy; known here: default, allowed_tools, dynamic_commands, "
-         "script_dirs, env_allow, audit, rule, expect")),
+         "script_dirs, env_allow, read_scripts, audit, rule, expect")),
         ('\ndefault = "maybe"\n', ":2: default: must be one of allow, ask, deny"),
         ("default = 1\n", ":1: default: must be one of allow, ask, deny"),
         ('allowed_tools = "on"\n', ":1: allowed_tools: must be one of restrict, preapprove"),
         ('dynamic_commands = "yes"\n', ":1: dynamic_commands: must be true or false"),
         ("script_dirs = [1]\n", ":1: script_dirs: must be a list of texts"),
         ('script_dirs = [""]\n', ":1: script_dirs: must be a list of texts"),
+        ('script_dirs = ["../x"]\n', ":1: script_dirs: '../x' is no directory of a skill: a '..' component"),
+        ('script_dirs = ["/bin"]\n', ":1: script_dirs: '/bin' is no directory of a skill: it is absolute"),
+        ('script_dirs = ["."]\n', ":1: script_dirs: '.' is the whole skill; name directories in it"),
+        ('env_allow = ["LD_PRELOAD"]\n', ":1: env_allow: env variable LD_PRELOAD is refused"),
+        ('env_allow = ["A=B"]\n', ":1: env_allow: env name 'A=B' is not a variable name"),
+        ('env_allow = ["PATH"]\n', ":1: env_allow: env variable PATH is set by the sandbox"),
+        ('read_scripts = "yes"\n', ":1: read_scripts: must be true or false"),
+        ('[[rule]]\neffect = "deny"\ntool = "skills.unload"\n', ":3: rule.tool: no rule denies or asks about"),
+        ('[[rule]]\neffect = "ask"\ntool = "skills_unload"\n', "deny skills.load"),
         ('env_allow = "A"\n', ":1: env_allow: must be a list of texts"),
         ("audit = true\n", ":1: audit: must be a table"),
         ("[audit]\nrequired = 1\n", ":2: audit.required: must be true or false"),

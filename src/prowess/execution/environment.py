@@ -5,9 +5,9 @@ A variable that tells a loader or an interpreter what to load is refused: it wou
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from prowess._internal.variable_names import name_fault
 from prowess.errors import InvalidArgumentsError
 from prowess.execution.request import LONGEST_STRING
 
@@ -17,54 +17,6 @@ if TYPE_CHECKING:
 MOST_VARIABLES = 256
 
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
-
-# What the sandbox sets by itself; PWD comes with the working directory.
-BASE_NAMES = frozenset(
-    {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
-)
-
-_REFUSED_PREFIXES = (
-    "LD_",
-    "DYLD_",
-    "GLIBC_",
-    "MALLOC_",
-    "PYTHON",
-    "PERL5",
-    "PERLLIB",
-    "RUBY",
-    "LUA_",
-    "BASH_",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "NODE_REPL_",
-    "OPENSSL_",
-)
-_REFUSED_NAMES = frozenset(
-    {
-        "ENV",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "IFS",
-        "PS4",
-        "CDPATH",
-        "GCONV_PATH",
-        "GETCONF_DIR",
-        "HOSTALIASES",
-        "LOCPATH",
-        "LOCALDOMAIN",
-        "NLSPATH",
-        "RES_OPTIONS",
-        "RESOLV_HOST_CONF",
-        "TZDIR",
-        "JAVA_TOOL_OPTIONS",
-        "JDK_JAVA_OPTIONS",
-        "_JAVA_OPTIONS",
-        "PHPRC",
-        "PHP_INI_SCAN_DIR",
-        "TCLLIBPATH",
-    },
-)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def check_environment(env: Mapping[str, str]) -> None:
@@ -81,12 +33,8 @@ def check_environment(env: Mapping[str, str]) -> None:
 
 
 def _fault(name: str, value: str) -> str | None:
-    if not _NAME.fullmatch(name):
-        return f"env name {name!r} is not a variable name: letters, digits and _ only, not starting with a digit"
-    if name in BASE_NAMES:
-        return f"env variable {name} is set by the sandbox and cannot be replaced"
-    if name in _REFUSED_NAMES or name.startswith(_REFUSED_PREFIXES):
-        return f"env variable {name} is refused: it changes what a loader or an interpreter loads"
+    if (fault := name_fault(name)) is not None:
+        return fault
     if "\0" in value:
         return f"env variable {name} holds a NUL character"
     if len(name) + 1 + len(value.encode("utf-8", "surrogateescape")) > LONGEST_STRING:

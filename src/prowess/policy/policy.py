@@ -5,19 +5,24 @@ where it sets none). The strictest of the layers' decisions holds, so a layer ca
 Without any file the built-in layer decides: the skill tools, registered functions, Read, Glob and Grep are allowed,
 Write, Edit and Bash ask, and so does whatever is not registered.
 
+Giving a skill up (`skills.unload`) is allowed whatever the rules and defaults say, or what a skill restricts could not
+be lifted by the agent that it restricts. Only a policy that cannot be read denies it, with everything else.
+
 Nothing here asks anybody; that is an approver's work.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from prowess._internal.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
-from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
+from prowess.policy.tool_names import ALWAYS_ALLOWED, SKILL_TOOLS, canonical_tool_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prowess.errors import PolicyError
     from prowess.policy.policy_file import PolicyFile
     from prowess.policy.restriction import Mode
@@ -49,6 +54,8 @@ class Policy:
         """Decide about one call; `workspace` is the directory that path globs hang from."""
         if self.fault is not None:
             return Deny(rule="policy", reason=f"the policy cannot be read, so nothing is permitted: {self.fault}")
+        if canonical_tool_name(call.tool) == ALWAYS_ALLOWED:
+            return Allow(rule=BUILT_IN, reason="a skill can always be given up")
         if not self.files:
             return _built_in(call)
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
@@ -67,18 +74,33 @@ class Policy:
     @property
     def dynamic_commands(self) -> bool:
         """Whether commands inside instructions may run: a file says so and none says no."""
-        said = {file.dynamic_commands for file in self.files} - {None}
-        return said == {True}
+        return _switched_on(file.dynamic_commands for file in self.files)
+
+    @property
+    def read_scripts(self) -> bool:
+        """Whether a model may read the text of scripts: a file says so and none says no."""
+        return _switched_on(file.read_scripts for file in self.files)
 
     @property
     def script_dirs(self) -> tuple[str, ...]:
         """The directories of a skill whose scripts may run: what all files that name some have in common."""
-        return _in_common([file.script_dirs for file in self.files], () if self.fault else ("scripts",))
+        said = [file.script_dirs for file in self.files if file.script_dirs is not None]
+        if not said:
+            return () if self.fault else ("scripts",)
+        first, *others = said
+        for other in others:
+            first = _inside_both(first, other)
+        return tuple(dict.fromkeys(first))
 
     @property
     def env_allow(self) -> tuple[str, ...]:
-        """The variables of the host that scripts may be given: what all files that name some have in common."""
-        return _in_common([file.env_allow for file in self.files], ())
+        """The variables of the host that scripts are given: what all files that name some have in common."""
+        said = [file.env_allow for file in self.files if file.env_allow is not None]
+        return tuple(name for name in said[0] if all(name in other for other in said[1:])) if said else ()
+
+    def files_that_set(self, setting: Literal["script_dirs", "env_allow"]) -> tuple[str, ...]:
+        """Return the paths of the files that say something about a setting, from the highest layer to the lowest."""
+        return tuple(file.path for file in self.files if getattr(file, setting) is not None)
 
 
 def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decision:
@@ -123,9 +145,19 @@ def _built_in(call: PolicyCall) -> Decision:
     return Ask(rule=BUILT_IN, reason="nobody registered it", by_default=True)
 
 
-def _in_common(lists: list[tuple[str, ...] | None], otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    said = [listed for listed in lists if listed is not None]
-    if not said:
-        return otherwise
-    first, *others = said
-    return tuple(name for name in first if all(name in other for other in others))
+def _switched_on(values: Iterable[bool | None]) -> bool:
+    return {value for value in values if value is not None} == {True}
+
+
+def _inside_both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the directories that lie in both lists: of two that are nested, the inner one."""
+    return tuple(
+        one if _is_below(one, other) else other
+        for one in some
+        for other in others
+        if _is_below(one, other) or _is_below(other, one)
+    )
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(f"{directory}/")

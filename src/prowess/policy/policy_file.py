@@ -23,13 +23,15 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from prowess._internal.contained import check_relative
 from prowess._internal.toml_lines import TomlLines
-from prowess.errors import PolicyError
+from prowess._internal.variable_names import name_fault
+from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.allowed_tools import parse_allowed_tools
 from prowess.policy.decision import Origin
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, Rule
-from prowess.policy.tool_names import canonical_tool_name
+from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,10 +39,16 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Mode
 
 MAX_BYTES = 1024 * 1024
+_ALWAYS_ALLOWED_FAULT = (
+    f"no rule denies or asks about {ALWAYS_ALLOWED}, because giving a skill up is always allowed; "
+    "to keep skills from being used, deny skills.load"
+)
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
 _MODES: tuple[Mode, ...] = ("restrict", "preapprove")
+_SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
+_KEYS = (*_SETTINGS, "audit", "rule", "expect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +66,8 @@ class PolicyFile:
 
     `default` is for calls that no rule is about. `audit_required`: a call that cannot be recorded is refused.
     `allowed_tools` says whether skills' allowed-tools restrict or pre-approve. `dynamic_commands`: commands inside
-    instructions may run. `script_dirs` are the directories of a skill whose scripts may run, `env_allow` the
-    variables of the host that scripts may be given.
+    instructions may run. `script_dirs` are the directories of a skill whose scripts may run (relative, with `/`),
+    `env_allow` the variables of the host that scripts are given. `read_scripts`: a model may read the text of scripts.
     """
 
     path: str
@@ -71,6 +79,7 @@ class PolicyFile:
     dynamic_commands: bool | None = None
     script_dirs: tuple[str, ...] | None = None
     env_allow: tuple[str, ...] | None = None
+    read_scripts: bool | None = None
 
 
 def read_policy_file(path: str) -> PolicyFile:
@@ -115,8 +124,7 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []  # line and sentence
 
     def read(self, content: dict[str, object]) -> PolicyFile:
-        known = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "audit", "rule", "expect")
-        self._only(content, known)
+        self._only(content, _KEYS)
         audit = self._table(content, "audit")
         self._only(audit, ("required",), "audit")
         return PolicyFile(
@@ -124,8 +132,9 @@ class _Reader:
             default=self._choice(content, "default", EFFECTS),
             allowed_tools=self._choice(content, "allowed_tools", _MODES),
             dynamic_commands=self._switch(content, "dynamic_commands"),
-            script_dirs=self._list(content, "script_dirs"),
-            env_allow=self._list(content, "env_allow"),
+            script_dirs=self._directories(content, "script_dirs"),
+            env_allow=self._variables(content, "env_allow"),
+            read_scripts=self._switch(content, "read_scripts"),
             audit_required=self._switch(audit, "required", "audit"),
             rules=self._each(content, "rule", self._rule),
             expectations=self._each(content, "expect", self._expectation),
@@ -134,6 +143,8 @@ class _Reader:
     def _rule(self, table: dict[str, object], *at: str | int) -> Rule:
         self._only(table, ("effect", "tool", "match", "reason"), *at)
         matches = self._table(table, "match", *at)
+        if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
+            self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
         return Rule(
             effect=self._effect(table, *at),
             tool=self._text(table, "tool", *at, needed=True) or "",
@@ -222,6 +233,27 @@ class _Reader:
         if value is not None:
             self._fault("must be a list of texts", *at, key)
         return None
+
+    def _directories(self, table: dict[str, object], key: str) -> tuple[str, ...] | None:
+        listed = self._list(table, key)
+        paths: list[str] = []
+        for name in listed or ():
+            try:
+                parts = check_relative(name)
+            except UnsafePathError as fault:
+                self._fault(f"{name!r} is no directory of a skill: {fault.reason}", key)
+                continue
+            if not parts:
+                self._fault(f"{name!r} is the whole skill; name directories in it", key)
+            paths.append("/".join(parts))
+        return None if listed is None else tuple(paths)
+
+    def _variables(self, table: dict[str, object], key: str) -> tuple[str, ...] | None:
+        listed = self._list(table, key)
+        for name in listed or ():
+            if (fault := name_fault(name)) is not None:
+                self._fault(fault, key)
+        return listed
 
     def _choice(self, table: dict[str, object], key: str, choices: tuple[C, ...], *at: str | int) -> C | None:
         value = table.get(key)

@@ -28,6 +28,8 @@ ALIASES = {
 SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
 SKILL_TOOLS = SESSION_TOOLS | {"skills.list", "skill", "Skill"}  # a server lists skills by a tool as well
 
+ALWAYS_ALLOWED = "skills.unload"  # whatever a policy says: a skill can always be given up
+
 
 def canonical_tool_name(name: str) -> str:
     """Return the name under which rules know this tool."""

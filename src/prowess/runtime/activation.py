@@ -150,7 +150,7 @@ class Activator:
         context = self._context
         fresh = [snapshot for snapshot in taken if not _is_repeated(before, snapshot.skill)]
         for snapshot in fresh:
-            require_runnable(snapshot.skill, snapshot.manifest, scripts=context.sandbox is not None)
+            require_runnable(snapshot.skill, snapshot.manifest, context)
         await self._pass_hooks(fresh, call_id)
         notices: list[Notice] = []
         ready: list[Snapshot] = []

@@ -18,6 +18,7 @@ from prowess.policy.restriction import Restriction
 from prowess.runtime.activation_stack import MAX_DEPTH
 from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
+from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.state import SessionState, Transition, loaded
 from prowess.runtime.visibility import Offer
 from prowess.tools.trail import append
@@ -43,7 +44,7 @@ class SessionContext:
     """The inside of a session, for its tools.
 
     `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run, `mode` how
-    `allowed-tools` is read. `lineage` is
+    `allowed-tools` is read. `scripts` says which files are scripts and what they are given. `lineage` is
     the stack that a fork's session begins with, `inherited` what restricts it from outside; both are empty elsewhere.
     `loading` lets one load at a time read the disk, so that many requests for one skill read it once.
     """
@@ -63,6 +64,7 @@ class SessionContext:
     visibility: Visibility
     commands: bool = False
     mode: RestrictionMode = "restrict"
+    scripts: ScriptRules = field(default_factory=ScriptRules)
     max_depth: int = MAX_DEPTH
     lineage: Stack = ()
     inherited: tuple[Restriction, ...] = ()

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure, prompts, skill_tool
 from prowess.runtime.tools.load import SPEC as LOAD
-from prowess.runtime.tools.read import SCRIPTS
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
 from prowess.tools.shapes import SHAPES
 
@@ -145,7 +144,12 @@ class Exposure:
             return False
         generation = context.catalog.generation
         if self._scripts_seen is None or self._scripts_seen[0] != generation:
-            found = any(os.path.isdir(os.path.join(entry.root_dir, SCRIPTS)) for entry in context.catalog.entries())
+            dirs = context.scripts.dirs
+            found = any(
+                os.path.isdir(os.path.join(entry.root_dir, name))
+                for entry in context.catalog.entries()
+                for name in dirs
+            )
             self._scripts_seen = (generation, found)
         return self._scripts_seen[1]
 

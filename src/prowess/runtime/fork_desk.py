@@ -71,7 +71,7 @@ class ForkDesk:
         state = await context.keeper.current()
         own = () if by == "user" else state.stack
         lineage = entered((*context.lineage, *own), skill.key, context.max_depth)
-        require_runnable(skill, snapshot.manifest, scripts=context.sandbox is not None)
+        require_runnable(skill, snapshot.manifest, context)
         inherited = context.restrictions(state)
         child = self._open_child(lineage, inherited, agent)
         child_id = child.session.session_id

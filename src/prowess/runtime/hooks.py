@@ -68,28 +68,35 @@ class HookFailure:
     message: str
 
 
-def require_runnable(skill: ActiveSkill, manifest: TreeManifest, *, scripts: bool) -> None:
+def require_runnable(skill: ActiveSkill, manifest: TreeManifest, context: SessionContext) -> None:
     """Refuse a skill that declares a hook which could not be run when its time comes.
 
+    A setting that cannot be read (`once`, `matcher`, `timeout`) refuses nothing: the hook then runs more often.
+
     Raises:
-        HookFailedError: the field cannot be read, a file is missing, a shell would be needed, or scripts are off.
+        HookFailedError: a hook cannot be read, a file is missing, a shell would be needed, or scripts are off.
+        PolicyDeniedError: a policy lets scripts run from other directories alone.
     """
     fields = extended_fields(skill.properties)
-    if "hooks" in fields.unreadable:
-        fault = next(fault for fault in fields.faults if fault.path[0] == "hooks")
+    if not fields.hooks.complete:
+        said = [fault for fault in fields.faults if fault.path[0] == "hooks"]
+        fault = next((fault for fault in said if fault.rule != "hooks.value"), said[0])
         raise HookFailedError(skill.name, "pre", "hooks", f"cannot be read: {fault.message}")
     for hook in fields.hooks.entries:
-        if (reason := _obstacle(hook, manifest, scripts=scripts)) is not None:
+        if (reason := _obstacle(hook, manifest, context)) is not None:
             raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
 
-def _obstacle(hook: Hook, manifest: TreeManifest, *, scripts: bool) -> str | None:
-    if not scripts:
+def _obstacle(hook: Hook, manifest: TreeManifest, context: SessionContext) -> str | None:
+    if context.sandbox is None:
         return "cannot be run: scripts are switched off in this session"
     if hook.argv is None:
         return "needs a shell, and hooks are run without one; name a script of the skill instead"
     if (hook.script is not None or hook.argv[0].startswith("./")) and file_of(manifest, hook.argv[0]) is None:
         return "names a file that the skill does not contain"
+    # Each word, because `python3 hooks/check.py` runs that file as well.
+    for path in filter(None, (file_of(manifest, word) for word in hook.argv)):
+        context.scripts.require_hook(path, path.split("/"))
     return None
 
 
@@ -153,7 +160,7 @@ class HookRunner:
     async def _run(self, skill: ActiveSkill, hook: Hook, call_id: str, about: Mapping[str, object]) -> None:
         context, argv = self._context, hook.argv
         name, manifest = _named(hook), await context.manifest(skill)
-        reason = _obstacle(hook, manifest, scripts=context.sandbox is not None)
+        reason = _obstacle(hook, manifest, context)
         if argv is None or reason is not None:
             raise HookFailedError(skill.name, hook.event, name, reason or "cannot be run")
         what = {"event": hook.event, "skill": skill.name, "session_id": context.session_id}

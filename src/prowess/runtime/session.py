@@ -41,6 +41,7 @@ from prowess.runtime.guard import Guard, commands_under, mode_under
 from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.invocation import Invocation, InvokeTool
 from prowess.runtime.keeper import DEFAULT_TTL_SECONDS, StateKeeper
+from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.skill_tool import SkillTool
 from prowess.runtime.snapshots import Snapshots
 from prowess.runtime.tools.load import LoadTool
@@ -164,6 +165,7 @@ class Session:
             visibility=Visibility(catalog, forks=fork_runner is not None),
             commands=commands_under(policy, commands),
             mode=mode_under(policy, allowed_tools),
+            scripts=ScriptRules.of(policy),
         )
         self._guard = Guard(self._context, policy, approver)
         types = {kind.name: kind for kind in agent_types}

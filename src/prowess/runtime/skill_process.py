@@ -41,6 +41,7 @@ async def run_beside_skill(
 
     Raises:
         ScriptUnsupportedError: scripts are switched off, or no interpreter runs the file.
+        PolicyDeniedError: a policy lets scripts run from other directories alone.
         SandboxUnavailableError: nothing was run.
         DigestChangedError: the files were edited before they could be copied.
     """
@@ -48,6 +49,7 @@ async def run_beside_skill(
         raise ScriptUnsupportedError(argv[0], "scripts are switched off in this session")
     own = file_of(manifest, argv[0])
     if own is not None:
+        context.scripts.require_hook(own, own.split("/"))
         script, interpreter, args = own, None, argv[1:]
     else:
         script, interpreter, args = manifest.files[0].path, (*_STARTER, argv[0], *_placed(manifest, argv[1:])), ()
@@ -57,6 +59,7 @@ async def run_beside_skill(
         script=script,
         interpreter=interpreter,
         args=args,
+        env=context.scripts.environment({}),
         stdin=stdin,
         workspace=context.workspace,
         write=context.write,

@@ -98,6 +98,7 @@ def test_show_without_any_file_says_what_holds(capsys: Capture) -> None:
             "dynamic_commands": False,
             "script_dirs": ["scripts"],
             "env_allow": [],
+            "read_scripts": False,
             "audit_required": False,
         },
     }
@@ -121,6 +122,7 @@ def test_show_has_every_rule_with_its_place_and_layers_in_order(file: str, capsy
         "dynamic_commands: no",
         "script_dirs: scripts",
         "env_allow: none",
+        "read_scripts: no",
         "audit_required: yes",
     ]
     assert run(["policy", "show", "--policy", file, "--json"]) == 0

@@ -275,3 +275,20 @@ def test_where_a_record_is_required_and_cannot_be_written_nothing_is_run(
 
     assert _call(root, "scripts/run.sh", "--policy", str(policy)) == exit_codes.UNAVAILABLE
     assert "without a record" in capfd.readouterr().err
+
+
+def test_a_policy_says_which_scripts_run_and_which_variables_they_get(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.toml"
+    (root / "demo" / "bin").mkdir()
+    (root / "demo" / "bin" / "say.sh").write_text('echo "$HOST_WORD"\n')
+    monkeypatch.setenv("HOST_WORD", "given")
+    policy.write_text('default = "allow"\nscript_dirs = ["bin"]\nenv_allow = ["HOST_WORD"]\n')
+
+    assert _call(root, "bin/say.sh", "--policy", str(policy)) == exit_codes.OK
+    assert capfd.readouterr().out == "given\n"
+    assert _call(root, "scripts/run.sh", "--policy", str(policy)) == exit_codes.DENIED
+    assert f"script_dirs in {policy}" in capfd.readouterr().err
+    assert _call(root, "bin/say.sh") == exit_codes.FAILED
+    assert "only files below scripts/ can be run" in capfd.readouterr().err

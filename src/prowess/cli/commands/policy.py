@@ -102,6 +102,7 @@ def _settings(policy: Policy) -> dict[str, object]:
         "dynamic_commands": policy.dynamic_commands,
         "script_dirs": list(policy.script_dirs),
         "env_allow": list(policy.env_allow),
+        "read_scripts": policy.read_scripts,
         "audit_required": policy.audit_required,
     }
 

@@ -1,6 +1,6 @@
 """`skills.read`: one file of a loaded skill, or one artifact, in slices (runtime protocol 002, read).
 
-Below `scripts/` a read gives facts and never the text: a script is run, not retold.
+Below `scripts/` a read gives facts and not the text: a script is run, not retold. A policy may say otherwise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
-SCRIPTS = "scripts"
 MAX_LISTED_SECTIONS = 200
 _SUGGESTED = 5
 _UNKNOWN_MEDIA = "application/octet-stream"
@@ -150,29 +149,31 @@ class ReadTool:
         skill = await context.choose(cast("str | None", arguments.get("skill")))
         try:
             manifest = await context.manifest(skill)
-            return {"skill": skill.name, **await to_thread.run_sync(_answer, skill, manifest, path, arguments)}
+            return {"skill": skill.name, **await to_thread.run_sync(self._answer, skill, manifest, path, arguments)}
         except DigestChangedError:
             if not context.is_live(skill):
                 raise
         # A skill whose source is live follows its author's edits.
         skill = await context.reload(skill)
-        described = await to_thread.run_sync(_answer, skill, await context.manifest(skill), path, arguments)
+        described = await to_thread.run_sync(self._answer, skill, await context.manifest(skill), path, arguments)
         return {"skill": skill.name, **described, "notices": [receipts.reloaded(skill.name).as_dict()]}
 
     def _artifact(self, name: str, arguments: dict[str, object]) -> dict[str, object]:
         return _content(self._context.artifacts.read(name), arguments, None)
 
-
-def _answer(skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]) -> dict[str, object]:
-    """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
-    normalised = "/".join(check_relative(path))
-    if not _is_script(normalised) and "section" not in arguments:
-        offset, limit = _range(arguments)
-        found = read_window(skill.root_dir, manifest, path, offset, limit)
-        if found is not None and (found.is_text or arguments["encoding"] == "binary"):
-            return _slice(found, arguments)
-    file = read_verified(skill, manifest, path)
-    return _describe(skill.name, file) if _is_script(file.path) else _content(file, arguments, skill.name)
+    def _answer(
+        self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]
+    ) -> dict[str, object]:
+        """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
+        rules = self._context.scripts
+        hidden = rules.is_script(check_relative(path)) and not rules.shows_text
+        if not hidden and "section" not in arguments:
+            offset, limit = _range(arguments)
+            found = read_window(skill.root_dir, manifest, path, offset, limit)
+            if found is not None and (found.is_text or arguments["encoding"] == "binary"):
+                return _slice(found, arguments)
+        file = read_verified(skill, manifest, path)
+        return _describe(skill.name, file) if hidden else _content(file, arguments, skill.name)
 
 
 def _require_consistent(arguments: dict[str, object]) -> None:
@@ -258,11 +259,6 @@ def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill:
             return section
     slugs = [section.slug for section in sections]
     raise SectionNotFoundError(skill or "", file.path, slug, nearest(slug, slugs) or tuple(slugs[:_SUGGESTED]))
-
-
-def _is_script(path: str) -> bool:
-    # Without regard to case: on some file systems Scripts/ is the same directory.
-    return path.split("/", maxsplit=1)[0].casefold() == SCRIPTS
 
 
 def _describe(skill: str, file: VerifiedFile) -> dict[str, object]:

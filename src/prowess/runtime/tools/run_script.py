@@ -15,7 +15,6 @@ from prowess.errors import DigestChangedError, ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest, stage
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.skill_files import read_verified
-from prowess.runtime.tools.read import SCRIPTS
 from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
@@ -134,6 +133,7 @@ class RunScriptTool:
 
         Raises:
             ScriptUnsupportedError: outside scripts/, no interpreter, or scripts are switched off.
+            PolicyDeniedError: the policy lets scripts run from other directories alone.
             SandboxUnavailableError: nothing was run.
             Also what `skills.read` raises for a path, and InvalidArgumentsError for env, args and workdir.
         """
@@ -144,8 +144,8 @@ class RunScriptTool:
         skill = await context.choose(cast("str | None", arguments.get("skill")))
         if context.sandbox is None:
             raise ScriptUnsupportedError(path, "scripts are switched off in this session")
-        if parts[:1] != (SCRIPTS,):
-            raise ScriptUnsupportedError(path, f"only files below {SCRIPTS}/ can be run")
+        context.scripts.require_runnable(path, parts)
+        environment = context.scripts.environment(cast("Mapping[str, str]", arguments.get("env", {})))
         skill, staged, notices = await self._staged(skill, path)
         out_dir = await to_thread.run_sync(context.artifacts.new_run)
         stdin = cast("str | None", arguments.get("stdin"))
@@ -153,7 +153,7 @@ class RunScriptTool:
             skill_dir=staged,
             script="/".join(parts),
             args=tuple(cast("list[str]", arguments.get("args", []))),
-            env=cast("Mapping[str, str]", arguments.get("env", {})),
+            env=environment,
             workdir=workdir,
             stdin=None if stdin is None else stdin.encode("utf-8", "replace"),
             workspace=context.workspace,

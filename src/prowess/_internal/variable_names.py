@@ -1,0 +1,68 @@
+"""Which environment variables a caller may set for a script, by their names alone.
+
+Some belong to the sandbox. Others tell a loader or an interpreter what to load: with one of these a script would run
+something other than itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+# What the sandbox sets by itself; PWD comes with the working directory.
+BASE_NAMES = frozenset(
+    {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
+)
+
+_REFUSED_PREFIXES = (
+    "LD_",
+    "DYLD_",
+    "GLIBC_",
+    "MALLOC_",
+    "PYTHON",
+    "PERL5",
+    "PERLLIB",
+    "RUBY",
+    "LUA_",
+    "BASH_",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NODE_REPL_",
+    "OPENSSL_",
+)
+_REFUSED_NAMES = frozenset(
+    {
+        "ENV",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "IFS",
+        "PS4",
+        "CDPATH",
+        "GCONV_PATH",
+        "GETCONF_DIR",
+        "HOSTALIASES",
+        "LOCPATH",
+        "LOCALDOMAIN",
+        "NLSPATH",
+        "RES_OPTIONS",
+        "RESOLV_HOST_CONF",
+        "TZDIR",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS",
+        "PHPRC",
+        "PHP_INI_SCAN_DIR",
+        "TCLLIBPATH",
+    },
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def name_fault(name: str) -> str | None:
+    """Say why a variable of this name may not be set for a script; None where it may."""
+    if not _NAME.fullmatch(name):
+        return f"env name {name!r} is not a variable name: letters, digits and _ only, not starting with a digit"
+    if name in BASE_NAMES:
+        return f"env variable {name} is set by the sandbox and cannot be replaced"
+    if name in _REFUSED_NAMES or name.startswith(_REFUSED_PREFIXES):
+        return f"env variable {name} is refused: it changes what a loader or an interpreter loads"
+    return None
