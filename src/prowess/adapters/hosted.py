@@ -1,0 +1,133 @@
+"""A session in the hands of a framework: what every adapter does, without any framework.
+
+Before each call of the model the catalog and the store are looked at, and tools and instructions are made anew, because
+loading a skill changes both. Frameworks run the calls of one turn at the same time; here they wait for each other, in
+the order in which they come, because a skill that the first one loads restricts the second.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
+
+import anyio
+from anyio import to_thread
+
+from prowess.errors import InvalidArgumentsError, ToolNotAllowedError
+from prowess.policy.decision import Deny
+from prowess.runtime.sync import SyncSession
+from prowess.tools import ToolResult
+from prowess.tools.forging import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prowess.policy import Decision
+    from prowess.runtime import Session
+    from prowess.runtime.options import InstructionOptions
+    from prowess.tools import ToolSpec
+
+
+class HostedSession:
+    """One session, offered to one agent; `budget` and `options` are those of `Session.instructions`.
+
+    A `SyncSession` serves hosts without an event loop. With one, what is awaited runs in a thread, and a call that is
+    cancelled is waited for.
+    """
+
+    def __init__(
+        self, session: Session | SyncSession, budget: int | None = None, **options: Unpack[InstructionOptions]
+    ) -> None:
+        self._session, self._budget, self._options = session, budget, options
+        self._turn = anyio.Lock()
+        self._turn_of_threads = threading.Lock()
+        self._refreshing: anyio.Event | None = None
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Return what to offer, as of the last call or `refresh`."""
+        return self._session.tools(exposure=self._options.get("exposure"), budget=self._budget)
+
+    def instructions(self, before: str = "") -> str:
+        """Return the instructions, as of the last call or `refresh`; `before` are those of the host."""
+        ours = self._session.instructions(self._budget, **self._options)
+        return "\n\n".join(part for part in (before.rstrip(), ours) if part)
+
+    async def refresh(self) -> None:
+        """Look at catalog and store; to be done before each call of the model. Who comes while that goes on waits.
+
+        Raises:
+            SessionNotFoundError, StoreError: the session is gone, or it is not known what is active.
+        """
+        if self._refreshing is not None:
+            await self._refreshing.wait()
+            return
+        self._refreshing = done = anyio.Event()
+        session = self._session
+        try:
+            if isinstance(session, SyncSession):
+                await to_thread.run_sync(session.refresh)
+            else:
+                await session.refresh()
+        finally:
+            self._refreshing = None
+            done.set()
+
+    async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
+        """Run one call through the door, after those that came before it; only cancellation raises."""
+        session = self._session
+        async with self._turn:
+            if isinstance(session, SyncSession):
+                return await to_thread.run_sync(partial(session.call, name, arguments, call_id))
+            return await session.call(name, arguments, call_id)
+
+    async def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
+        """Say why the active skills do not permit a call of a tool of the framework's own; None where they do."""
+        session = self._session
+        if isinstance(session, SyncSession):
+            decided = await to_thread.run_sync(partial(session.decide, name, arguments, by_skills_alone=True))
+        else:
+            decided = await session.decide(name, arguments, by_skills_alone=True)
+        return _reason(name, decided)
+
+    def blocking(self) -> BlockingSession:
+        """Return the same for callers without an event loop.
+
+        Raises:
+            InvalidArgumentsError: the session is not a `SyncSession`.
+        """
+        if isinstance(self._session, SyncSession):
+            return BlockingSession(self, self._session, self._turn_of_threads)
+        advice = "a Session needs the framework's asynchronous calls (ainvoke, astream); use those, or a SyncSession"
+        raise InvalidArgumentsError((advice,))
+
+
+class BlockingSession:
+    """What `HostedSession` awaits, without an event loop; calls of several threads wait for each other."""
+
+    def __init__(self, hosted: HostedSession, session: SyncSession, turn: threading.Lock) -> None:
+        self._hosted, self._session, self._turn = hosted, session, turn
+
+    def instructions(self, before: str = "") -> str:
+        """Look at catalog and store, and return the instructions."""
+        return self._hosted.instructions(before)  # a SyncSession refreshes itself here
+
+    def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
+        """Run one call through the door; only an interrupt raises."""
+        with self._turn:
+            return self._session.call(name, arguments, call_id)
+
+    def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
+        """As `HostedSession.refusal`."""
+        return _reason(name, self._session.decide(name, arguments, by_skills_alone=True))
+
+
+def unreadable(problem: str) -> ToolResult:
+    """Return the result of a call whose arguments came as a text that is no JSON object."""
+    return ToolResult.failed(InvalidArgumentsError((problem,)))
+
+
+def _reason(name: str, decided: Decision) -> str | None:
+    if not isinstance(decided, Deny):
+        return None
+    return sentence(str(ToolNotAllowedError(name, decided.skill or "", decided.reason)))

@@ -1,0 +1,178 @@
+"""Skills for agents of LangChain and graphs of LangGraph.
+
+    agent = create_agent(model, middleware=[skills_middleware(session)])
+
+The middleware puts tools and instructions into every call of the model as they are at that moment. In a graph of one's
+own, `skills_tools` are the tools, and the node of the model calls `skills_instructions`. An error is a tool message
+with the status `error`; the whole result of a success, for programs, is the artifact of its message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from prowess.adapters.extras import MissingExtraError
+from prowess.adapters.hosted import HostedSession
+from prowess.tools.shapes.content import text_of
+
+try:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.messages import SystemMessage, ToolMessage
+    from langchain_core.tools import BaseTool, ToolException
+    from pydantic import PrivateAttr
+except ImportError as fault:
+    raise MissingExtraError(__name__, "langchain", str(fault)) from fault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from langchain.agents.middleware import ModelRequest, ModelResponse
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.types import Command
+
+    from prowess.runtime import Session, SyncSession
+    from prowess.runtime.options import InstructionOptions
+    from prowess.tools import ToolResult, ToolSpec
+
+_NO_IMAGE = "the image itself is for programs: it stands in the artifact of this message"
+
+
+def skills_middleware(
+    session: Session | SyncSession, *, budget: int | None = None, **options: Unpack[InstructionOptions]
+) -> SkillsMiddleware:
+    """Return the middleware that gives an agent of `create_agent` the session's tools and instructions.
+
+    One session is one conversation. A `Session` needs `ainvoke` or `astream`; `invoke` and `stream` need a
+    `SyncSession`. `budget` and `options` are those of `Session.instructions`. Calls of the agent's other tools are
+    refused where the active skills' `allowed-tools` do not permit them; policy, approval, hooks and audit are for the
+    tools of the session alone, so a function that they are meant for is registered with `session.function`.
+    """
+    return SkillsMiddleware(HostedSession(session, budget, **options))
+
+
+def skills_tools(session: Session | SyncSession, **options: Unpack[InstructionOptions]) -> list[BaseTool]:
+    """Return what the session offers now, as tools for a graph of one's own."""
+    return _tools(HostedSession(session, **options))
+
+
+def skills_instructions(
+    session: Session, before: str = "", *, budget: int | None = None, **options: Unpack[InstructionOptions]
+) -> Callable[[], Awaitable[SystemMessage]]:
+    """Return a function that gives the system message of the next call of the model: `before`, then the session's."""
+    hosted = HostedSession(session, budget, **options)
+
+    async def instructions() -> SystemMessage:
+        await hosted.refresh()
+        return SystemMessage(hosted.instructions(before))
+
+    return instructions
+
+
+class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
+    """What `skills_middleware` returns."""
+
+    def __init__(self, hosted: HostedSession) -> None:
+        super().__init__()
+        self._hosted = hosted
+        self.tools = _tools(hosted)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Ask the model with the tools and instructions of now."""
+        return handler(self._asked(request, self._hosted.blocking().instructions()))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """As `wrap_model_call`."""
+        await self._hosted.refresh()
+        return await handler(self._asked(request, self._hosted.instructions()))
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Run a call; one of a tool that is not the session's only where the active skills permit it."""
+        request = self._found(request)
+        call = request.tool_call
+        if not isinstance(request.tool, SessionTool):
+            reason = self._hosted.blocking().refusal(call["name"], call["args"])
+            if reason is not None:
+                return _refused(request, reason)
+        return handler(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+    ) -> ToolMessage | Command[Any]:
+        """As `wrap_tool_call`."""
+        request = self._found(request)
+        call = request.tool_call
+        if not isinstance(request.tool, SessionTool):
+            reason = await self._hosted.refusal(call["name"], call["args"])
+            if reason is not None:
+                return _refused(request, reason)
+        return await handler(request)
+
+    def _asked(self, request: ModelRequest[Any], ours: str) -> ModelRequest[Any]:
+        others = [tool for tool in request.tools if not isinstance(tool, SessionTool)]
+        return request.override(
+            tools=[*others, *_tools(self._hosted)], system_message=_followed_by(request.system_message, ours)
+        )
+
+    def _found(self, request: ToolCallRequest) -> ToolCallRequest:
+        """Return the request with its tool, also where the session did not offer it when the agent was made."""
+        if request.tool is not None:
+            return request
+        name = request.tool_call["name"]
+        found = next((tool for tool in _tools(self._hosted) if tool.name == name), None)
+        return request if found is None else request.override(tool=found)
+
+
+class SessionTool(BaseTool):
+    """One tool of a session. Its schema is the session's own, and its arguments are checked by the door."""
+
+    response_format: str = "content_and_artifact"  # type: ignore[assignment]  # pydantic would check a Literal it cannot see here
+    handle_tool_error: bool = True
+    _hosted: HostedSession = PrivateAttr()
+
+    def __init__(self, spec: ToolSpec, hosted: HostedSession) -> None:
+        super().__init__(name=spec.wire_name, description=spec.description, args_schema=dict(spec.input_schema))
+        self._hosted = hosted
+
+    def _to_args_and_kwargs(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        # Whole and by position: a parameter may have any name, `self` and `config` too.
+        return (tool_input, tool_call_id), {}
+
+    def _run(self, arguments: dict[str, Any], call_id: str | None) -> tuple[str, dict[str, object]]:
+        return _answer(self._hosted.blocking().call(self.name, arguments, call_id))
+
+    async def _arun(self, arguments: dict[str, Any], call_id: str | None) -> tuple[str, dict[str, object]]:
+        return _answer(await self._hosted.call(self.name, arguments, call_id))
+
+
+def _tools(hosted: HostedSession) -> list[BaseTool]:
+    return [SessionTool(spec, hosted) for spec in hosted.specs()]
+
+
+def _answer(result: ToolResult) -> tuple[str, dict[str, object]]:
+    text = text_of(result, instead_of_image=_NO_IMAGE)
+    if not result.success:
+        raise ToolException(text)
+    return text, result.as_dict()
+
+
+def _refused(request: ToolCallRequest, reason: str) -> ToolMessage:
+    call = request.tool_call
+    return ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
+
+
+def _followed_by(message: SystemMessage | None, ours: str) -> SystemMessage | None:
+    if not ours:
+        return message
+    if message is None:
+        return SystemMessage(ours)
+    if isinstance(message.content, str):
+        return SystemMessage(f"{message.content.rstrip()}\n\n{ours}")
+    return SystemMessage(content=[*message.content, {"type": "text", "text": ours}])

@@ -1,0 +1,128 @@
+"""Skills for the OpenAI Agents SDK.
+
+    agent = Agent(name="Clerk", instructions=skills_instructions(session, "Be brief."), tools=skills_tools(session))
+
+Before every call of the model the SDK asks each tool whether it is on and calls the function of the instructions; both
+answers are those of the moment. An error is the output of its call and begins with `Error:`.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Unpack
+
+from prowess.adapters.extras import MissingExtraError
+from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.runtime.skill_tool import SkillTool
+from prowess.runtime.tools.load import SPEC as LOAD
+from prowess.runtime.tools.read import SPEC as READ
+from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
+from prowess.runtime.tools.unload import SPEC as UNLOAD
+from prowess.tools.shapes.blocks import call_of
+from prowess.tools.shapes.content import image_of
+from prowess.tools.shapes.openai_chat import result_text
+
+try:
+    from agents import FunctionTool, ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputImage, ToolOutputText
+except ImportError as fault:
+    raise MissingExtraError(__name__, "openai-agents", str(fault)) from fault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from agents import Agent, RunContextWrapper, Tool, ToolInputGuardrailData
+    from agents.tool_context import ToolContext
+
+    from prowess.runtime import Session
+    from prowess.runtime.options import InstructionOptions
+    from prowess.tools import ToolResult, ToolSpec
+
+_OF_SKILLS = (LOAD, UNLOAD, READ, RUN_SCRIPT, SkillTool.spec)
+
+
+def skills_instructions(
+    session: Session, before: str = "", *, budget: int | None = None, **options: Unpack[InstructionOptions]
+) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
+    """Return the `instructions` of an agent: `before`, then those of the session as they are at each call of the model.
+
+    `budget` and `options` are those of `Session.instructions`; give `exposure` to `skills_tools` as well.
+    """
+    hosted = HostedSession(session, budget, **options)
+
+    async def instructions(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+        del context, agent
+        await hosted.refresh()
+        return hosted.instructions(before)
+
+    return instructions
+
+
+def skills_tools(session: Session, **options: Unpack[InstructionOptions]) -> list[Tool]:
+    """Return the `tools` of an agent; one session is one conversation.
+
+    Tools of skills are switched on and off as the session offers them. Functions count that are registered by now.
+    """
+    hosted = HostedSession(session, **options)
+    names = {spec.name for spec in _OF_SKILLS}
+    others = [spec for spec in hosted.specs() if spec.name not in names]
+    return [_tool(spec, hosted) for spec in (*_OF_SKILLS, *others)]
+
+
+def guarded(session: Session, tools: Iterable[Tool]) -> list[Tool]:
+    """Return other tools of an agent, whose calls are refused where the active skills do not permit them.
+
+    It concerns function tools alone; those that OpenAI runs never pass here. They stay the framework's: policy,
+    approval, hooks and audit do not see them. A function that they are meant for is registered with `session.function`.
+    """
+    hosted = HostedSession(session)
+
+    async def permitted(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+        call = call_of("", data.context.tool_name, data.context.tool_arguments, ())
+        reason = await hosted.refusal(call.name, call.arguments)
+        if reason is None:
+            return ToolGuardrailFunctionOutput.allow()
+        return ToolGuardrailFunctionOutput.reject_content(f"Error: {reason}")
+
+    guard: ToolInputGuardrail[Any] = ToolInputGuardrail(guardrail_function=permitted, name="allowed-tools")
+    return [_with_guard(tool, guard) if isinstance(tool, FunctionTool) else tool for tool in tools]
+
+
+def _with_guard(tool: FunctionTool, guard: ToolInputGuardrail[Any]) -> FunctionTool:
+    other = copy.copy(tool)
+    other.tool_input_guardrails = [guard, *(tool.tool_input_guardrails or ())]
+    return other
+
+
+def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
+    async def run(context: ToolContext[Any], given: str) -> object:
+        call = call_of(context.tool_call_id, spec.wire_name, given, ())
+        if call.unreadable is not None:
+            return _output(unreadable(call.unreadable))
+        return _output(await hosted.call(call.name, call.arguments, call.id))
+
+    async def is_offered(context: RunContextWrapper[Any], agent: object) -> bool:
+        del context, agent
+        await hosted.refresh()
+        for offered in hosted.specs():
+            if offered.name == spec.name:
+                # The one moment before each call of the model: the list of skills may stand in the description.
+                tool.description = offered.description
+                return True
+        return False
+
+    tool = FunctionTool(
+        name=spec.wire_name,
+        description=spec.description,
+        params_json_schema=dict(spec.input_schema),
+        on_invoke_tool=run,
+        strict_json_schema=False,  # a strict schema would be another one than the door checks
+        is_enabled=is_offered,
+    )
+    return tool
+
+
+def _output(result: ToolResult) -> object:
+    text = result_text(result)
+    if (image := image_of(result)) is None:
+        return text
+    return [ToolOutputText(text=text), ToolOutputImage(image_url=image.url, detail="auto")]

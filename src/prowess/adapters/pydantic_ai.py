@@ -1,0 +1,137 @@
+"""Skills for agents of pydantic-ai, as a toolset: `Agent(model, toolsets=[skills_toolset(session)])`.
+
+The framework asks a toolset for its tools and its instructions before every call of the model, so both are always those
+of the moment. A call that fails is a failed tool result with our sentence; it takes nothing from the retries of a run.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Unpack
+
+from prowess.adapters.extras import MissingExtraError
+from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.tools.shapes.blocks import call_of
+from prowess.tools.shapes.content import image_of, text_of
+
+try:
+    from pydantic_ai.exceptions import ToolFailed
+    from pydantic_ai.messages import BinaryContent
+    from pydantic_ai.tools import ToolDefinition
+    from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
+    from pydantic_ai.toolsets.abstract import ToolsetTool
+except ImportError as fault:
+    raise MissingExtraError(__name__, "pydantic-ai", str(fault)) from fault
+
+if TYPE_CHECKING:
+    from pydantic_ai.tools import RunContext
+
+    from prowess.runtime import Session
+    from prowess.runtime.options import InstructionOptions
+    from prowess.tools import ToolResult, ToolSpec
+
+
+def skills_toolset(
+    session: Session,
+    *,
+    id: str = "skills",  # noqa: A002 -- the framework's own word
+    budget: int | None = None,
+    **options: Unpack[InstructionOptions],
+) -> SkillsToolset:
+    """Return a toolset with the session's tools and instructions; one session is one conversation.
+
+    `budget` and `options` are those of `Session.instructions`; `id` tells toolsets of one agent apart.
+    """
+    return SkillsToolset(HostedSession(session, budget, **options), id)
+
+
+def guarded(session: Session, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
+    """Return another toolset whose calls are refused where the active skills' `allowed-tools` do not permit them.
+
+    These tools stay the framework's: policy, approval, hooks and audit do not see them. A function that they are meant
+    for is registered with `session.function`.
+    """
+    return _Guarded(toolset, HostedSession(session))
+
+
+class SkillsToolset(AbstractToolset[Any]):
+    """The tools of one session, made anew for each step of a run."""
+
+    def __init__(self, hosted: HostedSession, name: str) -> None:
+        self._hosted, self._name = hosted, name
+
+    @property
+    def id(self) -> str:
+        """What tells it apart in an agent."""
+        return self._name
+
+    async def for_run_step(self, ctx: RunContext[Any]) -> SkillsToolset:
+        """Look at catalog and store before tools and instructions are asked for."""
+        del ctx
+        await self._hosted.refresh()
+        return self
+
+    async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
+        """Return the instructions of the next call of the model."""
+        del ctx
+        return self._hosted.instructions() or None
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        """Return the tools of the next call of the model."""
+        del ctx
+        return {spec.wire_name: self._tool(spec) for spec in self._hosted.specs()}
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:  # noqa: ANN401 -- the framework's own signature
+        """Run a call through the session's door."""
+        del tool
+        return _answer(await self._hosted.call(name, tool_args, ctx.tool_call_id))
+
+    def _tool(self, spec: ToolSpec) -> ToolsetTool[Any]:
+        definition = ToolDefinition(
+            name=spec.wire_name,
+            description=spec.description,
+            parameters_json_schema=dict(spec.input_schema),
+            strict=False,  # a strict schema would be another one than the door checks
+            sequential=True,  # in the order of the model: the first call may restrict the second
+        )
+        # Arguments are checked by the door, so nothing is ever sent back for a retry.
+        return ToolsetTool(toolset=self, tool_def=definition, max_retries=0, args_validator=_Arguments())
+
+
+class _Guarded(WrapperToolset[Any]):
+    def __init__(self, wrapped: AbstractToolset[Any], hosted: HostedSession) -> None:
+        super().__init__(wrapped)
+        self._hosted = hosted
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:  # noqa: ANN401 -- the framework's own signature
+        if (reason := await self._hosted.refusal(name, tool_args)) is not None:
+            raise ToolFailed(reason)
+        return await super().call_tool(name, tool_args, ctx, tool)
+
+
+class _Arguments:
+    """Takes every object as it is, and answers what is none with our own sentence."""
+
+    def validate_json(self, input: str | bytes | bytearray, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401 -- the framework's own signature
+        call = call_of("", "", bytes(input) if isinstance(input, bytearray) else input, ())
+        if call.unreadable is not None:
+            raise ToolFailed(text_of(unreadable(call.unreadable)))
+        return self.validate_python(call.arguments)
+
+    def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401 -- as above
+        if not isinstance(input, dict):
+            raise ToolFailed(text_of(unreadable("Arguments must be a JSON object")))
+        return input
+
+
+def _answer(result: ToolResult) -> str | list[str | BinaryContent]:
+    text = text_of(result)
+    if not result.success:
+        raise ToolFailed(text)
+    if (image := image_of(result)) is None:
+        return text
+    return [text, BinaryContent(data=base64.b64decode(image.data), media_type=image.media_type)]
