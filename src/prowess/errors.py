@@ -20,6 +20,7 @@
     ├── ToolNotAllowedError(PermissionError) .tool .skill .reason tool_not_allowed    an active skill restricts it
     ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to say, none did
     ├── PolicyError(ValueError)            .problems              policy_denied       a policy file that cannot be read
+    ├── ConfigurationError(ValueError)     .problems              invalid_arguments   settings that cannot be read
     ├── ExecutionError
     │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  no way to run this file
     │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed
@@ -309,6 +310,19 @@ class PolicyError(SkillError, ValueError):
     """A policy file cannot be read, so nothing is permitted; `problems` has one sentence for each fault."""
 
     code = "policy_denied"
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
+
+
+class ConfigurationError(SkillError, ValueError):
+    """Settings cannot be read, in a file, a variable or a flag; `problems` has one sentence for each fault."""
+
+    code = "invalid_arguments"
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__(problems)

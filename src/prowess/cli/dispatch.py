@@ -19,6 +19,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
 from prowess.cli.signals import SignalledError
 from prowess.errors import (
+    ConfigurationError,
     InvalidSkillError,
     PolicyDeniedError,
     PolicyError,
@@ -109,7 +110,7 @@ def run(arguments: list[str]) -> int:
         if isinstance(fault, SkillNotFoundError) and not (fault.suggestions or fault.reason):
             output.error(printable_line(f"{fault}; `prowess list` shows what there is"))
             return exit_codes.FAILED
-        several = isinstance(fault, PolicyError | InvalidSkillError)  # one line for each of their problems
+        several = isinstance(fault, ConfigurationError | PolicyError | InvalidSkillError)  # a line for each problem
         output.error(str(fault) if several else printable_line(str(fault)))
         return _code_for(fault)
     except _SystemFaultError as passed:
@@ -141,7 +142,7 @@ def _code_for(fault: SkillError) -> int:
             return exit_codes.DENIED
         case SandboxUnavailableError() | StoreError():
             return exit_codes.UNAVAILABLE
-        case PolicyError():
+        case PolicyError() | ConfigurationError():
             return exit_codes.USAGE
         case _:
             return exit_codes.FAILED

@@ -28,6 +28,7 @@ COMMANDS = {
     "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",
     "sandbox": "Check what the sandbox of this machine can do.",
+    "config": "Show the settings that hold here, and where each was set.",
     "doctor": "Report the state of this machine and project.",
 }
 

@@ -15,40 +15,44 @@ from prowess.format.allowed_tools import parse_allowed_tools
 from prowess.format.limits import FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH
 from prowess.format.name import is_portable, name_faults, normalise
 from prowess.format.parsing import finding
-from prowess.format.quoting import scalar
+from prowess.format.quoting import double_quoted, scalar
 from prowess.format.skill import tool_texts
 from prowess.format.unknown_fields import move_under_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import Field, SkillDocument
+    from prowess.format.profiles import Profile
 
 
-def field_findings(document: SkillDocument, *, repairs: bool) -> list[Diagnostic]:
-    """Return what is wrong with the fields; nothing where they could not be read at all."""
+def field_findings(document: SkillDocument, profile: Profile) -> list[Diagnostic]:
+    """Return what is wrong with the fields as the profile reads them; nothing where they could not be read at all."""
     if not document.complete:
         return []
 
     def judged(key: str) -> Field | None:
         field = document.field(key)
-        return None if field is None or (field.repaired and not repairs) else field
+        return None if field is None or (field.repaired and not profile.repairs) else field
 
-    findings = [*_name(document, judged("name")), *_description(document, judged("description"))]
+    ascii_only = profile.name_letters == "ASCII"
+    findings = [*_name(document, judged("name"), ascii_only=ascii_only)]
+    findings += [*_description(document, judged("description"))]
     if (license_field := judged("license")) is not None:
         findings += _text_only(license_field)
     if (compatibility := judged("compatibility")) is not None:
         findings += _compatibility(compatibility)
     if (metadata := judged("metadata")) is not None:
-        findings += _metadata(metadata)
+        findings += _metadata(metadata, written_as_text=profile.metadata_scalars == "written as text")
     if (tools := judged("allowed-tools")) is not None:
-        findings += _allowed_tools(tools)
-    findings += _unknown(document)
+        findings += _allowed_tools(tools, as_list=profile.tools_as_list)
+    findings += _unknown(document, profile.known_fields)
     return findings
 
 
-def _name(document: SkillDocument, field: Field | None) -> Iterator[Diagnostic]:
+def _name(document: SkillDocument, field: Field | None, *, ascii_only: bool) -> Iterator[Diagnostic]:
     if field is None:
         if document.field("name") is None:
             yield _absent(document, "name", _name_it_after_directory(document))
@@ -60,7 +64,7 @@ def _name(document: SkillDocument, field: Field | None) -> Iterator[Diagnostic]:
     if not name:
         yield finding("name.required", "name is empty", field.location)
         return
-    faults = name_faults(name)
+    faults = name_faults(name, ascii_only=ascii_only)
     for fault in faults:
         yield finding(fault.rule, fault.message, _inside(field, fault.offset, name), detail=fault.kind)
     if not faults and not is_portable(name):
@@ -105,7 +109,7 @@ def _compatibility(field: Field) -> Iterator[Diagnostic]:
         yield finding("compatibility.maxLength", message, field.location)
 
 
-def _metadata(field: Field) -> Iterator[Diagnostic]:
+def _metadata(field: Field, *, written_as_text: bool) -> Iterator[Diagnostic]:
     origin = field.origin
     if not isinstance(field.value, Mapping):
         if not (isinstance(field.value, Scalar) and not field.value.text.strip()):
@@ -121,11 +125,25 @@ def _metadata(field: Field) -> Iterator[Diagnostic]:
             kind = "a list" if isinstance(value, Sequence) else "a mapping"
             message = f"metadata value {shown!r} is {kind}, it must be a text"
             yield finding("metadata.valueType", message, origin.location(value.start, value.end))
+        elif written_as_text and not value.style:
+            yield from _typed(field, key, value)
 
 
-def _allowed_tools(field: Field) -> Iterator[Diagnostic]:
+def _typed(field: Field, key: Node, value: Scalar) -> Iterator[Diagnostic]:
+    # Imported here, not at the top: one profile needs it, and its patterns take a while to compile.
+    from prowess.format.scalar_types import type_beside_text
+
+    kind = type_beside_text(value.text)
+    if kind is not None:
+        shown = _short(key.text) if isinstance(key, Scalar) else "..."
+        message = f"metadata value {shown!r} is {kind} to many YAML readers; quote it"
+        location = field.origin.location(value.start, value.end)
+        yield finding("metadata.valueType", message, location, fix=_quoted(field, key, value))
+
+
+def _allowed_tools(field: Field, *, as_list: bool) -> Iterator[Diagnostic]:
     texts = tool_texts(field)
-    if not isinstance(field.value, Scalar):
+    if not isinstance(field.value, Scalar) and (texts is None or not as_list):
         message = f"allowed-tools is {_kind(field)}, it must be one text with blanks between the tokens"
         yield finding("allowed-tools.type", message, field.location, fix=_joined(field, texts))
     if texts is None:
@@ -141,8 +159,18 @@ def _allowed_tools(field: Field) -> Iterator[Diagnostic]:
             yield finding("allowed-tools.separator", message, field.location, fix=_joined(field, texts))
 
 
-def _unknown(document: SkillDocument) -> Iterator[Diagnostic]:
-    unknown = [field for field in document.fields if field.key not in FIELDS]
+def _quoted(field: Field, key: Node, value: Scalar) -> Fix:
+    """Write a value in double quotes; one that is not written at all gets a blank before them."""
+    at = (value.start, value.end)
+    if not value.text:
+        after_colon = field.origin.text.find(":", key.end) + 1
+        at = (after_colon, after_colon)
+    text = f"{'' if value.text else ' '}{double_quoted(value.text)}"
+    return Fix(safety=FixSafety.SAFE, title="quote it", edits=(field.origin.edit(*at, text),))
+
+
+def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnostic]:
+    unknown = [field for field in document.fields if field.key not in known]
     for field in unknown[:MAX_FAULTS]:
         meant = next((name for name in FIELDS if name == field.key.lower().replace("_", "-")), None)
         if meant is not None:

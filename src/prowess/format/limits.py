@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+MIN_NAME_LENGTH = 1
 MAX_NAME_LENGTH = 64  # Agent Skills specification, field `name`: code points after NFKC
 MAX_DESCRIPTION_LENGTH = 1024  # field `description`
 MAX_COMPATIBILITY_LENGTH = 500  # field `compatibility`
+MAX_BODY_LINES = 500  # skillscraft constants; advice in the official text
+MAX_BODY_TOKENS = 5000  # the same
+NAME_PATTERN = r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){0,62}[a-z0-9]?"  # skillscraft; of a whole ASCII name
 MAX_FRONT_MATTER_BYTES = 64 * 1024  # ours: the largest real one seen is below 4 KiB
 MAX_DOCUMENT_BYTES = 2 * 1024 * 1024  # ours: a longer SKILL.md does not fit any model's context
 
@@ -15,6 +19,8 @@ EXTENDED_FIELDS = frozenset(
         "paths", "disable-model-invocation", "user-invocable",
     }
 )  # fmt: skip
+# What Claude Code and its kin know at top level beyond the six.
+CLAUDE_CODE_FIELDS = EXTENDED_FIELDS | {"when_to_use", "disallowed-tools", "effort", "shell"}
 
 MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
 MAX_TAG_LENGTH = 64

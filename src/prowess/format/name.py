@@ -53,8 +53,11 @@ def normalise(raw: str) -> str:
     return unicodedata.normalize("NFKC", head) + tail
 
 
-def name_faults(text: str) -> list[NameFault]:
-    """Return every fault of a normalised, non-empty name, in the order of the reference tool."""
+def name_faults(text: str, *, ascii_only: bool = False) -> list[NameFault]:
+    """Return every fault of a normalised, non-empty name, in the order of the reference tool.
+
+    With `ascii_only` letters and digits are a-z and 0-9: what the pattern `limits.NAME_PATTERN` accepts.
+    """
     faults = []
     if len(text) > MAX_NAME_LENGTH:
         message = f"name has {len(text)} characters, at most {MAX_NAME_LENGTH} are allowed"
@@ -69,10 +72,9 @@ def name_faults(text: str) -> list[NameFault]:
     if (index := text.find("--")) >= 0:
         faults.append(NameFault("double", "name.format", f"name has two hyphens in a row at {index + 1}", index, "-"))
     for index, char in enumerate(text):
-        if not (char.isalnum() or char == "-"):
-            message = (
-                f"character {index + 1} of name is {char!r}, only lowercase letters, digits and hyphens are allowed"
-            )
+        if not (char == "-" or (char.isalnum() and (char.isascii() or not ascii_only))):
+            allowed = "a to z, 0 to 9" if ascii_only else "lowercase letters, digits"
+            message = f"character {index + 1} of name is {char!r}, only {allowed} and hyphens are allowed"
             faults.append(NameFault("character", "name.format", message, index, char))
             break  # the first shows the mistake; a sentence as a name would give one finding a blank
     return faults

@@ -1,15 +1,16 @@
 """A profile is a policy over one parser: which rule has which severity, and a few switches.
 
-`spec` is the official text, `skills-ref` speaks as the reference tool does, `lenient` loads what exists in the wild.
-The severities are the columns of `rule_table`; everything else that differs stands below, once.
+The severities are the columns of `rule_table`; everything else that differs stands below, once: what a profile leaves
+out is as in `spec`. `divergences` shows both as one table, topic by topic.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
 from prowess.format.rule_table import RULES
 
 if TYPE_CHECKING:
@@ -22,38 +23,76 @@ if TYPE_CHECKING:
 class Profile:
     """One column of the table.
 
-    `repairs`: a value that YAML refuses is quoted and used, with a warning. `reference_wording`: faults are found and
-    worded as the reference tool does, in its order, and its YAML dialect without flow collections applies.
+    `source` says whose reading it is. `known_fields` are those that are no `frontmatter.unknownField`; the extended
+    ones among them are judged. `name_letters`: of any script, or a-z and 0-9 alone. `metadata_scalars`: any scalar is a
+    text, or only what every YAML reader takes for one. `tools_as_list`: allowed-tools may be a list. `repairs`: a value
+    that YAML refuses is quoted and used, with a warning. `reference_wording`: faults are found and worded as the
+    reference tool does, in its order, and its YAML dialect without flow collections applies.
     """
 
     name: str
     summary: str
+    source: str
     severities: Mapping[str, Severity | None]
+    known_fields: frozenset[str] = frozenset(FIELDS)
+    name_letters: Literal["any script", "ASCII"] = "any script"
+    metadata_scalars: Literal["any", "written as text"] = "any"
+    tools_as_list: bool = False
     repairs: bool = False
     reference_wording: bool = False
 
 
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        "spec": Profile(
-            name="spec",
-            summary="the official specification",
-            severities=MappingProxyType({row.id: row.spec for row in RULES.values()}),
-        ),
-        "skills-ref": Profile(
-            name="skills-ref",
-            summary="the reference tool's judgement and words",
-            severities=MappingProxyType({row.id: row.skills_ref for row in RULES.values()}),
-            reference_wording=True,
-        ),
-        "lenient": Profile(
-            name="lenient",
-            summary="load what exists in the wild; an error means that the skill is not loaded",
-            severities=MappingProxyType({row.id: row.lenient for row in RULES.values()}),
-            repairs=True,
-        ),
-    }
+def _column(profile: str) -> Mapping[str, Severity | None]:
+    return MappingProxyType({row.id: row.severity_in(profile) for row in RULES.values()})
+
+
+_PROFILES = (
+    Profile(
+        name="spec",
+        summary="the official specification",
+        source="Agent Skills specification",
+        severities=_column("spec"),
+    ),
+    Profile(
+        name="skills-ref",
+        summary="the reference tool's judgement and words",
+        source="skills-ref 0.1.1",
+        severities=_column("skills-ref"),
+        reference_wording=True,
+    ),
+    Profile(
+        name="skillscraft",
+        summary="the skillscraft reference: ASCII names, metadata written as text",
+        source="skillscraft specification reference",
+        severities=_column("skillscraft"),
+        name_letters="ASCII",
+        metadata_scalars="written as text",
+    ),
+    Profile(
+        name="boxxy",
+        summary="the boxxy guide: ASCII names, at most 500 lines, nothing beside the skill",
+        source="boxxy formal specification and implementation guide",
+        severities=_column("boxxy"),
+        name_letters="ASCII",
+    ),
+    Profile(
+        name="claude-code",
+        summary="the fields that Claude Code and its kin know, allowed-tools as text or list",
+        source="agent skills platform, YAML frontmatter fields; Claude Code",
+        severities=_column("claude-code"),
+        known_fields=frozenset(FIELDS) | CLAUDE_CODE_FIELDS,
+        tools_as_list=True,
+    ),
+    Profile(
+        name="lenient",
+        summary="load what exists in the wild; an error means that the skill is not loaded",
+        source="client guide, lenient validation",
+        severities=_column("lenient"),
+        repairs=True,
+    ),
 )
+
+PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for profile in _PROFILES})
 
 
 def profile_named(name: str) -> Profile:

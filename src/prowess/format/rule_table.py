@@ -1,8 +1,8 @@
 """Every rule of the format in one table: what it is called, what it means, and how bad it is in each profile.
 
 A rule id is for ever. The severity in the column `spec` is also the default: what a rule has where a profile switches
-it off and a user selects it all the same. Where `spec` itself is silent, because the whole field is unknown to it, the
-column `lenient` gives the default. `None` means that the profile does not report the rule.
+it off and a user selects it all the same. Where `spec` itself is silent, the column `lenient` gives the default, and
+a warning is it where both are. `N` means that the profile does not report the rule.
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ from typing import NamedTuple
 
 from prowess.diagnostics import Severity
 
-E, W, I, OFF = Severity.ERROR, Severity.WARNING, Severity.INFO, None  # noqa: E741 -- one letter a cell keeps the table a table
+E, W, I, N = Severity.ERROR, Severity.WARNING, Severity.INFO, None  # noqa: E741 -- one letter a cell keeps the table a table
 
 
 class RuleRow(NamedTuple):
-    """One rule. `lenient` is an error exactly where a skill is not loaded."""
+    """One rule, and its severity in each of the six profiles, in the order of `PROFILES`."""
 
     id: str
     family: str
     spec: Severity | None
     skills_ref: Severity | None
+    skillscraft: Severity | None
+    boxxy: Severity | None
+    claude_code: Severity | None
     lenient: Severity | None
     summary: str
 
@@ -29,66 +32,81 @@ class RuleRow(NamedTuple):
         """The severity of a finding before a profile has judged it."""
         return self.spec or self.lenient or W
 
+    def severity_in(self, profile: str) -> Severity | None:
+        """Return the severity in the profile of this name; None where that does not report the rule."""
+        severity: Severity | None = getattr(self, profile.replace("-", "_"))
+        return severity
 
+
+_row = RuleRow
 _ROWS = (
-    #       rule                        family  spec  ref  lenient
-    RuleRow("file.missing",             "spec", E,    E,   E,   "A skill is a directory that holds SKILL.md."),
-    RuleRow("file.name",                "spec", W,    OFF, W,   "The file is called SKILL.md, not skill.md."),
-    RuleRow("file.notRegular",          "spec", E,    E,   E,   "SKILL.md is a regular file, no link or pipe."),
-    RuleRow("file.unreadable",          "spec", E,    E,   E,   "SKILL.md can be opened and read."),
-    RuleRow("file.size",                "spec", E,    E,   E,   "SKILL.md is at most 2 MiB."),
-    RuleRow("encoding.bom",             "spec", I,    E,   I,   "No byte-order mark stands at the start."),
-    RuleRow("encoding.invalid",         "spec", E,    E,   E,   "SKILL.md is UTF-8."),
-    RuleRow("encoding.nul",             "spec", E,    E,   E,   "SKILL.md holds no NUL character."),
-    RuleRow("frontmatter.missing",      "spec", E,    E,   E,   "The first line is three hyphens."),
-    RuleRow("frontmatter.notFirst",     "spec", E,    E,   W,   "Nothing stands before the opening fence."),
-    RuleRow("frontmatter.unclosed",     "spec", E,    E,   E,   "Another line of three hyphens closes it."),
-    RuleRow("frontmatter.size",         "spec", E,    E,   E,   "The frontmatter is at most 64 KiB."),
-    RuleRow("frontmatter.syntax",       "spec", E,    E,   E,   "It is YAML without anchors, aliases or tags."),
-    RuleRow("frontmatter.notMapping",   "spec", E,    E,   E,   "The frontmatter is a mapping of keys to values."),
-    RuleRow("frontmatter.duplicateKey", "spec", E,    E,   W,   "Each field is written once."),
-    RuleRow("frontmatter.unknownField", "spec", E,    E,   W,   "Only the six known fields stand in it."),
-    RuleRow("name.required",            "spec", E,    E,   W,   "A skill has a name."),
-    RuleRow("name.type",                "spec", E,    E,   W,   "name is a text."),
-    RuleRow("name.maxLength",           "spec", E,    E,   W,   "name has at most 64 characters."),
-    RuleRow("name.format",              "spec", E,    E,   W,   "name is lowercase letters, digits, hyphens."),
-    RuleRow("name.matchesDirectory",    "spec", E,    E,   W,   "name equals the name of the skill's directory."),
-    RuleRow("name.ascii",               "spec", I,    OFF, OFF, "name keeps to a-z, 0-9 and the hyphen."),
-    RuleRow("description.required",     "spec", E,    E,   E,   "A skill has a description."),
-    RuleRow("description.type",         "spec", E,    E,   W,   "description is a text."),
-    RuleRow("description.maxLength",    "spec", E,    E,   W,   "description has at most 1024 characters."),
-    RuleRow("license.type",             "spec", E,    OFF, W,   "license is a text."),
-    RuleRow("compatibility.type",       "spec", E,    E,   W,   "compatibility is a text."),
-    RuleRow("compatibility.empty",      "spec", E,    OFF, W,   "compatibility says something where it stands."),
-    RuleRow("compatibility.maxLength",  "spec", E,    E,   W,   "compatibility has at most 500 characters."),
-    RuleRow("metadata.type",            "spec", E,    OFF, W,   "metadata is a mapping."),
-    RuleRow("metadata.keyType",         "spec", E,    OFF, W,   "Each key of metadata is a text."),
-    RuleRow("metadata.valueType",       "spec", E,    OFF, W,   "Each value of metadata is a text."),
-    RuleRow("metadata.duplicateKey",    "spec", E,    E,   W,   "Each key of metadata is written once."),
-    RuleRow("allowed-tools.type",       "spec", E,    OFF, W,   "allowed-tools is a text."),
-    RuleRow("allowed-tools.syntax",     "spec", E,    OFF, W,   "allowed-tools is a row of Name or Name(pattern)."),
-    RuleRow("allowed-tools.separator",  "spec", W,    OFF, W,   "Blanks separate the tokens of allowed-tools."),
-    RuleRow("model.type",               "spec", OFF, OFF, W,   "model is a text."),
-    RuleRow("context.value",            "spec", OFF, OFF, W,   "context is inherit or fork."),
-    RuleRow("agent.type",               "spec", OFF, OFF, W,   "agent is a text."),
-    RuleRow("agent.needsFork",          "spec", OFF, OFF, W,   "agent stands beside context: fork."),
-    RuleRow("hooks.type",               "spec", OFF, OFF, W,   "Each hook names a script or a command."),
-    RuleRow("hooks.event",              "spec", OFF, OFF, W,   "Each key of hooks is a known event."),
-    RuleRow("hooks.path",               "spec", OFF, OFF, W,   "A hook's script is a path inside the skill."),
-    RuleRow("hooks.value",              "spec", OFF, OFF, W,   "Settings of a hook can be read."),
-    RuleRow("scope.type",               "spec", OFF, OFF, W,   "scope lists agents, tenants, environments."),
-    RuleRow("execution.type",           "spec", OFF, OFF, W,   "Settings of execution can be read."),
-    RuleRow("priority.type",            "spec", OFF, OFF, W,   "priority is a whole number."),
-    RuleRow("tags.type",                "spec", OFF, OFF, W,   "tags is a list of short texts."),
-    RuleRow("invocation.type",          "spec", OFF, OFF, W,   "Who may invoke is said by true or false."),
-    RuleRow("arguments.type",           "spec", OFF, OFF, W,   "arguments is a list of names."),
-    RuleRow("argument-hint.type",       "spec", OFF, OFF, W,   "argument-hint is a text."),
-    RuleRow("paths.type",               "spec", OFF, OFF, W,   "paths is a list of patterns."),
-    RuleRow("reference.escape",         "spec", E,    OFF, W,   "A link to a file stays inside the skill."),
-    RuleRow("reference.absolute",       "spec", E,    OFF, W,   "A link to a file is relative to the skill."),
-    RuleRow("reference.missing",        "lint", W,    OFF, W,   "A linked file exists."),
-    RuleRow("reference.case",           "lint", W,    OFF, W,   "A linked file is spelled as it is on disk."),
-    RuleRow("hooks.missing",            "lint", W,    OFF, W,   "A hook's script exists."),
+    #                                        ┌ spec: the official text
+    #                                        │  ┌ skills-ref: what the reference tool reports
+    #                                        │  │  ┌ skillscraft
+    #                                        │  │  │  ┌ boxxy
+    #                                        │  │  │  │  ┌ claude-code
+    #                                        │  │  │  │  │  ┌ lenient: an error is what keeps a skill from being loaded
+    _row("file.missing",             "spec", E, E, E, E, E, E, "A skill is a directory that holds SKILL.md."),
+    _row("file.name",                "spec", W, N, W, W, W, W, "The file is called SKILL.md, not skill.md."),
+    _row("file.notRegular",          "spec", E, E, E, E, E, E, "SKILL.md is a regular file, no link or pipe."),
+    _row("file.unreadable",          "spec", E, E, E, E, E, E, "SKILL.md can be opened and read."),
+    _row("file.size",                "spec", E, E, E, E, E, E, "SKILL.md is at most 2 MiB."),
+    _row("encoding.bom",             "spec", I, E, I, I, I, I, "No byte-order mark stands at the start."),
+    _row("encoding.invalid",         "spec", E, E, E, E, E, E, "SKILL.md is UTF-8."),
+    _row("encoding.nul",             "spec", E, E, E, E, E, E, "SKILL.md holds no NUL character."),
+    _row("frontmatter.missing",      "spec", E, E, E, E, E, E, "The first line is three hyphens."),
+    _row("frontmatter.notFirst",     "spec", E, E, E, E, E, W, "Nothing stands before the opening fence."),
+    _row("frontmatter.unclosed",     "spec", E, E, E, E, E, E, "Another line of three hyphens closes it."),
+    _row("frontmatter.size",         "spec", E, E, E, E, E, E, "The frontmatter is at most 64 KiB."),
+    _row("frontmatter.syntax",       "spec", E, E, E, E, E, E, "It is YAML without anchors, aliases or tags."),
+    _row("frontmatter.notMapping",   "spec", E, E, E, E, E, E, "The frontmatter is a mapping of keys to values."),
+    _row("frontmatter.duplicateKey", "spec", E, E, E, E, E, W, "Each field is written once."),
+    _row("frontmatter.unknownField", "spec", E, E, W, E, W, W, "Only the six known fields stand in it."),
+    _row("name.required",            "spec", E, E, E, E, E, W, "A skill has a name."),
+    _row("name.type",                "spec", E, E, E, E, E, W, "name is a text."),
+    _row("name.maxLength",           "spec", E, E, E, E, E, W, "name has at most 64 characters."),
+    _row("name.format",              "spec", E, E, E, E, E, W, "name is lowercase letters, digits, hyphens."),
+    _row("name.matchesDirectory",    "spec", E, E, E, E, E, W, "name equals the name of the skill's directory."),
+    _row("name.ascii",               "spec", I, N, N, N, W, N, "name keeps to a-z, 0-9 and the hyphen."),
+    _row("description.required",     "spec", E, E, E, E, E, E, "A skill has a description."),
+    _row("description.type",         "spec", E, E, E, E, E, W, "description is a text."),
+    _row("description.maxLength",    "spec", E, E, E, E, E, W, "description has at most 1024 characters."),
+    _row("license.type",             "spec", E, N, E, E, E, W, "license is a text."),
+    _row("compatibility.type",       "spec", E, E, E, E, E, W, "compatibility is a text."),
+    _row("compatibility.empty",      "spec", E, N, N, E, E, W, "compatibility says something where it stands."),
+    _row("compatibility.maxLength",  "spec", E, E, E, E, E, W, "compatibility has at most 500 characters."),
+    _row("metadata.type",            "spec", E, N, E, E, E, W, "metadata is a mapping."),
+    _row("metadata.keyType",         "spec", E, N, E, E, E, W, "Each key of metadata is a text."),
+    _row("metadata.valueType",       "spec", E, N, E, E, E, W, "Each value of metadata is a text."),
+    _row("metadata.duplicateKey",    "spec", E, E, E, E, E, W, "Each key of metadata is written once."),
+    _row("allowed-tools.type",       "spec", E, N, E, E, E, W, "allowed-tools is a text."),
+    _row("allowed-tools.syntax",     "spec", E, N, E, E, E, W, "allowed-tools is a row of Name or Name(pattern)."),
+    _row("allowed-tools.separator",  "spec", W, N, W, W, N, W, "Blanks separate the tokens of allowed-tools."),
+    _row("model.type",               "spec", N, N, N, N, E, W, "model is a text."),
+    _row("context.value",            "spec", N, N, N, N, E, W, "context is inherit or fork."),
+    _row("agent.type",               "spec", N, N, N, N, E, W, "agent is a text."),
+    _row("agent.needsFork",          "spec", N, N, N, N, W, W, "agent stands beside context: fork."),
+    _row("hooks.type",               "spec", N, N, N, N, E, W, "Each hook names a script or a command."),
+    _row("hooks.event",              "spec", N, N, N, N, W, W, "Each key of hooks is a known event."),
+    _row("hooks.path",               "spec", N, N, N, N, E, W, "A hook's script is a path inside the skill."),
+    _row("hooks.value",              "spec", N, N, N, N, E, W, "Settings of a hook can be read."),
+    _row("scope.type",               "spec", N, N, N, N, E, W, "scope lists agents, tenants, environments."),
+    _row("execution.type",           "spec", N, N, N, N, E, W, "Settings of execution can be read."),
+    _row("priority.type",            "spec", N, N, N, N, E, W, "priority is a whole number."),
+    _row("tags.type",                "spec", N, N, N, N, E, W, "tags is a list of short texts."),
+    _row("invocation.type",          "spec", N, N, N, N, E, W, "Who may invoke is said by true or false."),
+    _row("arguments.type",           "spec", N, N, N, N, E, W, "arguments is a list of names."),
+    _row("argument-hint.type",       "spec", N, N, N, N, E, W, "argument-hint is a text."),
+    _row("paths.type",               "spec", N, N, N, N, E, W, "paths is a list of patterns."),
+    _row("body.maxLines",            "spec", W, N, N, E, W, N, "The body has at most 500 lines."),
+    _row("reference.escape",         "spec", E, N, E, E, W, W, "A link to a file stays inside the skill."),
+    _row("reference.absolute",       "spec", E, N, E, E, W, W, "A link to a file is relative to the skill."),
+    _row("reference.missing",        "lint", W, N, W, W, W, W, "A linked file exists."),
+    _row("reference.case",           "lint", W, N, W, W, W, W, "A linked file is spelled as it is on disk."),
+    _row("reference.depth",          "lint", I, N, I, E, I, N, "References lie one level deep."),
+    _row("body.tokens",              "lint", W, N, N, W, W, N, "The body has at most 5000 estimated tokens."),
+    _row("directory.extraneous",     "lint", N, N, N, W, N, N, "No README, CHANGELOG or the like is in a skill."),
+    _row("hooks.missing",            "lint", W, N, W, W, W, W, "A hook's script exists."),
 )  # fmt: skip
 
 RULES: dict[str, RuleRow] = {row.id: row for row in _ROWS}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidSkillError
+from prowess.format.body_rules import body_findings
 from prowess.format.field_rules import field_findings
 from prowess.format.limits import EXTENDED_FIELDS
 from prowess.format.profiles import profile_named
@@ -68,12 +69,13 @@ def document_of(target: Target) -> SkillDocument:
 
 def raw_findings(document: SkillDocument, profile: Profile, *, references: bool = True) -> list[Diagnostic]:
     """Return all that the rules of the family `spec` find, at default severities, switched off or not."""
-    findings = [*document.diagnostics, *field_findings(document, repairs=profile.repairs)]
+    findings = [*document.diagnostics, *field_findings(document, profile)]
     if document.complete and any(field.key in EXTENDED_FIELDS for field in document.fields):
         # Imported here, not at the top: most skills keep to the specification.
         from prowess.format.extended_rules import extended_findings
 
         findings += extended_findings(document, repairs=profile.repairs)
+    findings += body_findings(document)
     if references and document.body:
         # Imported here, not at the top: it brings the Markdown parser.
         from prowess.format.reference_rules import reference_findings

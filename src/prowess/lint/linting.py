@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 from prowess.format.profiles import profile_named
 from prowess.format.validation import document_of
+from prowess.lint.rules.body_tokens import BodyTokens
+from prowess.lint.rules.directory_extraneous import DirectoryExtraneous
 from prowess.lint.rules.hook_missing import HookMissing
 from prowess.lint.rules.reference_case import ReferenceCase
+from prowess.lint.rules.reference_depth import ReferenceDepth
 from prowess.lint.rules.reference_missing import ReferenceMissing
 from prowess.lint.subject import LintSubject
-from prowess.rule_engine import RuleRegistry, Selection, judge_all
+from prowess.rule_engine import Judgement, RuleRegistry, Selection
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
     from prowess.format.validation import Target
 
-LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(ReferenceMissing(), ReferenceCase(), HookMissing())
+LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
+    ReferenceMissing(), ReferenceCase(), ReferenceDepth(), BodyTokens(), DirectoryExtraneous(), HookMissing()
+)
 
 
 def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | None = None) -> list[Diagnostic]:
@@ -29,12 +34,14 @@ def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | 
     Raises:
         InvalidArgumentsError: no profile has this name.
     """
-    return judge_all(lint_findings(document_of(target)), profile_named(profile), selection or Selection())
+    judgement = Judgement(profile=profile_named(profile), selection=selection or Selection())
+    return judgement.judge(lint_findings(document_of(target), judgement))
 
 
-def lint_findings(document: SkillDocument) -> list[Diagnostic]:
-    """Return what all lint rules find, at default severities."""
-    found = LINT_RULES.check(LintSubject.of(document))
+def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
+    """Return what the lint rules find, at default severities; a rule whose findings are not wanted does not run."""
+    subject = LintSubject.of(document, judgement.profile)
+    found = LINT_RULES.check(subject, lambda rule: judgement.keeps(rule.id, rule.family))
     found.sort(key=lambda one: (one.location.line, one.location.column))
     skill = document.directory_name
     return [replace(one, skill=skill) for one in found]

@@ -49,7 +49,7 @@ class SkillFiles:
             if kind == "link":
                 return Sighting("found", path)
             here = "/".join(real)
-            entries = self._entries(here) if kind == "directory" else {}
+            entries = self.entries(here) if kind == "directory" else {}
             name = component if component in entries else self._alike(here, component) if entries else None
             if name is None:
                 return Sighting("missing", "/".join((*real, *components[at:])))
@@ -88,7 +88,7 @@ class SkillFiles:
         waiting = [("", 0)]
         while waiting and len(found) < _MAX_LISTED:
             directory, depth = waiting.pop()
-            for name, kind in self._entries(directory).items():
+            for name, kind in self.entries(directory).items():
                 path = f"{directory}/{name}" if directory else name
                 if kind == "directory" and depth < _MAX_LISTED_DEPTH and name != ".git":
                     waiting.append((path, depth + 1))
@@ -100,12 +100,13 @@ class SkillFiles:
         """Return the entry of a directory whose spelling differs from `name` in case alone."""
         if directory not in self._folded:
             folded: dict[str, str] = {}
-            for entry in self._entries(directory):
+            for entry in self.entries(directory):
                 folded.setdefault(_folded(entry), entry)
             self._folded[directory] = folded
         return self._folded[directory].get(_folded(name))
 
-    def _entries(self, directory: str) -> dict[str, str]:
+    def entries(self, directory: str) -> dict[str, str]:
+        """Return name -> kind of what a directory of the skill holds; nothing where it cannot be read."""
         if directory not in self._known:
             try:
                 with ContainedRoot(self._directory) as root:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from prowess.rule_engine.judgement import Judgement
 from prowess.rule_engine.registry import RuleRegistry
 from prowess.rule_engine.rule import Rule, RuleMeta
-from prowess.rule_engine.selection import Selection, judge_all
+from prowess.rule_engine.selection import Selection, judge_all, selector_fault
 
-__all__ = ["Rule", "RuleMeta", "RuleRegistry", "Selection", "judge_all"]
+__all__ = ["Judgement", "Rule", "RuleMeta", "RuleRegistry", "Selection", "judge_all", "selector_fault"]

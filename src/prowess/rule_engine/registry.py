@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prowess.diagnostics import Diagnostic
-    from prowess.rule_engine.rule import Rule
+    from prowess.rule_engine.rule import Rule, RuleMeta
 
 Subject = TypeVar("Subject")
 
@@ -37,6 +37,6 @@ class RuleRegistry(Generic[Subject]):
     def __getitem__(self, rule_id: str) -> Rule[Subject]:
         return self._rules[rule_id]
 
-    def check(self, subject: Subject) -> list[Diagnostic]:
-        """Return what all rules find, in their order, at default severities."""
-        return [found for rule in self for found in rule.check(subject)]
+    def check(self, subject: Subject, keeps: Callable[[RuleMeta], bool] | None = None) -> list[Diagnostic]:
+        """Return what the rules find, in their order, at default severities; those that `keeps` refuses do not run."""
+        return [found for rule in self if keeps is None or keeps(rule.meta) for found in rule.check(subject)]

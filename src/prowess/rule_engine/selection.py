@@ -1,9 +1,13 @@
-"""Which rules run: a profile's table, replaced by what is selected, less what is ignored.
+"""Which rules run and how bad each is: a profile's table, changed by what a user selects, ignores and sets.
 
 A selector is a family (`spec`), the beginning of an id (`reference`) or an id (`name.format`). `select` replaces the
 profile's choice, `ignore` takes away and wins, except that the more exact of two selectors wins over both: with
 `select=reference.missing, ignore=reference` that one rule runs. A selected rule that the profile switches off runs at
 its default severity.
+
+`severity` sets how bad the findings of a selector are, the most exact entry counting. Off is as ignored by that
+selector; a level for the id of a rule also switches it on where the profile does not report it and nothing else is
+selected. `shift` moves whole severities, as presets do, before `severity` is applied.
 """
 
 from __future__ import annotations
@@ -17,16 +21,18 @@ from prowess.format.validation import judge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from prowess.diagnostics import Diagnostic
+    from prowess.diagnostics import Diagnostic, Severity
     from prowess.format.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What a user selects and ignores; empty means: as the profile says."""
+    """What a user selects, ignores and sets; empty means: as the profile says. None as a severity means off."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Severity | None], ...] = ()
+    shift: tuple[tuple[Severity, Severity | None], ...] = ()
 
     @classmethod
     def checked(cls, select: Iterable[str], ignore: Iterable[str], known: Mapping[str, str]) -> Selection:
@@ -36,30 +42,57 @@ class Selection:
             InvalidArgumentsError: one sentence for each selector that does not, with spellings that may be meant.
         """
         selection = cls(select=tuple(select), ignore=tuple(ignore))
-        families = tuple(dict.fromkeys(known.values()))  # a family without a rule would find no fault anywhere
-        unknown = [
-            selector
-            for selector in (*selection.select, *selection.ignore)
-            if selector not in families and not any(_begins(rule, selector) for rule in known)
-        ]
-        if unknown:
-            raise InvalidArgumentsError(tuple(_unknown(selector, tuple(known), families) for selector in unknown))
+        faults = [selector_fault(selector, known) for selector in (*selection.select, *selection.ignore)]
+        if unknown := tuple(fault for fault in faults if fault is not None):
+            raise InvalidArgumentsError(unknown)
         return selection
 
     def keeps(self, rule: str, family: str, profile: Profile) -> bool:
         """Whether a rule runs."""
-        ignored = _exactness(self.ignore, rule, family)
+        selector, level = self._level(rule, family)
+        ignored = _exactness(
+            self.ignore if level is not None or not selector else (*self.ignore, selector), rule, family
+        )
         selected = _exactness(self.select, rule, family)
-        if ignored and ignored >= selected:
+        set_by_id = _exactness((selector,), rule, family) if selector == rule and level is not None else 0
+        if ignored and ignored >= max(selected, set_by_id):
             return False
         if self.select:
             return selected > 0
-        return profile.severities.get(rule, "") is not None
+        return set_by_id > 0 or profile.severities.get(rule, "") is not None
+
+    def judged(self, found: Diagnostic, profile: Profile) -> Diagnostic | None:
+        """Return the finding at the severity it has in this profile; None where it is not reported."""
+        if not self.keeps(found.rule, found.family, profile):
+            return None
+        found = judge(found, profile) or found
+        severity: Severity | None = dict(self.shift).get(found.severity, found.severity)
+        _, level = self._level(found.rule, found.family)
+        severity = level or severity
+        return None if severity is None else found.with_severity(severity)
+
+    def _level(self, rule: str, family: str) -> tuple[str, Severity | None]:
+        """Return the most exact selector of `severity` that names the rule, and its level; of two alike the later."""
+        best = 0
+        chosen: tuple[str, Severity | None] = ("", None)
+        for selector, level in self.severity:
+            exactness = _exactness((selector,), rule, family)
+            if exactness and exactness >= best:
+                best, chosen = exactness, (selector, level)
+        return chosen
 
 
 def judge_all(findings: Iterable[Diagnostic], profile: Profile, selection: Selection) -> list[Diagnostic]:
     """Return the findings that are reported, at the severities they have in this profile."""
-    return [judge(found, profile) or found for found in findings if selection.keeps(found.rule, found.family, profile)]
+    return [judged for found in findings if (judged := selection.judged(found, profile)) is not None]
+
+
+def selector_fault(selector: str, known: Mapping[str, str]) -> str | None:
+    """Return why a selector means nothing among the rules `known` (id -> family); None where it means something."""
+    families = tuple(dict.fromkeys(known.values()))  # a family without a rule would find no fault anywhere
+    if selector in families or any(_begins(rule, selector) for rule in known):
+        return None
+    return _unknown(selector, tuple(known), families)
 
 
 def _begins(rule: str, selector: str) -> bool:

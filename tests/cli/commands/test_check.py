@@ -64,7 +64,7 @@ def test_profile_and_selection_are_obeyed(tmp_path: Path, capfd: pytest.CaptureF
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--profile", "strict"], "no profile is called 'strict'"),
+        (["--profile", "strict"], "'strict' is not one of spec"),
         (["--select", "name.formt"], "did you mean name.format?"),
         (["--ignore", "nam"], "no rule or family is called 'nam'"),
         (["no-such-place"], "there is no 'no-such-place'"),

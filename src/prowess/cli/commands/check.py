@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.errors import InvalidArgumentsError
+from prowess.cli.configuration_options import configuration_options, open_configuration
+from prowess.config.settings import FORMATS
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
-from prowess.format.profiles import PROFILES, Profile, profile_named
 from prowess.format.reading import read_document
-from prowess.format.rule_table import RULES
 from prowess.format.skill import frontmatter_of
 from prowess.format.skill_directories import find_skill_directories
 from prowess.format.validation import raw_findings
 from prowess.lint import lint_findings
 from prowess.report import CheckedSkill, Tally
-from prowess.rule_engine import Selection, judge_all
 
 if TYPE_CHECKING:
+    from prowess.config import Configuration
     from prowess.format.document import SkillDocument
+    from prowess.rule_engine import Judgement
 
 _STANDARD_INPUT = "-"
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
-@click.option("--profile", default="spec", show_default=True, metavar="P", help=f"One of: {', '.join(PROFILES)}.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these families, id prefixes or ids.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these; the more exact selector wins.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@configuration_options
+@click.option("--format", "form", type=click.Choice(FORMATS), help="The form of the report; text by default.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
@@ -42,29 +40,33 @@ _STANDARD_INPUT = "-"
 def command(
     *,
     paths: tuple[str, ...],
-    profile: str,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    form: str,
+    form: str | None,
     as_json: bool,
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
+    **options: Any,  # noqa: ANN401 -- those of configuration_options, which it takes apart
 ) -> int:
     """Find every fault in skills, with position and reason.
 
     PATH is a skill, its SKILL.md, a folder of skills, or - for one SKILL.md on standard input; the working directory by
-    default. Exits with 1 where an error is found; warnings and infos do not fail.
+    default. Settings are read from prowess.toml too; `prowess config show` says which hold. Exits with 1 where an error
+    is found; warnings and infos do not fail.
 
     Example: prowess check . --select spec,reference --ignore name.ascii
     """
-    try:
-        chosen = profile_named(profile)
-        selection = Selection.checked(_split(select), _split(ignore), {rule.id: rule.family for rule in RULES.values()})
-    except InvalidArgumentsError as fault:
-        raise click.UsageError(str(fault)) from fault
-    skills = [_checked(document, chosen, selection) for document in _documents(paths or (".",), stdin_path)]
-    if as_json or form == "json":
+    form = "json" if as_json else form
+    configuration = open_configuration(quiet=quiet, format=() if form is None else (form,), **options)
+    skills, excluded = [], 0
+    for document in _documents(paths or (".",), stdin_path):
+        judgement = configuration.judgement(document.directory)
+        if judgement.excluded and judgement.floor is None:
+            excluded += 1
+        else:
+            skills.append(_checked(document, judgement))
+    if excluded and not quiet:
+        output.note(f"{excluded} {'skill is' if excluded == 1 else 'skills are'} excluded: {_where(configuration)}")
+    if configuration.value("format").value == "json":
         # Imported here, not at the top: one form needs it.
         from prowess.report.json_report import check_document
 
@@ -74,8 +76,8 @@ def command(
     return exit_codes.OK if exit_zero or not Tally.of(skills).errors else exit_codes.FAILED
 
 
-def _split(values: tuple[str, ...]) -> list[str]:
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+def _where(configuration: Configuration) -> str:
+    return output.shown_path(str(configuration.value("exclude").origin))
 
 
 def _documents(paths: tuple[str, ...], stdin_path: str | None) -> list[SkillDocument]:
@@ -111,9 +113,9 @@ def _from_standard_input(stdin_path: str | None) -> SkillDocument:
     return parse_source(data, path=stdin_path, directory=os.path.dirname(os.path.abspath(stdin_path)))
 
 
-def _checked(document: SkillDocument, profile: Profile, selection: Selection) -> CheckedSkill:
-    findings = [*raw_findings(document, profile), *lint_findings(document)]
-    if not profile.reference_wording:  # the reference tool's order is its own
+def _checked(document: SkillDocument, judgement: Judgement) -> CheckedSkill:
+    findings = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
+    if not judgement.profile.reference_wording:  # the reference tool's order is its own
         findings.sort(key=lambda found: (found.location.line, found.location.column))
     path = document.path or ""
     known = document.complete and document.text_of("name") is not None
@@ -121,7 +123,7 @@ def _checked(document: SkillDocument, profile: Profile, selection: Selection) ->
         path=os.path.dirname(path) or ".",
         name=frontmatter_of(document).name if known else document.directory_name,
         document=document,
-        diagnostics=tuple(judge_all(findings, profile, selection)),
+        diagnostics=tuple(judgement.judge(findings)),
     )
 
 

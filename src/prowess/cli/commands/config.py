@@ -1,0 +1,131 @@
+"""`prowess config`: which settings hold here, and where each of them was set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.configuration_options import configuration_options, open_configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prowess.config import Configuration, Origin, Value
+
+_UNSET = {"select": "as the profile says", "ignore": "nothing", "severity": "as the profile says", "exclude": "nothing"}
+
+
+@click.group(name="config")
+def command() -> None:
+    """Show the settings that hold here.
+
+    Example: prowess config show
+    """
+
+
+@command.command(name="show")
+@click.argument("path", required=False, metavar="[SKILL]")
+@configuration_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401 -- those of configuration_options
+    """Print every setting with the file and line, variable or flag it comes from.
+
+    With SKILL, a path, as it is for that skill. The options are those of `prowess check`, which may be tried here.
+
+    Example: prowess config show --preset strict
+    """
+    configuration = open_configuration(quiet=True, **options)
+    if as_json:
+        output.document(_document(configuration, path))
+        return exit_codes.OK
+    rows = [row for name, value in configuration.values(path).items() for row in _rows(name, value)]
+    name_width = max(len(row[0]) for row in rows)
+    text_width = max(len(row[1]) for row in rows)
+    for name, text, origin in rows:
+        output.line(f"{name:<{name_width}}  {text:<{text_width}}  {origin}")
+    for line in _remarks(configuration, path):
+        output.line(line)
+    return exit_codes.OK
+
+
+def _rows(name: str, value: Value) -> Iterator[tuple[str, str, str]]:
+    plain = _plain(value)
+    if isinstance(plain, dict) and plain:
+        for at, (selector, level) in enumerate(plain.items()):
+            origin = value.entries.get(selector, value.origin)
+            yield "" if at else name, f"{printable_line(selector)} = {level}", _shown(origin)
+        return
+    text = ", ".join(plain) if isinstance(plain, list) else str(plain)
+    yield name, printable_line(text) if plain else _UNSET.get(name, ""), _shown(value.origin)
+
+
+def _remarks(configuration: Configuration, path: str | None) -> Iterator[str]:
+    if path is None:
+        for layer in configuration.layers:
+            for settings in layer.paths:
+                said = "; ".join(f"{name} {text}".strip() for name, text, _ in _path_rows(settings.values))
+                yield f"{_shown(settings.origin)} for {printable_line(settings.glob.source)}: {said}"
+    elif configuration.excludes(path):
+        yield f"{printable_line(path)} is excluded"
+    if not configuration.trusted:
+        yield "this project is not trusted: its file cannot lower findings of the family security (`prowess trust`)"
+    yield from map(printable_line, configuration.notices)
+
+
+def _path_rows(values: Mapping[str, Value]) -> Iterator[tuple[str, str, str]]:
+    for name, value in values.items():
+        yield from _rows(name, value)
+
+
+def _shown(origin: Origin) -> str:
+    return output.shown_path(str(origin))
+
+
+def _plain(value: Value) -> object:
+    """Return a value as JSON has it: a text, a list, or for severities an object of levels."""
+    if not isinstance(value.value, tuple):
+        return value.value
+    if value.value and isinstance(value.value[0], tuple):
+        return {selector: "off" if level is None else str(level) for selector, level in value.value}
+    return list(value.value)
+
+
+def _document(configuration: Configuration, path: str | None) -> dict[str, object]:
+    return {
+        "files": [{"path": layer.path, "kind": layer.kind} for layer in configuration.layers if layer.path],
+        "trusted": configuration.trusted,
+        "notices": list(configuration.notices),
+        "skill": path,
+        "excluded": path is not None and configuration.excludes(path),
+        "settings": _settings(configuration.values(path)),
+        "paths": [
+            {
+                "pattern": settings.glob.source,
+                "origin": _origin(settings.origin),
+                "settings": _settings(settings.values),
+            }
+            for layer in configuration.layers
+            for settings in layer.paths
+        ],
+    }
+
+
+def _settings(values: Mapping[str, Value]) -> dict[str, object]:
+    return {name: _setting(name, value) for name, value in values.items()}
+
+
+def _setting(name: str, value: Value) -> dict[str, object]:
+    plain = _plain(value)
+    if name == "severity" and not plain:
+        plain = {}
+    found: dict[str, object] = {"value": plain, "origin": _origin(value.origin)}
+    if value.entries:
+        found["entries"] = {selector: _origin(origin) for selector, origin in value.entries.items()}
+    return found
+
+
+def _origin(origin: Origin) -> dict[str, object]:
+    return {"kind": origin.kind, "name": origin.name, "line": origin.line}

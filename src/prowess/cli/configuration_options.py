@@ -1,0 +1,125 @@
+"""The options that change the settings of one command line, alike in every command that judges skills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import output
+from prowess.config import load_configuration
+from prowess.config.presets import PRESETS
+from prowess.config.settings import SELECTABLE, SETTINGS
+from prowess.format.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from click.shell_completion import CompletionItem
+
+    from prowess.config import Configuration
+
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+
+
+def _completing(words: Mapping[str, str]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Complete a value, or the last of several with commas between them; each word has its explanation."""
+
+    def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
+        del context, parameter
+        # Imported here, not at the top: only a shell that completes needs it.
+        from click.shell_completion import CompletionItem
+
+        before, comma, begun = text.rpartition(",")
+        return [
+            CompletionItem(f"{before}{comma}{word}", help=said)
+            for word, said in words.items()
+            if word.startswith(begun)
+        ]
+
+    return complete
+
+
+def _selectors() -> dict[str, str]:
+    words = dict.fromkeys(SELECTABLE.values(), "family")
+    words |= {rule.partition(".")[0]: "rules that begin so" for rule in SELECTABLE}
+    return words | dict(SELECTABLE)
+
+
+def complete_profile() -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return the completion of the name of a profile."""
+    return _completing({profile.name: profile.summary for profile in PROFILES.values()})
+
+
+_OPTIONS = (
+    click.option(
+        "--profile",
+        multiple=True,
+        metavar="P",
+        help=f"One of: {', '.join(PROFILES)}.",
+        shell_complete=complete_profile(),
+    ),
+    click.option(
+        "--preset",
+        multiple=True,
+        metavar="P",
+        help=f"A named bundle: {', '.join(PRESETS)}.",
+        shell_complete=_completing({preset.name: preset.summary for preset in PRESETS.values()}),
+    ),
+    click.option(
+        "--select",
+        multiple=True,
+        metavar="RULES",
+        help="Only these families, id prefixes or ids.",
+        shell_complete=_completing(_selectors()),
+    ),
+    click.option(
+        "--ignore",
+        multiple=True,
+        metavar="RULES",
+        help="Not these; the more exact selector wins.",
+        shell_complete=_completing(_selectors()),
+    ),
+    click.option("--severity", multiple=True, metavar="RULES=LEVEL", help="How bad: error, warning, info or off."),
+    click.option("--exclude", multiple=True, metavar="GLOBS", help="Pass over the skills at these paths."),
+    click.option("--config", "config_file", metavar="FILE", help="Read FILE in place of the project's prowess.toml."),
+    click.option("--isolated", is_flag=True, help="Read no file of settings."),
+)
+
+
+def configuration_options(command: _Command) -> _Command:
+    """Give a command the options of `open_configuration`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_configuration(
+    *, config_file: str | None, isolated: bool, quiet: bool = False, **given: Iterable[str]
+) -> Configuration:
+    """Return the settings that the options, the environment and the files give, and say what the notices say.
+
+    `given` has the texts of each option by the name of its setting.
+
+    Raises:
+        ConfigurationError: as `load_configuration`.
+    """
+    configuration = load_configuration(
+        flags={SETTINGS[name].flag: tuple(texts) for name, texts in given.items()},
+        file=config_file,
+        isolated=isolated,
+        is_trusted=_is_trusted,
+    )
+    if not quiet:
+        for notice in configuration.notices:
+            output.note(printable_line(notice))
+    return configuration
+
+
+def _is_trusted(directory: str) -> bool:
+    # Imported here, not at the top: without a project's file nobody asks.
+    from prowess.catalog.project import project_root
+    from prowess.catalog.trust import TrustStore
+
+    return TrustStore().is_trusted(project_root(directory))

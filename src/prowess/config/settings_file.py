@@ -1,0 +1,186 @@
+"""A file of settings: `prowess.toml`, `[tool.prowess]` in `pyproject.toml`, or the user's `config.toml`.
+
+    profile = "boxxy"
+    ignore = ["name.ascii"]
+
+    [severity]
+    "reference.missing" = "error"
+
+    [paths."vendor/**"]
+    preset = "minimal"
+
+A key that nobody knows is a fault, not a remark: a misspelt setting would otherwise change nothing, and nobody would
+notice. Every fault is named with its line.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from prowess._internal.path_globs import PathGlob
+from prowess._internal.toml_lines import TomlLines
+from prowess.config.origin import Origin, Value
+from prowess.config.setting_values import MAX_ENTRIES, nearest, shown, value_of
+from prowess.config.settings import SETTINGS
+from prowess.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from prowess.config.origin import Kind
+
+MAX_BYTES = 1024 * 1024
+PATHS = "paths"
+_SCHEMA = "$schema"  # what editors write
+_TABLE = ("tool", "prowess")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathSettings:
+    """What a file sets for some paths; `glob` is seen from the file's directory."""
+
+    glob: PathGlob
+    values: Mapping[str, Value]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """One file. `directory` is the absolute path that its patterns are seen from."""
+
+    path: str
+    directory: str
+    values: Mapping[str, Value]
+    paths: tuple[PathSettings, ...] = ()
+
+
+def read_settings_file(path: str, *, kind: Kind, directory: str | None = None) -> SettingsFile | None:
+    """Read one file; None for a `pyproject.toml` without `[tool.prowess]`.
+
+    `directory` is what patterns are seen from, by default where the file lies.
+
+    Raises:
+        ConfigurationError: it is not there, cannot be read, or has a fault; every fault is named.
+    """
+    inside = _TABLE if os.path.basename(path) == "pyproject.toml" else ()
+    try:
+        data = _bytes(path)
+        if inside and b"prowess" not in data:
+            return None  # the usual pyproject.toml, for which no TOML reader has to be loaded
+        text = data.decode("utf-8")
+        # Imported here, not at the top: a start without any file, the usual one, does not pay for it.
+        import tomllib
+
+        content: object = tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+        raise ConfigurationError((f"{path}: {reason or 'it cannot be read'}",)) from None
+    for name in inside:
+        content = cast("dict[str, object]", content).get(name) if isinstance(content, dict) else None
+    if inside and content is None:
+        return None
+    # tomllib reads CRLF as LF, and so do the lines.
+    reader = _Reader(path, TomlLines(text.replace("\r\n", "\n")), inside, kind)
+    found = reader.read(content, directory or os.path.dirname(os.path.abspath(path)))
+    if reader.problems:
+        raise ConfigurationError(tuple(text for _, text in sorted(reader.problems)))
+    return found
+
+
+def _bytes(path: str) -> bytes:
+    # Without O_NONBLOCK a pipe would block the open.
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("it is no regular file")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES} bytes")
+    return data
+
+
+class _Reader:
+    def __init__(self, path: str, lines: TomlLines, inside: tuple[str, ...], kind: Kind) -> None:
+        self._path, self._lines, self._inside, self._kind = path, lines, inside, kind
+        self.problems: list[tuple[int, str]] = []  # line and sentence
+
+    def read(self, content: object, directory: str) -> SettingsFile:
+        if not isinstance(content, dict):
+            self._fault((), "must be a table")
+            content = {}
+        known = (*SETTINGS, PATHS)
+        for key in content:
+            if key not in known and key != _SCHEMA:
+                self._unknown((), key, known)
+        paths = content.get(PATHS, {})
+        if not isinstance(paths, dict) or len(paths) > MAX_ENTRIES:
+            self._fault((PATHS,), f'must be tables such as [paths."docs/**"], at most {MAX_ENTRIES} of them')
+            paths = {}
+        return SettingsFile(
+            path=self._path,
+            directory=directory,
+            values=self._values(content, (), SETTINGS),
+            paths=tuple(found for glob in paths if (found := self._by_path(glob, paths[glob])) is not None),
+        )
+
+    def _by_path(self, pattern: str, table: object) -> PathSettings | None:
+        at = (PATHS, pattern)
+        try:
+            glob = PathGlob(pattern)
+        except ValueError as fault:
+            self._fault(at, str(fault))
+            return None
+        if not isinstance(table, dict):
+            self._fault(at, f"must be a table of settings, not {shown(table)}")
+            return None
+        allowed = [name for name, setting in SETTINGS.items() if setting.by_path]
+        for key in table:
+            if key not in allowed:
+                self._unknown(at, key, allowed)
+        return PathSettings(glob=glob, values=self._values(table, at, allowed), origin=self._origin(at))
+
+    def _values(self, table: dict[str, object], at: tuple[str, ...], names: Iterable[str]) -> dict[str, Value]:
+        values = {}
+        for name in names:
+            if name in table:
+                value, faults = value_of(SETTINGS[name], table[name])
+                for key, fault in faults:
+                    self._fault((*at, name, *self._keys(table[name], key)), fault, named=(*at, name))
+                entries = {}
+                if SETTINGS[name].kind == "severities":
+                    entries = {
+                        key: self._origin((*at, name, *self._keys(table[name], key)))
+                        for key, _ in cast("tuple[tuple[str, object], ...]", value)
+                    }
+                values[name] = Value(value=value, origin=self._origin((*at, name)), entries=entries)
+        return values
+
+    @staticmethod
+    def _keys(table: object, key: str | None) -> tuple[str, ...]:
+        """A rule is one key in quotes, or several with dots between them."""
+        if key is None:
+            return ()
+        return (key,) if isinstance(table, dict) and key in table else tuple(key.split("."))
+
+    def _unknown(self, at: tuple[str, ...], key: str, known: Iterable[str]) -> None:
+        known = tuple(known)
+        elsewhere = at and (key in SETTINGS or key == PATHS)
+        near = nearest(key, known)
+        if elsewhere:
+            meant = f"it cannot differ by path; these can: {', '.join(known)}"
+        else:
+            meant = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
+        self._fault((*at, key), f"is no setting here; {meant}")
+
+    def _origin(self, at: tuple[str, ...]) -> Origin:
+        return Origin(kind=self._kind, name=self._path, line=self._line(at))
+
+    def _line(self, at: tuple[str, ...]) -> int:
+        return self._lines.of(*self._inside, *at)
+
+    def _fault(self, at: tuple[str, ...], what: str, *, named: tuple[str, ...] | None = None) -> None:
+        name = ".".join((*self._inside, *(at if named is None else named)))
+        line = self._line(at)
+        self.problems.append((line, f"{self._path}:{line}: {f'{name}: ' if name else ''}{what}"))
