@@ -130,11 +130,11 @@ def _schema(path: Path) -> tuple[int, set[str]]:
 
 async def test_an_older_file_is_migrated_with_its_rows(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    _by_hand(path, CURRENT - 1)
+    _by_hand(path, 1)
     store = SqliteSessionStore(path)
     assert await store.get("one") == ROW
     await store.close()
-    assert _schema(path) == (CURRENT, {"schema_version", "sessions", "sessions_by_age"})
+    assert _schema(path) == (CURRENT, {"events", "schema_version", "sessions", "sessions_by_age"})
 
 
 async def test_a_migrated_file_has_the_schema_of_a_new_one(tmp_path: Path) -> None:

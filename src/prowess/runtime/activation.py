@@ -18,6 +18,7 @@ from prowess.runtime import receipts
 from prowess.runtime.activation_stack import entered
 from prowess.runtime.context import find_active
 from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
+from prowess.runtime.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
 from prowess.runtime.hooks import require_runnable
 from prowess.runtime.rendering import values_for
 from prowess.runtime.skill_process import run_beside_skill
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog import SkillEntry
     from prowess.format.extended_fields import ExtendedFields
+    from prowess.policy.restriction import Restriction
     from prowess.runtime.context import SessionContext
     from prowess.runtime.hooks import HookFailure, HookRunner
     from prowess.runtime.receipts import Notice
@@ -71,7 +73,7 @@ class Activator:
             require_room([skill.key for skill in before.active], list(offers), mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
-            taken = [await self._take(offer.entry) for key, offer in offers.items() if key not in others]
+            taken = [await self._take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
             for snapshot in taken:
                 require_no_fork(
                     snapshot.skill.name,
@@ -97,7 +99,7 @@ class Activator:
         context = self._context
         async with context.loading:
             before = await context.keeper.current()
-            snapshot = await self._take(offer.entry)
+            snapshot = await self._take(offer.entry, call_id)
             properties = snapshot.skill.properties
             require_no_fork(offer.entry.name, context.visibility.require_open(offer.entry.name, properties, by))
             require_room([skill.key for skill in before.active], [offer.entry.key], "add", context.cap)
@@ -128,15 +130,23 @@ class Activator:
                 before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
             )
 
-    async def unload(self, keys: Collection[str] | None, call_id: str) -> tuple[Transition, tuple[Notice, ...]]:
-        """Run the `post` hooks of skills, all of them for None, and take them out of force, whatever the hooks say."""
+    async def unload(
+        self, keys: Collection[str] | None, call_id: str, reason: str = "unloaded"
+    ) -> tuple[Transition, tuple[Notice, ...]]:
+        """Run the `post` hooks of skills, all of them for None, and take them out of force, whatever the hooks say.
+
+        `reason` stands in the events.
+        """
         context = self._context
         async with context.loading:
-            before = (await context.keeper.current()).active
-            failures = await self._ended([skill for skill in before if keys is None or skill.key in keys], call_id)
+            before = await context.keeper.current()
+            failures = await self._ended(
+                [skill for skill in before.active if keys is None or skill.key in keys], call_id
+            )
             step = await context.keeper.change(
                 lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
             )
+            await self._told(before, step, call_id, reason)
         context.snapshots.keep_only(step.state.active)
         return step, tuple(receipts.hook_failed(failure) for failure in failures)
 
@@ -151,6 +161,8 @@ class Activator:
         fresh = [snapshot for snapshot in taken if not _is_repeated(before, snapshot.skill)]
         for snapshot in fresh:
             require_runnable(snapshot.skill, snapshot.manifest, context)
+        for snapshot in fresh:
+            await context.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
         notices: list[Notice] = []
         ready: list[Snapshot] = []
@@ -174,7 +186,8 @@ class Activator:
         for skill in skills:
             if skill.name not in done.repeated:
                 data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
-                await context.record("skill.loaded", call_id, data)
+                await context.record_and_tell("skill.loaded", call_id, skill, data)
+        await self._told(before, done, call_id, "replaced")
         removed = (receipts.removed(name) for name in context.keeper.take_removed() if name not in done.state.names)
         return Activation(
             step=done,
@@ -201,6 +214,20 @@ class Activator:
     async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
         return await self._hooks.report(skills, "post", call_id, {})
 
+    async def _told(self, before: SessionState, done: Transition, call_id: str, reason: str) -> None:
+        """Let the events happen for what left with this step, and for a restriction that is another now."""
+        events = self._context.events
+        if not events.wanted:
+            return
+        for name in done.unloaded:
+            await events.tell(SkillUnloaded, call_id, find_active(before, name) or name, reason=reason)
+        gone = [skill for skill in before.active if skill.name not in (*done.state.names, *done.unloaded)]
+        for skill in gone:
+            await events.tell(SkillUnloaded, call_id, skill, reason="removed")
+        now = _restricting(self._context.restrictions(done.state))
+        if now != _restricting(self._context.restrictions(before)):
+            await events.tell(RestrictionChanged, call_id, restricting=tuple(item.skill for item in now))
+
     async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Run the commands in a body, where the host allows it."""
         context, skill = self._context, snapshot.skill
@@ -218,13 +245,14 @@ class Activator:
                 outputs.append("[command not run: its quotes are open, or it is empty]")
                 continue
             data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
-            await context.record("command.started", call_id, data)
+            await context.record_and_tell("command.started", call_id, skill, data)
             done = await run_beside_skill(context, skill.root_dir, snapshot.manifest, argv, seconds=COMMAND_SECONDS)
-            await context.record("command.finished", call_id, {**data, "exit_code": done.exit_code})
+            await context.record_and_tell("command.finished", call_id, skill, {**data, "exit_code": done.exit_code})
             outputs.append(shown(done))
         return replace(skill, outputs=tuple(outputs)), None
 
-    async def _take(self, entry: SkillEntry) -> Snapshot:
+    async def _take(self, entry: SkillEntry, call_id: str) -> Snapshot:
+        await self._context.events.tell(SkillLoading, call_id, entry.name)
         return await to_thread.run_sync(self._context.snapshots.take, entry.name, entry.location)
 
 
@@ -240,6 +268,10 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
             f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
         )
         raise InvalidArgumentsError((problem,))
+
+
+def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:
+    return tuple(item for item in restrictions if item.tokens is not None and item.mode == "restrict")
 
 
 def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:

@@ -16,6 +16,7 @@ from prowess.policy import AuditEvent
 from prowess.policy.restriction import Mode as RestrictionMode
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation_stack import MAX_DEPTH
+from prowess.runtime.event import SkillLoaded
 from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
 from prowess.runtime.script_rules import ScriptRules
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from prowess.policy import AuditLog
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.artifacts import Artifacts
+    from prowess.runtime.events import Events
     from prowess.runtime.keeper import StateKeeper
     from prowess.runtime.options import Body
     from prowess.runtime.snapshots import Snapshots
@@ -62,6 +64,7 @@ class SessionContext:
     body: Body
     expose_location: bool
     visibility: Visibility
+    events: Events
     commands: bool = False
     mode: RestrictionMode = "restrict"
     scripts: ScriptRules = field(default_factory=ScriptRules)
@@ -149,6 +152,7 @@ class SessionContext:
                 return loaded(state, [fresh], "add", self.cap)
 
             await self.keeper.change(replaced)
+            await self.events.tell(SkillLoaded, None, fresh)
         return fresh
 
     def rendered(self, skill: ActiveSkill) -> str | None:
@@ -172,6 +176,11 @@ class SessionContext:
         if self.audit is not None:
             event = AuditEvent(kind=kind, session_id=self.session_id, call_id=call_id, data=data)
             await to_thread.run_sync(append, self.audit, event)
+
+    async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
+        """As `record`; then it is an event of the same kind too."""
+        await self.record(kind, call_id, data)
+        await self.events.tell_record(kind, call_id, skill, data)
 
 
 def find_active(state: SessionState, name: str) -> ActiveSkill | None:

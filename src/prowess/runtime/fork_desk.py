@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
-from prowess.errors import LimitExceededError, SkillError
+from prowess.errors import AuditError, LimitExceededError, SkillError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation_stack import entered
+from prowess.runtime.event import SkillActivating
 from prowess.runtime.fork import MAX_OUTPUT, MAX_TURNS, ForkRequest, ForkUnavailableError, agent_type
 from prowess.runtime.hooks import require_runnable
 
@@ -76,7 +78,9 @@ class ForkDesk:
         child = self._open_child(lineage, inherited, agent)
         child_id = child.session.session_id
         data: dict[str, object] = {"skill": skill.name, "child_session_id": child_id, "depth": len(lineage)}
-        await context.record("fork.started", call_id, {**data, "content_digest": skill.content_digest})
+        await context.events.tell(SkillActivating, call_id, skill)
+        begun = {**data, "content_digest": skill.content_digest}
+        await context.record_and_tell("fork.started", call_id, skill, begun)
         try:
             adopted = (await child.activator.adopt(snapshot, args, call_id)).taken[0].skill
             parts = (_FRAME, agent.instructions if agent else "", child.context.rendered(adopted) or snapshot.body)
@@ -93,12 +97,17 @@ class ForkDesk:
             )
             outcome = _bounded(await self._runner.run(request), request)
         except SkillError as error:
-            await context.record("fork.finished", call_id, {**data, "code": error.code})
+            await context.record_and_tell("fork.finished", call_id, skill, {**data, "code": error.code})
+            raise
+        except BaseException as fault:
+            code = "internal" if isinstance(fault, Exception) else "cancelled"
+            with anyio.CancelScope(shield=True), suppress(AuditError):
+                await context.record_and_tell("fork.finished", call_id, skill, {**data, "code": code})
             raise
         finally:
             with anyio.CancelScope(shield=True):
                 await child.session.close()
-        await context.record("fork.finished", call_id, {**data, "turns": outcome.turns})
+        await context.record_and_tell("fork.finished", call_id, skill, {**data, "turns": outcome.turns})
         return {
             "skill_name": skill.name,
             "output": outcome.output,

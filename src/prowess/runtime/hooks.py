@@ -154,7 +154,7 @@ class HookRunner:
             except SkillError as error:
                 failures.append(HookFailure(skill=skill.name, event=event, message=str(error)))
                 data = {"skill": skill.name, "event": event, "code": error.code}
-                await self._context.record("hook.failed", call_id, data)
+                await self._context.record_and_tell("hook.failed", call_id, skill, data)
         return failures
 
     async def _run(self, skill: ActiveSkill, hook: Hook, call_id: str, about: Mapping[str, object]) -> None:
@@ -165,7 +165,8 @@ class HookRunner:
             raise HookFailedError(skill.name, hook.event, name, reason or "cannot be run")
         what = {"event": hook.event, "skill": skill.name, "session_id": context.session_id}
         data: dict[str, object] = {"skill": skill.name, "event": hook.event, "hook": argv[0]}
-        await context.record("hook.started", call_id, {**data, "content_digest": skill.content_digest})
+        begun = {**data, "content_digest": skill.content_digest}
+        await context.record_and_tell("hook.started", call_id, skill, begun)
         done = await run_beside_skill(
             context,
             skill.root_dir,
@@ -174,7 +175,7 @@ class HookRunner:
             stdin=json.dumps({**what, **about}).encode(),
             seconds=hook.timeout or DEFAULT_SECONDS,
         )
-        await context.record("hook.finished", call_id, {**data, "exit_code": done.exit_code})
+        await context.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
         if done.timed_out:
             raise HookFailedError(skill.name, hook.event, name, "did not end in time", _output(done))
         if done.exit_code != 0:

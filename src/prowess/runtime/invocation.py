@@ -14,6 +14,7 @@ from anyio import to_thread
 from prowess.policy.restriction import Restriction
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.compaction import mark_of
+from prowess.runtime.event import SkillLoading, loading_message
 from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
@@ -49,11 +50,6 @@ RESULT_SCHEMA = {
 }
 
 
-def loading_message(name: str) -> str:
-    """Return the text that announces an activation (platform requirements 003)."""
-    return f'The "{name}" skill is loading'
-
-
 def parsed(text: str, args: str | None) -> tuple[str, str | None]:
     """Return name and arguments of what a user typed: `deploy`, `/deploy`, `/deploy to production`, `$deploy`.
 
@@ -80,6 +76,7 @@ class Invocation:
         """
         offer = await self._context.offered(name, by=by)
         if offer.is_fork:
+            await self._context.events.tell(SkillLoading, call_id, offer.entry.name)
             snapshot = await to_thread.run_sync(self._context.snapshots.take, offer.entry.name, offer.entry.location)
             fields = self._context.visibility.require_open(snapshot.skill.name, snapshot.skill.properties, by)
             message = {"message": loading_message(snapshot.skill.name)}

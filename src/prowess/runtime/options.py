@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from prowess.execution import Sandbox
     from prowess.policy import Approver, AuditLog, Mode, Policy
+    from prowess.runtime.event import SessionEvent
+    from prowess.runtime.events import EventObserver
     from prowess.runtime.exposure import ExposureName
     from prowess.runtime.fork import AgentType, ForkRunner
     from prowess.store import SessionStore
@@ -43,6 +45,14 @@ class SessionOptions(TypedDict, total=False):
     approver: Approver | None
     allowed_tools: Mode | None
     clock: Callable[[], float]
+    keep_events: int
+    observers: Iterable[EventObserver]
+
+
+class ListeningOptions(SessionOptions, total=False):
+    """As `SessionOptions`, with a callback for events; `Agent` has one of its own, for its steps."""
+
+    on_event: Callable[[SessionEvent], object] | None
 
 
 class InstructionOptions(TypedDict, total=False):

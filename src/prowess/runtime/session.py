@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack, overload
+from weakref import finalize
 
 from anyio import to_thread
 
@@ -32,8 +33,11 @@ from prowess.policy.verdict import decide_call
 from prowess.runtime import compaction, history
 from prowess.runtime.activation import Activator
 from prowess.runtime.artifacts import Artifacts
+from prowess.runtime.call_events import CallEvents
 from prowess.runtime.context import SessionContext, is_there
 from prowess.runtime.cost import Cost, ReadTokens, measured
+from prowess.runtime.event_callback import EventCallback
+from prowess.runtime.events import Events, report
 from prowess.runtime.exposure import Exposure, checked, shaped
 from prowess.runtime.fork_desk import Child, ForkDesk
 from prowess.runtime.freshness import Freshness
@@ -49,7 +53,7 @@ from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
 from prowess.runtime.visibility import Visibility
-from prowess.store import MemorySessionStore
+from prowess.store import EventStore, MemorySessionStore
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.function_tool import FunctionTool
 
@@ -63,10 +67,20 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.disclosure import Disclosure
+    from prowess.runtime.event import SessionEvent
+    from prowess.runtime.event_stream import EventStream
+    from prowess.runtime.events import EventObserver
     from prowess.runtime.exposure import ExposureName
     from prowess.runtime.fork import AgentType, ForkRunner
     from prowess.runtime.hooks import HookFailure, HostEvent
-    from prowess.runtime.options import Body, InstructionOptions, ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.options import (
+        Body,
+        InstructionOptions,
+        ListeningOptions,
+        ReadOptions,
+        RunOptions,
+        SessionOptions,
+    )
     from prowess.runtime.state import ActiveSkill, Mode
     from prowess.store import SessionStore
     from prowess.tools import Gate, Tool, ToolResult, ToolSpec
@@ -96,8 +110,13 @@ class Session:
     `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
     policy file that says `restrict` has the last word.
 
+    `on_event` is called with each event of this session and its forks, in a thread of its own; `events` gives them as a
+    stream. With `keep_events` the store keeps about that many, so that they can be read later and by other processes.
+    `observers` see events where they happen (`prowess.runtime.events`). Where nobody listens, events cost nothing.
+
     Raises:
-        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`, or `cap` is below 1.
+        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`, or `cap` is below 1, or the
+            store keeps no events.
     """
 
     def __init__(
@@ -126,6 +145,9 @@ class Session:
         approver: Approver | None = None,
         allowed_tools: RestrictionMode | None = None,
         clock: Callable[[], float] = time.time,
+        on_event: Callable[[SessionEvent], object] | None = None,
+        keep_events: int = 0,
+        observers: Iterable[EventObserver] = (),
     ) -> None:
         self._session_id = _checked_id(uuid7() if session_id is None else session_id)
         if cap < 1:
@@ -138,13 +160,25 @@ class Session:
         async def ended(session_ids: list[str]) -> None:
             await to_thread.run_sync(artifacts.remove, session_ids)
 
+        store = MemorySessionStore() if store is None else store
         keeper = StateKeeper(
-            MemorySessionStore() if store is None else store,
+            store,
             self._session_id,
             ttl_seconds=ttl_seconds,
             listed=self._is_listed,
             ended=ended,
             clock=clock,
+        )
+        callback = None if on_event is None else EventCallback(on_event, report)
+        if callback is not None:
+            finalize(self, callback.stop)
+        events = Events(
+            self._session_id,
+            clock=clock,
+            store=_event_store(store) if keep_events else None,
+            keep=keep_events,
+            observers=observers,
+            callback=callback,
         )
         policy = Policy() if policy is None else policy
         self._catalog = catalog
@@ -166,6 +200,7 @@ class Session:
             commands=commands_under(policy, commands),
             mode=mode_under(policy, allowed_tools),
             scripts=ScriptRules.of(policy),
+            events=events,
         )
         self._guard = Guard(self._context, policy, approver)
         types = {kind.name: kind for kind in agent_types}
@@ -187,7 +222,7 @@ class Session:
             "approver": approver,
             "allowed_tools": allowed_tools,
         }
-        open_child = partial(_open_child, catalog, options)
+        open_child = partial(_open_child, catalog, options, events)
         self._hooks = HookRunner(self._context)
         self._activator = Activator(self._context, self._hooks)
         invocation = Invocation(self._context, self._activator, ForkDesk(self._context, fork_runner, types, open_child))
@@ -212,10 +247,13 @@ class Session:
             gates=(*gates, ToolHookGate(self._context, self._hooks)),
             audit=self._context.audit,
             session_id=self._session_id,
+            witness=CallEvents(self._context),
         )
 
     @classmethod
-    async def create(cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[SessionOptions]) -> Self:
+    async def create(
+        cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[ListeningOptions]
+    ) -> Self:
         """Return a session in which the skills of `initial` are loaded; the options are those of `Session`.
 
         Raises:
@@ -251,6 +289,11 @@ class Session:
         """The name of the most recently loaded skill."""
         latest = self._context.keeper.state.latest
         return None if latest is None else latest.name
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether this object closed the session."""
+        return self._context.events.closed
 
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
         """Run one tool call of a model; what goes wrong is in the result.
@@ -339,6 +382,35 @@ class Session:
         """
         skills = (await self._context.keeper.current()).active
         return await self._hooks.report(skills, event, uuid7(), about)
+
+    def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
+        """Return the events of this session from now on, for `async for`, for one reader; it ends with the session.
+
+        With `since` in a session that keeps events: first those with a higher number, 0 for all, whichever process
+        made them. With `seconds` the stream also ends where nothing happens for that long. A reader that is too slow is
+        told what it missed and holds nothing up.
+
+        Raises:
+            InvalidArgumentsError: `since` where no events are kept.
+        """
+        return self._context.events.stream(since, seconds)
+
+    async def replay(self, since: int = 0, limit: int = 1000) -> tuple[SessionEvent, ...]:
+        """Return at most `limit` of the events that are kept, from those after number `since`.
+
+        Raises:
+            InvalidArgumentsError: this session keeps none.
+            StoreError: the store cannot be read.
+        """
+        return await self._context.events.replay(since, limit)
+
+    def observe(self, observer: EventObserver) -> None:
+        """Let `observer` see every event from now on, in the task in which it happens; the session waits for it."""
+        self._context.events.observe(observer)
+
+    def drain_events(self, seconds: float | None = None) -> bool:
+        """Wait until `on_event` has seen what happened so far; False where that takes longer. Blocking."""
+        return self._context.events.drain(seconds)
 
     async def load(
         self, names: Sequence[str], mode: Mode = "replace", location: str | None = None
@@ -465,8 +537,9 @@ class Session:
         with suppress(SkillError):  # gone, or its store is: then nothing is active any more
             active = (await self._context.keeper.current()).active
             await self._hooks.report(active, "SessionEnd", uuid7(), {})
-            await self._activator.unload(None, uuid7())
+            await self._activator.unload(None, uuid7(), "closed")
         await self._context.keeper.close()
+        await self._context.events.end()
 
     def _face(self, exposure: ExposureName | None) -> ExposureName:
         return self._exposed if exposure is None else checked(exposure)
@@ -483,9 +556,10 @@ class Session:
         return is_there(skill.location)
 
 
-def _open_child(
+def _open_child(  # noqa: PLR0917 -- the first three are bound once
     catalog: Catalog,
     options: SessionOptions,
+    events: Events,
     lineage: Stack,
     inherited: tuple[Restriction, ...],
     agent: AgentType | None,
@@ -495,7 +569,14 @@ def _open_child(
     session = Session(catalog, **own)
     context = session._context  # noqa: SLF001 -- a session opens another of its kind
     context.lineage, context.inherited = lineage, inherited
+    context.events = events.child(session.session_id)
     return Child(session, context, session._activator)  # noqa: SLF001 -- as above
+
+
+def _event_store(store: SessionStore) -> EventStore:
+    if not isinstance(store, EventStore):
+        raise InvalidArgumentsError((f"{type(store).__name__} keeps no events; leave keep_events out",))
+    return store
 
 
 def _checked_id(session_id: str) -> str:

@@ -6,6 +6,7 @@ Nothing is implemented twice. A thread runs the event loop; every method hands i
 from __future__ import annotations
 
 import threading
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack, overload
@@ -16,7 +17,7 @@ from anyio.from_thread import start_blocking_portal
 from prowess.runtime.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from anyio.from_thread import BlockingPortal
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
     from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
     from prowess.runtime.cost import Cost
     from prowess.runtime.disclosure import Disclosure
+    from prowess.runtime.event import SessionEvent
+    from prowess.runtime.event_stream import EventStream
+    from prowess.runtime.events import EventObserver
     from prowess.runtime.exposure import ExposureName
     from prowess.runtime.hooks import HookFailure, HostEvent
-    from prowess.runtime.options import InstructionOptions, ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.options import InstructionOptions, ListeningOptions, ReadOptions, RunOptions
     from prowess.runtime.state import ActiveSkill, Mode
     from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.function_registry import F, FunctionOptions
@@ -44,14 +48,14 @@ class SyncSession:
     always up to date. Safe to use from several threads; calls then linearise as on any session.
     """
 
-    def __init__(self, catalog: Catalog, **options: Unpack[SessionOptions]) -> None:
+    def __init__(self, catalog: Catalog, **options: Unpack[ListeningOptions]) -> None:
         self._session = Session(catalog, **options)
         self._stack = ExitStack()
         _end_with_the_program(self)
         self._portal: BlockingPortal | None = self._stack.enter_context(start_blocking_portal("asyncio"))
 
     @classmethod
-    def create(cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[SessionOptions]) -> Self:
+    def create(cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[ListeningOptions]) -> Self:
         """Return a session in which the skills of `initial` are loaded, as `Session.create`."""
         created = cls(catalog, **options)
         try:
@@ -77,6 +81,11 @@ class SyncSession:
     def active_skills(self) -> tuple[ActiveSkill, ...]:
         """As `Session.active_skills`."""
         return self._session.active_skills
+
+    @property
+    def is_closed(self) -> bool:
+        """As `Session.is_closed`."""
+        return self._session.is_closed
 
     @property
     def active_skill_name(self) -> str | None:
@@ -138,6 +147,34 @@ class SyncSession:
     def fire(self, event: HostEvent, **about: object) -> list[HookFailure]:
         """As `Session.fire`."""
         return self._wait(self._session.fire, event, **about)
+
+    def events(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[SessionEvent]:
+        """As `Session.events`, for `for`; it also ends where this object is detached."""
+        stream = self._wait(_made, partial(self._session.events, since, seconds=seconds))
+
+        def following() -> Iterator[SessionEvent]:
+            while self._portal is not None or self.is_closed:
+                try:
+                    event = self._wait(stream.next)
+                except CancelledError:  # detached while it waited
+                    return
+                if event is None:
+                    return
+                yield event
+
+        return following()
+
+    def replay(self, since: int = 0, limit: int = 1000) -> tuple[SessionEvent, ...]:
+        """As `Session.replay`."""
+        return self._wait(self._session.replay, since, limit)
+
+    def observe(self, observer: EventObserver) -> None:
+        """As `Session.observe`; it runs in the thread of the event loop."""
+        self._session.observe(observer)
+
+    def drain_events(self, seconds: float | None = None) -> bool:
+        """Wait until `on_event` has seen what happened so far; False where that takes longer than `seconds`."""
+        return self._session.drain_events(seconds)
 
     @overload
     def tools(
@@ -220,6 +257,10 @@ class SyncSession:
         # Closed: the answer (no such session) still comes from the one implementation.
         with start_blocking_portal("asyncio") as portal:
             return portal.call(work)
+
+
+async def _made(make: Callable[[], EventStream]) -> EventStream:
+    return make()  # in the thread of the loop, where its waits are
 
 
 def _end_with_the_program(session: SyncSession) -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from prowess.store.kept_event import EventStore, KeptEvent
 from prowess.store.memory import MemorySessionStore
 from prowess.store.open_store import open_store
 from prowess.store.session_row import SessionRow, SessionStore
 from prowess.store.sqlite import SqliteSessionStore
 
-__all__ = ["MemorySessionStore", "SessionRow", "SessionStore", "SqliteSessionStore", "open_store"]
+__all__ = [
+    "EventStore",
+    "KeptEvent",
+    "MemorySessionStore",
+    "SessionRow",
+    "SessionStore",
+    "SqliteSessionStore",
+    "open_store",
+]

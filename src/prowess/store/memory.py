@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from dataclasses import replace as changed
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from prowess.errors import StoreError
+from prowess.store.kept_event import KeptEvent
 
 if TYPE_CHECKING:
     from prowess.store.session_row import SessionRow
@@ -15,10 +18,11 @@ URL = "memory:"
 
 
 class MemorySessionStore:
-    """A `SessionStore` in a dict, safe to share between threads."""
+    """A `SessionStore` and `EventStore` in dicts, safe to share between threads."""
 
     def __init__(self) -> None:
         self._rows: dict[str, SessionRow] | None = {}
+        self._events: dict[str, deque[tuple[float, KeptEvent]]] = {}
         self._lock = threading.Lock()
 
     async def create(self, row: SessionRow) -> bool:
@@ -67,7 +71,38 @@ class MemorySessionStore:
             gone = sorted(row.session_id for row in rows.values() if row.touched_at < before)
             for session_id in gone:
                 del rows[session_id]
+            for session_id in [name for name, kept in self._events.items() if name not in rows]:
+                kept = self._events[session_id]
+                while kept and kept[0][0] < before:
+                    kept.popleft()
+                if not kept:
+                    del self._events[session_id]
             return gone
+
+    async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
+        """Write one event and return its number."""
+        with self._lock:
+            self._open()
+            kept = self._events.setdefault(session_id, deque())
+            sequence = kept[-1][1].sequence + 1 if kept else 1
+            kept.append((at, KeptEvent(sequence=sequence, body=body)))
+            while len(kept) > keep:
+                kept.popleft()
+            return sequence
+
+    async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
+        """Return the first `limit` events with a higher number."""
+        with self._lock:
+            self._open()
+            kept = self._events.get(session_id, ())
+            return list(islice((event for _, event in kept if event.sequence > sequence), limit))
+
+    async def last_event(self, session_id: str) -> int:
+        """Return the highest number given, or 0."""
+        with self._lock:
+            self._open()
+            kept = self._events.get(session_id)
+            return kept[-1][1].sequence if kept else 0
 
     async def count(self) -> int:
         """Return the number of rows."""
@@ -78,6 +113,7 @@ class MemorySessionStore:
         """Forget all rows."""
         with self._lock:
             self._rows = None
+            self._events.clear()
 
     def _open(self) -> dict[str, SessionRow]:
         if self._rows is None:

@@ -22,6 +22,15 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ),
     # Expiry looks rows up by age, in every call of every process.
     ("CREATE INDEX sessions_by_age ON sessions (touched_at)",),
+    (
+        """CREATE TABLE events (
+            session_id TEXT NOT NULL,
+            sequence INTEGER NOT NULL,
+            at REAL NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (session_id, sequence)
+        ) WITHOUT ROWID""",
+    ),
 )
 CURRENT = len(STEPS)
 

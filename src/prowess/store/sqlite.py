@@ -17,6 +17,7 @@ from anyio import to_thread
 
 from prowess._internal.places import ensure_private_directory
 from prowess.errors import StoreError
+from prowess.store.kept_event import KeptEvent
 from prowess.store.schema import CURRENT, NewerSchemaError, migrate
 from prowess.store.session_row import SessionRow
 
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BUSY_SECONDS = 5.0
+_TRIMMED_EVERY = 16  # events; so up to that many more are kept
 _T = TypeVar("_T")
 
 
 class SqliteSessionStore:
-    """A `SessionStore` in the file at `path`, which is made (0600, in a 0700 directory) when first used.
+    """A `SessionStore` and `EventStore` in one file.
 
-    `busy_seconds` bounds the wait for another process's write.
+    It lies at `path` and is made (0600, in a 0700 directory) when first used. `busy_seconds` bounds the wait for
+    another process's write.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -77,11 +80,46 @@ class SqliteSessionStore:
     async def expire(self, before: float) -> list[str]:
         """Remove every row last touched before that time."""
         sql = "DELETE FROM sessions WHERE touched_at < ? RETURNING session_id"
-        return await self._do(lambda db: sorted(row[0] for row in db.execute(sql, (before,)).fetchall()))
+
+        def work(db: sqlite3.Connection) -> list[str]:
+            gone = sorted(row[0] for row in db.execute(sql, (before,)).fetchall())
+            db.execute(
+                "DELETE FROM events WHERE at < ? AND session_id NOT IN (SELECT session_id FROM sessions)", (before,)
+            )
+            return gone
+
+        return await self._do(work)
 
     async def count(self) -> int:
         """Return the number of rows."""
         return await self._do(lambda db: int(db.execute("SELECT count(*) FROM sessions").fetchone()[0]))
+
+    async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
+        """Write one event and return its number."""
+        sql = (
+            "INSERT INTO events SELECT ?, coalesce(max(sequence), 0) + 1, ?, ? FROM events WHERE session_id = ? "
+            "RETURNING sequence"
+        )
+
+        def work(db: sqlite3.Connection) -> int:
+            # One statement, so no other process can take the same number.
+            sequence = int(db.execute(sql, (session_id, at, body, session_id)).fetchall()[0][0])
+            if sequence % _TRIMMED_EVERY == 0:
+                db.execute("DELETE FROM events WHERE session_id = ? AND sequence <= ?", (session_id, sequence - keep))
+            return sequence
+
+        return await self._do(work)
+
+    async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
+        """Return the first `limit` events with a higher number."""
+        sql = "SELECT sequence, body FROM events WHERE session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+        rows = await self._do(lambda db: db.execute(sql, (session_id, sequence, limit)).fetchall())
+        return [KeptEvent(sequence=row[0], body=row[1]) for row in rows]
+
+    async def last_event(self, session_id: str) -> int:
+        """Return the highest number given, or 0."""
+        sql = "SELECT coalesce(max(sequence), 0) FROM events WHERE session_id = ?"
+        return await self._do(lambda db: int(db.execute(sql, (session_id,)).fetchone()[0]))
 
     async def close(self) -> None:
         """Close the file."""

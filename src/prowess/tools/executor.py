@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+import anyio
+
 from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
 from prowess.tools.door import passage
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
     from prowess.tools.gates import Gate
     from prowess.tools.spec import Tool, ToolSpec
+    from prowess.tools.witness import CallWitness, Outcome
 
 MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
 
@@ -42,7 +45,8 @@ MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
 class ToolExecutor:
     """Runs calls of its tools, for one session.
 
-    `clock` gives nanoseconds that never go back. Calls may overlap; `call_all` keeps the order of a message.
+    `clock` gives nanoseconds that never go back; `witness` is told what becomes of each call. Calls may overlap;
+    `call_all` keeps the order of a message.
 
     Raises:
         ValueError: two tools share a name or a spelling.
@@ -56,12 +60,14 @@ class ToolExecutor:
         gates: Sequence[Gate] = (),
         session_id: str | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
+        witness: CallWitness | None = None,
     ) -> None:
         self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
         self._register(tools)
         self._audit, self._gates, self._session_id, self._clock = audit, tuple(gates), session_id, clock
         self._failures = RepeatedFailure()
+        self._witness = witness
 
     def add(self, *tools: Tool) -> None:
         """Offer more tools from the next call on.
@@ -121,9 +127,11 @@ class ToolExecutor:
             await self._pass_gates(ready, tool.spec, trail)
         except SkillError as error:
             remark = await _record_refusal(trail, error)
+            await self._tell_refused(trail, call.id, error.code)
             result = ToolResult.failed(error, duration_ms=self._since(begun), remark=remark)
         except BaseException:
             await trail.cancelled(self._since(begun))
+            await self._tell_refused(trail, call.id, "cancelled")
             raise
         else:
             result = await self._run(tool, ready, trail, begun)
@@ -142,14 +150,22 @@ class ToolExecutor:
                 raise decision.error
 
     async def _run(self, tool: Tool, call: ToolCall, trail: Trail, begun: int) -> ToolResult:
-        usage = Usage()
+        usage, witness, told = Usage(), self._witness, False
         try:
             await trail.started()
+            if witness is not None and witness.wanted:
+                told = True
+                await witness.started(call)
             outcome = await _attempt(tool, call, usage)
         except AuditError as error:  # from the trail alone: an attempt returns its errors
+            await self._tell_refused(trail, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN)
         except BaseException:
             await trail.cancelled(self._since(begun))
+            if told:
+                await self._tell_finished(call, "cancelled", "cancelled", begun)
+            else:
+                await self._tell_refused(trail, call.id, "cancelled")
             raise
         duration_ms = self._since(begun)
         failure = outcome if isinstance(outcome, SkillError) else None
@@ -161,9 +177,29 @@ class ToolExecutor:
             remarks.append(_RUN_BUT_NOT_RECORDED if failure is None else _unrecorded(error))
             failure = error if failure is None else failure
         if failure is not None:
+            await self._tell_finished(call, "failure", failure.code, begun)
             remark = " ".join(remarks) or None
             return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=remark), usage)
-        return _with_usage(ToolResult.ok(cast("Mapping[str, object]", outcome), duration_ms=duration_ms), usage)
+        value = cast("Mapping[str, object]", outcome)
+        await self._tell_finished(call, "success", None, begun, value)
+        return _with_usage(ToolResult.ok(value, duration_ms=duration_ms), usage)
+
+    async def _tell_finished(
+        self,
+        call: ToolCall,
+        outcome: Outcome,
+        code: str | None,
+        begun: int,
+        result: Mapping[str, object] | None = None,
+    ) -> None:
+        if self._witness is not None and self._witness.wanted:
+            with anyio.CancelScope(shield=True):  # whoever heard of a beginning hears of the end
+                await self._witness.finished(call, outcome, code, self._since(begun), result)
+
+    async def _tell_refused(self, trail: Trail, call_id: str, code: str) -> None:
+        if self._witness is not None and self._witness.wanted:
+            with anyio.CancelScope(shield=True):
+                await self._witness.refused(trail.tool, call_id, code, trail.rule, trail.skill)
 
     def _since(self, begun: int) -> int:
         return (self._clock() - begun) // 1_000_000

@@ -22,6 +22,7 @@ from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.artifacts import ArtifactNotTextError
+from prowess.runtime.event import ResourceRead
 from prowess.runtime.file_windows import VerifiedWindow, read_window
 from prowess.runtime.sections import outline
 from prowess.runtime.skill_files import nearest, read_verified
@@ -149,13 +150,17 @@ class ReadTool:
         skill = await context.choose(cast("str | None", arguments.get("skill")))
         try:
             manifest = await context.manifest(skill)
-            return {"skill": skill.name, **await to_thread.run_sync(self._answer, skill, manifest, path, arguments)}
+            described = await to_thread.run_sync(self._answer, skill, manifest, path, arguments)
         except DigestChangedError:
             if not context.is_live(skill):
                 raise
+        else:
+            await context.events.tell(ResourceRead, call.id, skill, path=described["path"])
+            return {"skill": skill.name, **described}
         # A skill whose source is live follows its author's edits.
         skill = await context.reload(skill)
         described = await to_thread.run_sync(self._answer, skill, await context.manifest(skill), path, arguments)
+        await context.events.tell(ResourceRead, call.id, skill, path=described["path"])
         return {"skill": skill.name, **described, "notices": [receipts.reloaded(skill.name).as_dict()]}
 
     def _artifact(self, name: str, arguments: dict[str, object]) -> dict[str, object]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+import anyio
 from anyio import to_thread
 
 from prowess._internal.contained import check_relative
@@ -14,6 +15,7 @@ from prowess._internal.places import cache_home
 from prowess.errors import DigestChangedError, ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest, stage
 from prowess.runtime import disclosure, receipts
+from prowess.runtime.event import ScriptFinished, ScriptStarted
 from prowess.runtime.skill_files import read_verified
 from prowess.tools import ToolSpec, require_door
 
@@ -162,7 +164,22 @@ class RunScriptTool:
             limits=ExecLimits(wall_seconds=float(cast("float", arguments.get("timeout", DEFAULT_TIMEOUT)))),
             session_id=context.session_id,
         )
-        done = await context.sandbox.run(request)
+        await context.events.tell(ScriptStarted, call.id, skill, path=request.script)
+        try:
+            done = await context.sandbox.run(request)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await context.events.tell(ScriptFinished, call.id, skill, path=request.script)
+            raise
+        await context.events.tell(
+            ScriptFinished,
+            call.id,
+            skill,
+            path=request.script,
+            exit_code=done.exit_code,
+            timed_out=done.timed_out,
+            duration_ms=done.duration_ms,
+        )
         # That it was about to run is in the record `tool.started`; this one says what ran.
         data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
         await context.record("script.finished", call.id, {**data, "exit_code": done.exit_code})

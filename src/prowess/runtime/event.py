@@ -1,0 +1,328 @@
+"""What happens in a session, as values: one class for each kind of event.
+
+An event has the kind of the audit record that tells the same, so the two can be laid side by side by `call_id`. It
+holds names, digests, counts and codes, and neither arguments nor results, neither instructions nor outputs: it may be
+shown, kept and sent away without telling what a skill or a model said. Platform requirements 003, skill activation
+during streaming.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from prowess._internal.terminal_text import printable_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_TEXT = 256  # characters of one text in an event
+MAX_ITEMS = 64  # items of one list in an event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEvent:
+    """What all events have.
+
+    `sequence` counts the events of one session from 1; it is 0 for an event that could not be kept. `call_id` is the
+    tool call that it belongs to, None where it belongs to none. `skill` and `digest` are the skill that it is about,
+    or under which a tool was called, and the digest of what was loaded.
+    """
+
+    kind: ClassVar[str] = ""
+
+    session_id: str
+    sequence: int
+    at: datetime
+    call_id: str | None = None
+    skill: str | None = None
+    digest: str | None = None
+
+    @property
+    def message(self) -> str | None:
+        """A line to show while it happens, for the kinds that have one."""
+        return None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return it for JSON: `kind` first, `at` as RFC 3339 in UTC with microseconds."""
+        value: dict[str, object] = {"kind": self.kind}
+        for name in _names(type(self)):
+            value[name] = _plain(getattr(self, name))
+        if (message := self.message) is not None:
+            value["message"] = message
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillLoading(SessionEvent):
+    """A skill was asked for and is about to be read; `digest` is not known yet."""
+
+    kind: ClassVar[str] = "skill.loading"
+
+    @property
+    def message(self) -> str | None:
+        """The announcement of platform requirements 003."""
+        return loading_message(self.skill or "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillActivating(SessionEvent):
+    """A skill was read and is about to take effect: none of its hooks has run and nothing of it is shown."""
+
+    kind: ClassVar[str] = "skill.activating"
+
+    @property
+    def message(self) -> str | None:
+        """The line of platform requirements 003."""
+        return activating_message(self.skill or "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillLoaded(SessionEvent):
+    """A skill is in force."""
+
+    kind: ClassVar[str] = "skill.loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillUnloaded(SessionEvent):
+    """A skill is no longer in force; `reason` is `unloaded`, `replaced`, `removed` (from the catalog) or `closed`."""
+
+    kind: ClassVar[str] = "skill.unloaded"
+
+    reason: str = "unloaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(SessionEvent):
+    """A call passed every gate, and the tool runs."""
+
+    kind: ClassVar[str] = "tool.started"
+
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(SessionEvent):
+    """A tool came back; `outcome` is `success`, `failure` or `cancelled`, `code` that of the error."""
+
+    kind: ClassVar[str] = "tool.finished"
+
+    tool: str = ""
+    outcome: str = "success"
+    code: str | None = None
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRefused(SessionEvent):
+    """A call did not reach its tool; `rule` names what refused it, where a rule did."""
+
+    kind: ClassVar[str] = "tool.refused"
+
+    tool: str = ""
+    code: str = ""
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestrictionPrevented(SessionEvent):
+    """The `allowed-tools` of a skill prevented a call; follows its `tool.refused`. `reason` is the rule."""
+
+    kind: ClassVar[str] = "restriction.prevented"
+
+    tool: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestrictionChanged(SessionEvent):
+    """What restricts calls is another than before; `restricting` are the skills that do, none where none does."""
+
+    kind: ClassVar[str] = "restriction.changed"
+
+    restricting: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceRead(SessionEvent):
+    """A file of a skill was read; `path` is relative to the skill."""
+
+    kind: ClassVar[str] = "resource.read"
+
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptStarted(SessionEvent):
+    """A script goes to the sandbox; `path` is relative to the skill."""
+
+    kind: ClassVar[str] = "script.started"
+
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptFinished(SessionEvent):
+    """A script ended; `exit_code` is None where it did not run to an end."""
+
+    kind: ClassVar[str] = "script.finished"
+
+    path: str = ""
+    exit_code: int | None = None
+    timed_out: bool = False
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandStarted(SessionEvent):
+    """A command in the body of a skill goes to the sandbox."""
+
+    kind: ClassVar[str] = "command.started"
+
+    program: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandFinished(SessionEvent):
+    """A command in the body of a skill ended."""
+
+    kind: ClassVar[str] = "command.finished"
+
+    program: str = ""
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStarted(SessionEvent):
+    """A hook goes to the sandbox; `event` is what it hooks into, `hook` its program."""
+
+    kind: ClassVar[str] = "hook.started"
+
+    event: str = ""
+    hook: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFinished(SessionEvent):
+    """A hook ended."""
+
+    kind: ClassVar[str] = "hook.finished"
+
+    event: str = ""
+    hook: str = ""
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFailed(SessionEvent):
+    """A hook failed where nothing was left to stop."""
+
+    kind: ClassVar[str] = "hook.failed"
+
+    event: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkStarted(SessionEvent):
+    """A skill runs in a sub-agent; its own events bear `child_session_id` as their session."""
+
+    kind: ClassVar[str] = "fork.started"
+
+    child_session_id: str = ""
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkFinished(SessionEvent):
+    """A sub-agent came back after `turns`, or failed with `code`."""
+
+    kind: ClassVar[str] = "fork.finished"
+
+    child_session_id: str = ""
+    depth: int = 1
+    turns: int | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionClosed(SessionEvent):
+    """The session ended; nothing follows."""
+
+    kind: ClassVar[str] = "session.closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsDropped(SessionEvent):
+    """`count` events up to `sequence` are missing here: the reader was too slow, or they are no longer kept."""
+
+    kind: ClassVar[str] = "events.dropped"
+
+    count: int = 0
+
+
+KINDS: Mapping[str, type[SessionEvent]] = {
+    made.kind: made
+    for made in (
+        *(SkillLoading, SkillActivating, SkillLoaded, SkillUnloaded),
+        *(ToolStarted, ToolFinished, ToolRefused, RestrictionPrevented, RestrictionChanged),
+        *(ResourceRead, ScriptStarted, ScriptFinished, CommandStarted, CommandFinished),
+        *(HookStarted, HookFinished, HookFailed, ForkStarted, ForkFinished, SessionClosed, EventsDropped),
+    )
+}
+
+
+def loading_message(name: str) -> str:
+    """Return the text that announces an activation (platform requirements 003)."""
+    return f'The "{name}" skill is loading'
+
+
+def activating_message(name: str) -> str:
+    """Return the line that a stream shows before a skill takes effect (platform requirements 003)."""
+    return f"Activating '{name}' skill…"
+
+
+def from_dict(value: Mapping[str, Any], sequence: int) -> SessionEvent:
+    """Return the event that `as_dict` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is none of this version's kinds.
+    """
+    made = KINDS[value["kind"]]
+    given = {name: value[name] for name in _names(made) if name in value}
+    given["at"] = datetime.fromisoformat(value["at"])
+    if "restricting" in given:
+        given["restricting"] = tuple(given["restricting"])
+    return made(**{**given, "sequence": sequence})
+
+
+def moment(seconds: float) -> datetime:
+    """Return a time of the host's clock as events have it."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def text(value: str) -> str:
+    """Return a text as one printable line of bounded length."""
+    return printable_line(value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}…")
+
+
+def bounded(value: object) -> object:
+    """Return a value for a field: texts as one printable line of bounded length, lists of bounded length."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, tuple):
+        items = tuple(bounded(item) for item in value[:MAX_ITEMS])
+        return items if len(value) <= MAX_ITEMS else (*items, "…")
+    return value
+
+
+def _names(made: type[SessionEvent]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(made))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return list(value) if isinstance(value, tuple) else value
