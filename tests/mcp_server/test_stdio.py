@@ -51,7 +51,13 @@ async def test_a_client_with_tools_alone_can_list_load_read_run_and_unload(
         listed = (await call("skills_list")).structured_content
         assert listed == {
             "skills": [
-                {"name": name, "description": text, "location": str(skills / name / "SKILL.md"), "active": False}
+                {
+                    "name": name,
+                    "description": text,
+                    "location": str(skills / name / "SKILL.md"),
+                    "origin": None,
+                    "active": False,
+                }
                 for name, text in (("alpha", "First. Use when A."), ("beta", "Second <b>. Use when B."))
             ],
             "next_cursor": None,

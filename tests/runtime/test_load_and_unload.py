@@ -45,7 +45,7 @@ async def test_the_receipt_has_location_root_digest_and_properties(session: Sess
 
     (entry,) = receipt["active_skills"]
     assert list(receipt) == ["active_skills", "unloaded_skills", "notices"]
-    assert list(entry) == ["name", "location", "root_dir", "digest", "properties"]
+    assert list(entry) == ["name", "location", "root_dir", "digest", "properties", "allowed_tools_mode"]
     assert entry["location"] == str(skills / "alpha" / "SKILL.md")
     assert entry["root_dir"] == str(skills / "alpha")
     assert re.fullmatch("sha256:[0-9a-f]{64}", entry["digest"])

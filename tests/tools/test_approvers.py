@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import pwd
 from typing import TYPE_CHECKING
 
 import anyio
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
+PERSON = f"terminal:{pwd.getpwuid(os.getuid()).pw_name}"
 REQUEST = ApprovalRequest(tool="Bash", arguments={"command": "make all", "timeout": 3}, reason="Bash changes things")
 
 
@@ -29,14 +32,14 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("y\n", Approval(scope="once", by="terminal")),
-        ("YES\n", Approval(scope="once", by="terminal")),
-        (" s \n", Approval(scope="session", by="terminal")),
-        ("session\n", Approval(scope="session", by="terminal")),
-        ("n\n", Refusal(by="terminal")),
-        ("\n", Refusal(by="terminal")),
-        ("yess\n", Refusal(by="terminal")),
-        ("", Refusal(by="terminal")),
+        ("y\n", Approval(scope="once", by=PERSON)),
+        ("YES\n", Approval(scope="once", by=PERSON)),
+        (" s \n", Approval(scope="session", by=PERSON)),
+        ("session\n", Approval(scope="session", by=PERSON)),
+        ("n\n", Refusal(by=PERSON)),
+        ("\n", Refusal(by=PERSON)),
+        ("yess\n", Refusal(by=PERSON)),
+        ("", Refusal(by=PERSON)),
     ],
     ids=repr,
 )
@@ -89,8 +92,8 @@ async def test_a_host_answers_at_once_or_later() -> None:
         assert request is REQUEST
         return Refusal(reason="not today")
 
-    assert await CallbackApprover(lambda _: Approval()).approve(REQUEST) == Approval()
-    assert await CallbackApprover(later).approve(REQUEST) == Refusal(reason="not today")
+    assert await CallbackApprover(lambda _: Approval()).approve(REQUEST) == Approval(by="callback")
+    assert await CallbackApprover(later).approve(REQUEST) == Refusal(reason="not today", by="callback")
 
 
 async def test_what_is_no_answer_is_an_error() -> None:

@@ -31,6 +31,7 @@ from prowess.format.name import name_faults
 from prowess.format.quoting import double_quoted
 from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.tools import ToolSpec, require_door
+from prowess.tools.usage import report_approval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -159,7 +160,10 @@ class CreateSkillTool:
             arguments={"directory": os.path.join(self._directory, draft.name), "SKILL.md": draft.source, **draft.files},
             reason="a new skill would be written, and be available to agents",
         )
-        match await self._approver.approve(request):
+        answer = await self._approver.approve(request)
+        if not isinstance(answer, Unanswered):
+            report_approval(answer.by)
+        match answer:
             case Refusal(reason=reason):
                 raise PolicyDeniedError("approval", reason)
             case Unanswered():

@@ -44,9 +44,10 @@ SPEC = ToolSpec(
                         "name": {"type": "string"},
                         "description": {"type": "string"},
                         "location": {"type": ["string", "null"]},
+                        "origin": {"type": ["string", "null"]},
                         "active": {"type": "boolean"},
                     },
-                    "required": ["name", "description", "location", "active"],
+                    "required": ["name", "description", "location", "origin", "active"],
                     "additionalProperties": False,
                 },
             },
@@ -93,6 +94,7 @@ class SkillsListTool:
                     "name": entry.name,
                     "description": entry.description,
                     "location": entry.location if self._expose_location else None,
+                    "origin": None if entry.origin is None else entry.source,
                     "active": (entry.key, entry.location) in active,
                 }
                 for entry in page

@@ -40,13 +40,17 @@ class ApprovalRequest:
     @property
     def id(self) -> str:
         """The same for the same bytes, and for nothing else."""
-        asked = {
-            "tool": canonical_tool_name(self.tool),
-            "arguments": self.arguments,
-            "skills": sorted(self.skills),
-            "session": self.session_id,
-        }
+        asked = {**self._call, "skills": sorted(self.skills), "session": self.session_id}
         return f"ask-{sha256_of(canonical_json(asked)).removeprefix('sha256:')[:_DIGITS]}"
+
+    @property
+    def call_digest(self) -> str:
+        """The same for the same tool and arguments, whatever is active and wherever it is asked."""
+        return sha256_of(canonical_json(self._call))
+
+    @property
+    def _call(self) -> dict[str, object]:
+        return {"tool": canonical_tool_name(self.tool), "arguments": self.arguments}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +85,15 @@ class Approver(Protocol):
 
 
 class ApprovalMemory:
-    """The answers of one session. Safe to use from several threads."""
+    """The answers of one session. Safe to use from several threads.
+
+    A fork begins with the refusals of its parent and with none of its approvals: `inherit` takes what `refusals` gives.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._refused: dict[str, Refusal] = {}  # by call
+        self._inherited: dict[str, Refusal] = {}  # by call, from the parent
         self._answers: dict[str, Approval | Refusal] = {}
         self._open: OrderedDict[str, ApprovalRequest] = OrderedDict()
 
@@ -92,16 +101,28 @@ class ApprovalMemory:
         """Return what is known about this request, using up an answer for one call; None where it must be asked."""
         with self._lock:
             answer = self._answers.get(request.id)
+            if answer is None:
+                return self._inherited.get(request.call_digest) if self._inherited else None
             if isinstance(answer, Approval) and answer.scope == "once":
                 del self._answers[request.id]
             return answer
+
+    def refusals(self) -> Mapping[str, Refusal]:
+        """Return what was refused here and in the parent, by the digest of the call."""
+        with self._lock:
+            return {**self._inherited, **self._refused}
+
+    def inherit(self, refusals: Mapping[str, Refusal]) -> None:
+        """Begin with refusals of the session that this one was forked from."""
+        with self._lock:
+            self._inherited = dict(refusals)
 
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
         """Remember an answer that was given to a call which is waiting; one for this call alone is used up already."""
         with self._lock:
             self._open.pop(request.id, None)
             if isinstance(answer, Refusal) or answer.scope == "session":
-                self._answers[request.id] = answer
+                self._keep(request, answer)
 
     def unanswered(self, request: ApprovalRequest) -> None:
         """Remember that this request waits for `settle`."""
@@ -119,8 +140,15 @@ class ApprovalMemory:
         with self._lock:
             request = self._open.get(request_id)
             if request is not None:
-                self._answers[request_id] = answer
+                self._keep(request, answer)
             return request
+
+    def _keep(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
+        self._answers[request.id] = answer
+        if isinstance(answer, Refusal):
+            self._refused[request.call_digest] = answer
+        else:
+            self._refused.pop(request.call_digest, None)
 
     @property
     def waiting(self) -> Sequence[ApprovalRequest]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 from anyio import to_thread
@@ -13,6 +13,7 @@ from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoun
 from prowess.format.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy import AuditEvent
+from prowess.policy.approval import ApprovalMemory
 from prowess.policy.restriction import Mode as RestrictionMode
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation_stack import MAX_DEPTH
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
     from prowess.runtime.visibility import By, Visibility
 
+AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
+
 
 @dataclass(slots=True, kw_only=True)
 class SessionContext:
@@ -48,6 +51,7 @@ class SessionContext:
     `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run, `mode` how
     `allowed-tools` is read. `scripts` says which files are scripts and what they are given. `lineage` is
     the stack that a fork's session begins with, `inherited` what restricts it from outside; both are empty elsewhere.
+    `approvals` remembers what people answered.
     `loading` lets one load at a time read the disk, so that many requests for one skill read it once.
     """
 
@@ -71,6 +75,7 @@ class SessionContext:
     max_depth: int = MAX_DEPTH
     lineage: Stack = ()
     inherited: tuple[Restriction, ...] = ()
+    approvals: ApprovalMemory = field(default_factory=ApprovalMemory)
     rendering: Rendering = field(default_factory=Rendering)
     loading: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -169,7 +174,21 @@ class SessionContext:
     def restriction(self, skill: ActiveSkill) -> Restriction:
         """Return what one skill says about tools, bound to the bytes that say it."""
         digest = skill.digest or skill.content_digest
-        return Restriction.of_field(skill.name, skill.allowed_tools, mode=self.mode, digest=digest)
+        tools = None if self.mode_of(skill) == "ignored" else skill.allowed_tools
+        return Restriction.of_field(skill.name, tools, mode=self.mode, digest=digest)
+
+    def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
+        """Return how the `allowed-tools` of one skill are read; None where it has none.
+
+        `ignored`: a skill of another server, or one whose origin is not known any more, approves nothing in advance.
+        """
+        if skill.allowed_tools is None or self.mode == "restrict":
+            return None if skill.allowed_tools is None else "restrict"
+        try:
+            origin = self.catalog.get(skill.name, skill.location).origin
+        except SkillNotFoundError:
+            return "ignored"
+        return "preapprove" if origin is None else "ignored"
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Write what happened to the audit log, where there is one; AuditError where that fails."""

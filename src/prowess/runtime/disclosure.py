@@ -78,12 +78,16 @@ RUN_SCRIPT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSkill:
-    """One line of the catalog as a model sees it; `location` is None where locations are not exposed."""
+    """One line of the catalog as a model sees it; `location` is None where locations are not exposed.
+
+    `origin` names the server that the skill was fetched from, as `mcp:label`.
+    """
 
     name: str
     description: str
     location: str | None = None
     is_fork: bool = False
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +245,8 @@ def _listed(skill: ListedSkill, limit: int | None) -> str:
     lines = ["<skill>", f"<name>{escaped(skill.name)}</name>"]
     if description := escaped(cut(skill, limit)):
         lines.append(f"<description>{description}</description>")
+    if skill.origin is not None:
+        lines.append(f"<origin>{escaped(skill.origin)}</origin>")
     if skill.location is not None:
         lines.append(f"<location>{escaped(skill.location)}</location>")
     lines.append("</skill>")

@@ -105,6 +105,7 @@ class Exposure:
                 description=offer.entry.description,
                 location=offer.entry.location if self._context.expose_location else None,
                 is_fork=offer.is_fork,
+                origin=None if offer.entry.origin is None else offer.entry.source,
             )
             for offer in offers
         ]

@@ -76,6 +76,8 @@ class ForkDesk:
         require_runnable(skill, snapshot.manifest, context)
         inherited = context.restrictions(state)
         child = self._open_child(lineage, inherited, agent)
+        # A yes was for the parent's skills and session. A no holds: a fork is no way to ask again until somebody nods.
+        child.context.approvals.inherit(context.approvals.refusals())
         child_id = child.session.session_id
         data: dict[str, object] = {"skill": skill.name, "child_session_id": child_id, "depth": len(lineage)}
         await context.events.tell(SkillActivating, call_id, skill)

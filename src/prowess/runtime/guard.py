@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
-from prowess.policy.approval import ApprovalMemory
 from prowess.tools.audit_gate import NoLogGate
 from prowess.tools.standard_gates import standard_gates
 
@@ -30,14 +29,14 @@ class Guard:
 
     def __init__(self, context: SessionContext, policy: Policy, approver: Approver | None) -> None:
         self._context, self.policy = context, policy
-        self._memory = ApprovalMemory()
         policy_gate, *others = standard_gates(
             policy,
             self.restrictions,
             approver=approver,
-            memory=self._memory,
+            memory=context.approvals,
             session_id=context.session_id,
             workspace=context.workspace,
+            record=context.record,
         )
         recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and context.audit is None else ()
         # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
@@ -59,7 +58,7 @@ class Guard:
         Raises:
             InvalidArgumentsError: no such request was made in this session.
         """
-        settled = self._memory.settle(request_id, answer)
+        settled = self._context.approvals.settle(request_id, answer)
         if settled is None:
             raise InvalidArgumentsError((f"no call of this session waits for the request {request_id[:80]!r}",))
         return settled

@@ -38,6 +38,7 @@ RESULT_SCHEMA = {
         "base_path": _TEXT_OR_NULL,
         "content": _TEXT_OR_NULL,
         "allowed_tools": {"type": "array", "items": _TEXT},
+        "allowed_tools_mode": receipts.ALLOWED_TOOLS_MODE,
         "model": _TEXT,
         "args": _TEXT,
         "output": _TEXT,
@@ -100,6 +101,7 @@ class Invocation:
         if skill.allowed_tools is not None:
             tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens or ()
             result["allowed_tools"] = [str(token) for token in tokens]
+            result["allowed_tools_mode"] = self._context.mode_of(skill)
         if offer.fields.model is not None:
             result["model"] = offer.fields.model
         if skill.args is not None:

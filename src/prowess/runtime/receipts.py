@@ -10,11 +10,16 @@ from prowess.tools.forging import sentence
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.runtime.context import SessionContext
     from prowess.runtime.hooks import HookFailure
     from prowess.runtime.state import ActiveSkill, SessionState
 
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
+
+# How the skill's allowed-tools are read: they refuse all other calls, they make asking unnecessary, or (of a skill of
+# another server) they mean nothing; null where it has none.
+ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "preapprove", "ignored", None]}
 
 NOTICES_SCHEMA: Mapping[str, object] = {
     "type": "array",
@@ -39,9 +44,10 @@ RECEIPT_SCHEMA: Mapping[str, object] = {
                     "root_dir": _TEXT_OR_NULL,
                     "digest": _TEXT_OR_NULL,
                     "properties": {"type": "object"},
+                    "allowed_tools_mode": ALLOWED_TOOLS_MODE,
                     "content": _TEXT_OR_NULL,
                 },
-                "required": ["name", "location", "root_dir", "digest", "properties"],
+                "required": ["name", "location", "root_dir", "digest", "properties", "allowed_tools_mode"],
                 "additionalProperties": False,
             },
         },
@@ -124,11 +130,11 @@ def hook_failed(failure: HookFailure) -> Notice:
 
 
 def receipt(
+    context: SessionContext,
     state: SessionState,
     *,
     unloaded: Sequence[str],
     notices: Sequence[Notice],
-    expose_location: bool,
     contents: Mapping[str, str] | None,
 ) -> dict[str, object]:
     """Return the receipt; `contents` (name → wrapped body) is None where bodies stand in the instructions."""
@@ -136,10 +142,11 @@ def receipt(
     for skill in state.active:
         entry: dict[str, object] = {
             "name": skill.name,
-            "location": skill.location if expose_location else None,
-            "root_dir": skill.root_dir if expose_location else None,
+            "location": skill.location if context.expose_location else None,
+            "root_dir": skill.root_dir if context.expose_location else None,
             "digest": skill.digest,
             "properties": dict(skill.properties),
+            "allowed_tools_mode": context.mode_of(skill),
         }
         if contents is not None:
             entry["content"] = contents.get(skill.name)

@@ -65,7 +65,13 @@ def description(listing: str) -> str:
 
 def listed(skills: Sequence[ListedSkill], limit: int | None = None) -> str:
     """Return one line a skill; `limit` bounds each description in characters."""
-    return "".join(f'"{escaped(skill.name)}": {escaped(disclosure.cut(skill, limit))}\n' for skill in skills)
+    return "".join(
+        f'"{escaped(skill.name)}"{_from(skill)}: {escaped(disclosure.cut(skill, limit))}\n' for skill in skills
+    )
+
+
+def _from(skill: ListedSkill) -> str:
+    return "" if skill.origin is None else f" (from {escaped(skill.origin)})"
 
 
 class SkillTool:

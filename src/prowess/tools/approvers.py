@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 import anyio
@@ -31,7 +33,10 @@ class NoApprover:
 
 
 class CallbackApprover:
-    """Asks the host: `ask` gets the request and returns the answer, at once or awaited."""
+    """Asks the host: `ask` gets the request and returns the answer, at once or awaited.
+
+    An answer that does not say who gave it was given by `callback`.
+    """
 
     def __init__(self, ask: Callable[[ApprovalRequest], Answer | Awaitable[Answer]]) -> None:
         self._ask = ask
@@ -44,14 +49,15 @@ class CallbackApprover:
         if not isinstance(answer, Approval | Refusal | Unanswered):
             message = f"an approver must return an Approval, a Refusal or Unanswered, not {type(answer).__name__}"
             raise TypeError(message)
-        return answer
+        return answer if isinstance(answer, Unanswered) or answer.by is not None else replace(answer, by="callback")
 
 
 class TerminalApprover:
     """Asks the person at the terminal, one question at a time.
 
     `source` and `screen` default to standard input and standard error. Where one of them is no terminal nobody is
-    asked. Everything shown is escaped: arguments can neither move the cursor nor draw a question of their own.
+    asked. Everything shown is escaped: arguments can neither move the cursor nor draw a question of their own. Answers
+    are given by `terminal:` and the name of this process's user.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
@@ -71,11 +77,24 @@ class TerminalApprover:
         self._screen.flush()
         match self._source.readline().strip().lower():
             case "y" | "yes":
-                return Approval(scope="once", by="terminal")
+                return Approval(scope="once", by=_person())
             case "s" | "session":
-                return Approval(scope="session", by="terminal")
+                return Approval(scope="session", by=_person())
             case _:
-                return Refusal(by="terminal")
+                return Refusal(by=_person())
+
+
+def _person() -> str:
+    """Return who sits at the terminal, as the system knows it; what the environment says could be anybody."""
+    if sys.platform == "win32":
+        return f"terminal:{os.getlogin()}"
+    # Imported here, not at the top: no other system has it.
+    import pwd
+
+    try:
+        return f"terminal:{pwd.getpwuid(os.getuid()).pw_name}"
+    except KeyError:  # a user without an entry, as in a container
+        return f"terminal:{os.getuid()}"
 
 
 def _shown(request: ApprovalRequest) -> str:

@@ -148,6 +148,8 @@ class ToolExecutor:
             if isinstance(decision, Refuse):
                 trail.rule, trail.skill = decision.rule, decision.skill
                 raise decision.error
+            if decision.by is not None:
+                trail.allowed_by = decision.by
 
     async def _run(self, tool: Tool, call: ToolCall, trail: Trail, begun: int) -> ToolResult:
         usage, witness, told = Usage(), self._witness, False
@@ -172,7 +174,7 @@ class ToolExecutor:
         # A record of the tool's own that could not be written: what went before it has happened.
         remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
         try:
-            await trail.finished(duration_ms, None if failure is None else failure.code)
+            await trail.finished(duration_ms, None if failure is None else failure.code, usage.approved_by)
         except AuditError as error:
             remarks.append(_RUN_BUT_NOT_RECORDED if failure is None else _unrecorded(error))
             failure = error if failure is None else failure

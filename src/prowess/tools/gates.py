@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allow:
-    """This gate has nothing against the call."""
+    """This gate has nothing against the call.
+
+    `by` says who or what let it through: a rule, a person, a skill. It is recorded, so it holds no argument.
+    """
+
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

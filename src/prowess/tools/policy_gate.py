@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.errors import PolicyDeniedError
-from prowess.policy.decision import Deny
+from prowess.policy.decision import Ask, Deny
 from prowess.policy.rule import PolicyCall
 from prowess.tools.gates import Allow, Refuse
 
@@ -28,4 +28,6 @@ class PolicyGate:
         if isinstance(decision, Deny):
             rule = decision.rule if decision.origin is None else str(decision.origin)
             return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
-        return Allow()
+        if isinstance(decision, Ask):
+            return Allow()
+        return Allow(by=decision.rule if decision.origin is None else str(decision.origin))

@@ -13,6 +13,7 @@ from prowess.tools.restriction_gate import RestrictionGate
 if TYPE_CHECKING:
     from prowess.policy.approval import Approver
     from prowess.policy.policy import Policy
+    from prowess.tools.approval_gate import Record
     from prowess.tools.gates import Gate
     from prowess.tools.restriction_gate import ActiveRestrictions
 
@@ -25,11 +26,13 @@ def standard_gates(
     memory: ApprovalMemory | None = None,
     session_id: str | None = None,
     workspace: str | None = None,
+    record: Record | None = None,
 ) -> tuple[Gate, ...]:
     """Return the three gates of one session.
 
     `active` returns a restriction for each active skill, at each call. Without an approver nobody is asked. `memory`
-    is shared with whoever settles requests from outside; `workspace` is what path globs hang from.
+    is shared with whoever settles requests from outside; `workspace` is what path globs hang from. `record` is told who
+    approved what.
     """
     return (
         PolicyGate(policy, workspace=workspace),
@@ -41,5 +44,6 @@ def standard_gates(
             ApprovalMemory() if memory is None else memory,
             session_id=session_id,
             workspace=workspace,
+            record=record,
         ),
     )

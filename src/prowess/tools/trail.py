@@ -42,6 +42,7 @@ class Trail:
         self.tool = shortened(call.name)
         self.rule: str | None = None
         self.skill: str | None = None
+        self.allowed_by: str | None = None
 
     def measure(self, arguments: object, canonical: bytes) -> str:
         """Remember names, sizes in bytes and the digest of the arguments; return the digest."""
@@ -60,9 +61,14 @@ class Trail:
         if self._log is not None:
             await to_thread.run_sync(self._start, self._log)
 
-    async def finished(self, duration_ms: int, code: str | None) -> None:
-        """Record how the run ended; `code` is None for a success. AuditError where it is not recorded."""
+    async def finished(self, duration_ms: int, code: str | None, approved_by: str | None = None) -> None:
+        """Record how the run ended; `code` is None for a success. AuditError where it is not recorded.
+
+        `approved_by` is who approved a part of it, where the tool itself had to ask.
+        """
         outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
+        if approved_by is not None:
+            outcome["approved_by"] = shortened(approved_by)
         await self._shielded(lambda log: self._append(log, "tool.finished", {**outcome, "duration_ms": duration_ms}))
 
     async def refused(self, code: str) -> None:
@@ -83,7 +89,8 @@ class Trail:
     def _start(self, log: AuditLog) -> None:
         with self._lock:
             if not self._abandoned:
-                self._append(log, "tool.started", self._arguments)
+                by = {} if self.allowed_by is None else {"allowed_by": shortened(self.allowed_by)}
+                self._append(log, "tool.started", {**self._arguments, **by})
                 self._begun = True
 
     def _cancel(self, log: AuditLog, duration_ms: int) -> None:

@@ -14,12 +14,16 @@ from prowess.tools.door import current_passage
 
 @dataclass(slots=True, kw_only=True)
 class Usage:
-    """The meter of one call. `cost_usd` is in US dollars; `retry_count` counts the attempts after the first."""
+    """The meter of one call. `cost_usd` is in US dollars; `retry_count` counts the attempts after the first.
+
+    `approved_by` is who answered where the tool itself asked a person.
+    """
 
     tokens: int = 0
     cost_usd: float = 0.0
     retry_count: int = 0
     cached: bool = False
+    approved_by: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, *, tokens: int = 0, cost_usd: float = 0.0, retries: int = 0) -> None:
@@ -43,3 +47,10 @@ def report_usage(*, tokens: int = 0, cost_usd: float = 0.0) -> None:
     usage = current_usage()
     if usage is not None:
         usage.add(tokens=tokens, cost_usd=cost_usd)
+
+
+def report_approval(by: str | None) -> None:
+    """Note for the record of the call that is running here who answered a question that its tool asked."""
+    usage = current_usage()
+    if usage is not None:
+        usage.approved_by = by or "unknown"

@@ -128,6 +128,7 @@ def test_json_is_one_document_with_everything(root: Path, capfd: pytest.CaptureF
         "source": str(root),
         "location": str(root / "log-triage" / "SKILL.md"),
         "root_dir": str(root / "log-triage"),
+        "origin": None,
         "aliases": [],
         "live": False,
         "properties": {"name": "log-triage", "description": "Short.", "license": "MIT"},

@@ -66,7 +66,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
 
 def _rows(entries: tuple[SkillEntry, ...]) -> list[str]:
     names = [printable_line(entry.name) for entry in entries]
-    layers = [entry.layer.value for entry in entries]
+    # A skill of another server is of the lowest layer; that it is, matters more.
+    layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
     name_width = min(max(_width(name) for name in names), _LONGEST_NAME)
     layer_width = max(len(layer) for layer in layers)
     left = max(_columns() - name_width - layer_width - 4, _SHORTEST_DESCRIPTION)
@@ -158,6 +159,7 @@ def _entry(entry: SkillEntry) -> dict[str, object]:
         "description": entry.description,
         "layer": entry.layer.value,
         "source": entry.source,
+        "origin": entry.origin,
         "location": entry.location,
         "root_dir": entry.root_dir,
         "aliases": list(entry.aliases),

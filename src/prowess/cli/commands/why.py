@@ -77,6 +77,7 @@ def _document(found: Resolution) -> dict[str, object]:
                 "reason": None if entry is found.winner else state,
                 "layer": entry.layer.value,
                 "source": entry.source,
+                "origin": entry.origin,
                 "location": entry.location,
                 "aliases": list(entry.aliases),
             }

@@ -74,10 +74,10 @@ class LoadTool:
         in_result = self._context.body == "result"
         contents = await to_thread.run_sync(self._contents, activation) if in_result else None
         return receipts.receipt(
+            self._context,
             step.state,
             unloaded=step.unloaded,
             notices=[*activation.notices, *(receipts.already_active(name) for name in step.repeated)],
-            expose_location=self._context.expose_location,
             contents=contents,
         )
 

@@ -72,9 +72,9 @@ class UnloadTool:
         if everything and names:
             notices.append(receipts.names_ignored(names))
         return receipts.receipt(
+            context,
             step.state,
             unloaded=step.unloaded,
             notices=notices,
-            expose_location=context.expose_location,
             contents={} if context.body == "result" else None,
         )
