@@ -16,13 +16,16 @@ INSPECTOR=0.15.0 # later ones need Node 22
 failed=0
 
 # environment NAME PACKAGE...: make .cache/peers/NAME with these packages, once; 1 where that is impossible
-environment() {
-    local name=$1 place=$PLACE/$1
-    shift
+environment() { environment_of "${PYTHON:-python3}" "$@"; }
+
+# environment_of PYTHON NAME PACKAGE...: the same with a Python of its own
+environment_of() {
+    local python=$1 name=$2 place=$PLACE/$2
+    shift 2
     [ -e "$place/ready" ] && [ "$(cat "$place/ready")" = "$*" ] && return
     rm -rf "$place"
     mkdir -p "$PLACE"
-    "${PYTHON:-python3}" -m venv "$place" >"$PLACE/$name.log" 2>&1 &&
+    "$python" -m venv "$place" >"$PLACE/$name.log" 2>&1 &&
         "$place/bin/pip" install --quiet --disable-pip-version-check "$@" >>"$PLACE/$name.log" 2>&1 &&
         echo "$*" >"$place/ready"
 }
@@ -63,8 +66,29 @@ inspector() {
     said "the MCP inspector reads our server" "$BIN/python" tools/peers/inspector.py "$place/node_modules/.bin/mcp-inspector" "$BIN/prowess" examples/skills
 }
 
+# python_from_312: name a Python of 3.12 or newer that runs; uv and pyenv may have one that is not on PATH
+python_from_312() {
+    local name
+    for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 "$(uv python find '>=3.12' 2>/dev/null)" \
+        "$(pyenv prefix "$(pyenv versions --bare 2>/dev/null | grep -E '^3\.(1[2-9]|[2-9][0-9])\.' | tail -n 1)" 2>/dev/null)/bin/python3"; do
+        [ -n "$name" ] && "$name" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo "$name" && return
+    done
+    return 1
+}
+
+agentskills() {
+    local python
+    python=$(python_from_312) ||
+        { skip agentskills "agentskills-core needs Python 3.12 or newer and none runs here; name one: PYTHON=/path/to/python3.12 tools/peers.sh agentskills"; return; }
+    environment_of "$python" agentskills "agentskills-core>=0.7,<1" "agentskills-testing>=0.7,<1" --editable "$HERE" ||
+        { skip agentskills "its environment could not be made; see $PLACE/agentskills.log"; return; }
+    said "agentskills-testing's conformance suite, and what it does not ask, hold for our provider" \
+        "$PLACE/agentskills/bin/python" -m pytest -q -c /dev/null -o asyncio_default_fixture_loop_scope=function --rootdir "$HERE" --noconftest \
+        --import-mode=importlib -p no:cacheprovider tests/adapters/test_agentskills_core.py
+}
+
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

@@ -1,0 +1,94 @@
+"""Metadata, body and files of any skill of a catalog, for interfaces that know no session.
+
+Every answer comes from one state of the disk: the skill is read, and the bytes of a file are those that were hashed
+then. Paths lead to regular files inside that skill alone; another skill's are as far away as the rest of the disk.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess._internal.contained import check_relative
+from prowess.errors import LimitExceededError, ResourceNotFoundError
+from prowess.format.extended_fields import extended_fields
+from prowess.format.json_rendering import as_json
+from prowess.runtime.skill_files import MAX_FILE_BYTES, read_verified
+from prowess.runtime.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog
+    from prowess.format import Skill
+    from prowess.runtime.snapshots import Snapshot
+
+
+class SkillContents:
+    """Reads skills by name; every method may read the disk and blocks. No file has more than `max_bytes`.
+
+    Raises, in every method that takes a name:
+        SkillNotFoundError: the catalog lists no such skill.
+        UnavailableError, DigestChangedError: it is being written to.
+        LimitExceededError: SKILL.md, or the file, is larger than `max_bytes`.
+    """
+
+    def __init__(self, catalog: Catalog, *, max_bytes: int = MAX_FILE_BYTES) -> None:
+        self._catalog, self._max_bytes = catalog, max_bytes
+
+    def names(self) -> list[str]:
+        """Scan again, and return the skills that are open to models, sorted."""
+        self._catalog.refresh()
+        return sorted(
+            entry.name
+            for entry in self._catalog.entries()
+            if not extended_fields(entry.properties).disable_model_invocation
+        )
+
+    def frontmatter(self, name: str) -> dict[str, object]:
+        """Return the front matter as it is written, typed as JSON; a fresh value at each call."""
+        return as_json(self._skill(name).document)
+
+    def body(self, name: str) -> str:
+        """Return the instructions."""
+        return self._skill(name).body
+
+    def paths(self, name: str) -> list[str]:
+        """Return every file, SKILL.md among them, sorted; links and special files are none."""
+        return sorted(file.path for file in self._skill(name).manifest.files)
+
+    def below(self, name: str, directory: str) -> list[str]:
+        """Return the files below a directory of the skill, relative to it, sorted."""
+        prefix = f"{directory}/"
+        return [path.removeprefix(prefix) for path in self.paths(name) if path.startswith(prefix)]
+
+    def file(self, name: str, path: str, *, below: str | None = None) -> bytes:
+        """Return the bytes of one file; with `below`, a directory of the skill, the path is relative to it.
+
+        Raises:
+            UnsafePathError: the path could leave the skill or that directory, or leads over a link.
+            ResourceNotFoundError, NotAFileError: no file is there.
+        """
+        check_relative(path)
+        whole = path if below is None else f"{below}/{path}"
+        taken = self._taken(name)
+        record = taken.manifest.find("/".join(check_relative(whole)))
+        if record is not None:
+            self._require_small(record.path, record.size)
+        return read_verified(taken.skill, taken.manifest, whole).data
+
+    def digest(self, name: str) -> str | None:
+        """Return `sha256:` and 64 hex digits over all files; None where a link or special file is among them."""
+        return self._skill(name).digest
+
+    def _skill(self, name: str) -> Skill:
+        skill = self._catalog.skill(name)
+        document = skill.manifest.find(skill.location.rpartition("/")[2])
+        if document is None:
+            raise ResourceNotFoundError(name, "SKILL.md")
+        self._require_small(document.path, document.size)
+        return skill
+
+    def _taken(self, name: str) -> Snapshot:
+        return Snapshots(self._catalog).take(name)
+
+    def _require_small(self, path: str, size: int) -> None:
+        if size > self._max_bytes:
+            raise LimitExceededError(f"bytes of {path!r}", self._max_bytes, size, "make the file smaller")
