@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess._internal import contained, tree_digest
-from prowess._internal.tree_digest import FileRecord, TreeManifest, read_tree
+from prowess._internal.tree_digest import FileRecord, TreeManifest, read_stamped_tree, read_tree
 from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _VECTORS = json.loads((Path(__file__).parents[1] / "conformance" / "digest.json").read_text(encoding="utf-8"))["cases"]
 
@@ -185,3 +185,67 @@ def test_an_absent_root_is_an_os_error(tmp_path: Path) -> None:
 
 def test_a_manifest_without_files_still_has_a_digest() -> None:
     assert TreeManifest(files=()).digest == f"sha256:{hashlib.sha256(b'').hexdigest()}"
+
+
+# ── a stamp: what stat says about a tree at rest ─────────────────────────────────────────────────────────
+
+
+def _replace_by_one_of_the_same_size(root: Path) -> None:
+    other = root.parent / "other"
+    other.write_text("1")
+    other.replace(root / "d" / "a")
+
+
+def _write_and_put_times_back(root: Path) -> None:
+    file = root / "d" / "a"
+    before = file.stat()
+    file.write_text("2")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+_CHANGES = {
+    "a file is written": lambda root: (root / "d" / "a").write_text("2"),
+    "a file is written and its times put back": _write_and_put_times_back,
+    "another file takes the place": _replace_by_one_of_the_same_size,
+    "a file comes": lambda root: (root / "d" / "c").write_text(""),
+    "a file goes": lambda root: (root / "d" / "b").unlink(),
+    "a directory comes": lambda root: (root / "e").mkdir(),
+    "a file may be executed": lambda root: (root / "d" / "a").chmod(0o755),
+    "a file has a second name": lambda root: (root.parent / "second").hardlink_to(root / "d" / "a"),
+    "a directory becomes a link": lambda root: (
+        (root / "d").rename(root.parent / "d"),
+        (root / "d").symlink_to(root.parent / "d"),
+    ),
+    "the tree goes": lambda root: root.rename(root.parent / "gone"),
+}
+
+
+@pytest.mark.parametrize("change", _CHANGES.values(), ids=list(_CHANGES))
+def test_a_stamp_holds_until_anything_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], *, beneath: bool
+) -> None:
+    root = tmp_path / "tree"
+    _build(root, {"d/a": {"text": "1"}, "d/b": {"text": "1"}})
+    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -1)
+    manifest, stamp = read_stamped_tree(str(root))
+    assert manifest == read_tree(str(root))
+    if not beneath:
+        assert stamp is None  # there a directory may not tell that an entry came or went
+        return
+    assert stamp is not None
+    assert stamp.holds()
+    time.sleep(0.02)  # the coarsest clock of a kernel in use ticks every 10 ms
+    change(root)
+    assert not stamp.holds()
+
+
+def test_a_tree_that_is_fresh_large_or_undigestible_has_no_stamp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _build(tmp_path / "fresh", {"a": {"text": "1"}})
+    assert read_stamped_tree(str(tmp_path / "fresh"))[1] is None
+    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -1)
+    _build(tmp_path / "odd", {"a": {"text": "1"}, "b": {"link": "a"}})
+    assert read_stamped_tree(str(tmp_path / "odd"))[1] is None
+    _build(tmp_path / "large", {f"{number}": {"text": ""} for number in range(64)})
+    assert read_stamped_tree(str(tmp_path / "large"))[1] is None

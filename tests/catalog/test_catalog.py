@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal import tree_digest
 from prowess.catalog import Catalog, DirectorySource, Layer, scan
 from prowess.catalog import catalog as catalog_module
 from prowess.errors import SkillNotFoundError, UnavailableError
@@ -506,3 +507,29 @@ def test_only_so_many_skills_that_were_read_are_kept(tmp_path: Path, monkeypatch
     catalog.skill("c")
     assert catalog.skill("b") is second
     assert catalog.skill("a") is not first
+
+
+def test_a_skill_at_rest_is_known_again_without_opening_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_skill(tmp_path / "a")
+    catalog = Catalog(tmp_path)
+    entry = catalog.get("a")
+    assert catalog.at_rest(entry) is None  # never read
+    catalog.skill("a")
+    assert catalog.at_rest(entry) is None  # read too soon after it was written
+    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -1)
+    skill = catalog.skill("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", None)
+        assert catalog.at_rest(entry) is skill
+
+    (tmp_path / "a" / "more.md").write_text("more")
+    assert catalog.at_rest(entry) is None
+    again = catalog.skill("a")
+    assert again is not skill
+    assert catalog.at_rest(entry) is again
+    (tmp_path / "a" / "SKILL.md").write_text("---\nname: a\ndescription: Does something else.\n---\n")
+    assert catalog.at_rest(entry) is None
+    catalog.skill("a")
+    assert catalog.at_rest(entry) is None  # that entry is no longer what is listed

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.validation import check_schema, require_fitting, type_name
+from prowess.runtime.tools import load, read, run_script, unload
+from prowess.tools.validation import _certainly_fits, _faults, check_schema, require_fitting, type_name
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -182,3 +183,37 @@ def _leaves(value: object) -> list[object]:
     if isinstance(value, list):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value]
+
+
+_SCHEMAS = [SCHEMA, *(module.SPEC.input_schema for module in (load, unload, read, run_script))]
+_NAMES = st.sampled_from(["names", "mode", "location", "all", "path", "args", "env", "x"])
+_TEXTS = st.sampled_from(["", "a", "replace", "add"])
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 2) | _TEXTS,
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(_NAMES, below, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(schema=st.sampled_from(_SCHEMAS), value=st.dictionaries(_NAMES, _VALUES, max_size=3) | _VALUES)
+def test_what_certainly_fits_has_no_fault(schema: dict[str, object], value: object) -> None:
+    assert not (_certainly_fits(value, schema) and list(_faults(value, schema, "")))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "certain"),
+    [
+        (load.SPEC.input_schema, {"names": ["a"], "mode": "add"}, True),
+        (load.SPEC.input_schema, {"names": ["a"], "mode": "subtract"}, False),
+        (load.SPEC.input_schema, {"names": [""]}, False),
+        (load.SPEC.input_schema, {"names": []}, False),
+        (load.SPEC.input_schema, {"mode": "add"}, False),
+        (load.SPEC.input_schema, {"names": ["a"], "more": 1}, False),
+        ({"type": "object", "properties": {"a": {"type": "array", "items": True}}}, {"a": [1]}, False),
+        ({"type": "object", "properties": {"a": {"type": "string", "enum": "abc"}}}, {"a": "a"}, False),
+        ({"type": "object", "enum": [{}]}, {"a": 1}, False),
+        ({"type": "object"}, {}, False),
+    ],
+)
+def test_simple_calls_are_judged_the_short_way(schema: dict[str, object], value: object, *, certain: bool) -> None:
+    assert _certainly_fits(value, schema) is certain

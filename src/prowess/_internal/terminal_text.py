@@ -21,6 +21,8 @@ def printable(text: str) -> str:
 
 def printable_line(text: str) -> str:
     """Return `text` as one line: as `printable`, and line breaks and tabs are escapes too."""
+    if text.isascii() and text.isprintable():
+        return text
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 

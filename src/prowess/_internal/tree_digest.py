@@ -35,6 +35,7 @@ _LEFT_OUT = ".git"
 _CHUNK = 1 << 20
 _SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use (FAT) are two seconds apart
 _CACHE_ENTRIES = 20_000
+_MARKED = 64  # files and directories of a tree that is worth a stamp; a larger one is walked in a thread
 
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -82,6 +83,33 @@ class TreeManifest:
         return next((file for file in self.files if file.path == path), None)
 
 
+_Mark = tuple[int, int, int, int, int, int]
+
+
+class TreeStamp:
+    """How a small tree at rest looks to `stat`: every directory and every file of it.
+
+    A file that is written to, an entry that comes or goes, a change of mode or owner: each leaves another time of
+    change on the file or on its directory. So a tree whose stamp holds is the tree that was hashed, and a few calls of
+    `stat` say so without opening anything.
+    """
+
+    __slots__ = ("_marks",)
+
+    def __init__(self, marks: Iterable[tuple[str, _Mark]]) -> None:
+        self._marks = tuple(marks)
+
+    def holds(self) -> bool:
+        """Tell whether everything is as it was; at most 64 calls of `stat`."""
+        try:
+            for path, mark in self._marks:
+                if _mark_of(os.lstat(path)) != mark:
+                    return False
+        except OSError:
+            return False
+        return True
+
+
 def read_tree(root: str) -> TreeManifest:
     """Hash every regular file below `root`; the root itself may be a link.
 
@@ -91,6 +119,15 @@ def read_tree(root: str) -> TreeManifest:
     Raises:
         OSError: the root is absent, no directory, or cannot be read.
         LimitExceededError: more than 20 000 files, 40 000 entries of any kind, 512 MiB or 64 levels.
+    """
+    return read_stamped_tree(root)[0]
+
+
+def read_stamped_tree(root: str) -> tuple[TreeManifest, TreeStamp | None]:
+    """As `read_tree`, with the stamp of the tree.
+
+    There is none for a tree that is large, has an obstacle, or was changed within the last two seconds, nor where the
+    system opens nothing beneath a directory, because a change of an entry may leave no time there.
     """
     real = os.path.realpath(root)
     walk = _Walk(real)
@@ -102,10 +139,11 @@ def read_tree(root: str) -> TreeManifest:
             os.close(fd)
     else:
         walk.directory(real, "", 0)
-    return TreeManifest(
+    manifest = TreeManifest(
         files=tuple(sorted(walk.files, key=lambda file: file.path.encode())),
         obstacles=tuple(sorted(walk.obstacles, key=os.fsencode)),
     )
+    return manifest, walk.stamp()
 
 
 class _Walk:
@@ -115,6 +153,12 @@ class _Walk:
         self.obstacles: list[str] = []
         self._bytes = 0
         self._entries = 0
+        self._settled_before = time.time_ns() - _SETTLED_NS
+        self._marks: list[tuple[str, _Mark]] | None = []
+
+    def stamp(self) -> TreeStamp | None:
+        """Return the stamp of what was walked, where it has one."""
+        return None if self._marks is None or self.obstacles else TreeStamp(self._marks)
 
     def directory(self, fd: int | str, prefix: str, depth: int) -> None:
         """Take what a directory holds, given as a descriptor, or as a path where the system opens nothing beneath one.
@@ -123,6 +167,10 @@ class _Walk:
         """
         if depth > MAX_DEPTH:
             raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
+        if isinstance(fd, int):
+            self._mark(prefix, os.fstat(fd))  # before it is listed: whatever comes later has a later time
+        else:
+            self._marks = None
         with os.scandir(fd) as found:
             # One at a time: a directory of a million names must not be held in memory only to be refused.
             names = [
@@ -190,12 +238,21 @@ class _Walk:
                 self.obstacles.append(path)
                 return
             self._charge(found.st_size)
+            self._mark(path, found)
             size, digest = _hash(fd, f"{self.root}/{path}", found)
         finally:
             os.close(fd)
         self.files.append(
             FileRecord(path=path, executable=bool(found.st_mode & stat.S_IXUSR), size=size, sha256=digest)
         )
+
+    def _mark(self, path: str, found: os.stat_result) -> None:
+        if self._marks is None:
+            return
+        if len(self._marks) >= _MARKED or max(found.st_mtime_ns, found.st_ctime_ns) > self._settled_before:
+            self._marks = None
+        else:
+            self._marks.append((f"{self.root}/{path}".rstrip("/") or "/", _mark_of(found)))
 
     def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
         for entry in found:
@@ -213,6 +270,10 @@ class _Walk:
             raise LimitExceededError(
                 "files in one skill", MAX_FILES, len(self.files) + 1, "keep large data outside the skill"
             )
+
+
+def _mark_of(found: os.stat_result) -> _Mark:
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev, found.st_mode)
 
 
 def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:

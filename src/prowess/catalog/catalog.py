@@ -20,6 +20,7 @@ TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prowess._internal.tree_digest import TreeStamp
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.notice import Notice
     from prowess.catalog.resolution import Resolution
@@ -31,6 +32,16 @@ if TYPE_CHECKING:
 _READ_ATTEMPTS = 3
 _KEPT_SKILLS = 256  # read in full; the one that was read first makes place
 _SHOWN_NAMES = 5
+
+
+class _Known:
+    """A skill that was read in full: how its files looked to `stat` then, and the entry that it agrees with."""
+
+    __slots__ = ("entry", "skill", "stamp")
+
+    def __init__(self, skill: Skill, stamp: TreeStamp | None) -> None:
+        self.skill, self.stamp = skill, stamp
+        self.entry: SkillEntry | None = None
 
 
 class Catalog:
@@ -52,7 +63,7 @@ class Catalog:
         self._sources: tuple[CatalogSource, ...] = tuple(sorted(sources, key=lambda source: source.layer.rank))
         self._trust_project = trust_project
         self._lock = allocate_lock()
-        self._read: dict[str, Skill] = {}
+        self._read: dict[str, _Known] = {}
         self._generation = 0
         self._index = self._look(None)
 
@@ -189,41 +200,56 @@ class Catalog:
 
         entry = self.get(name, location)
         try:
-            skill = self._snapshot(entry)
+            known = self._snapshot(entry)
         except (OSError, SkillParseError, UnavailableError):
             self.refresh()
             entry = self.get(name, location)
-            skill = self._snapshot(entry)
+            known = self._snapshot(entry)
+        skill = known.skill
         if skill.name != entry.name or skill.description != entry.description:
             self.refresh()
             if self.get(name, location).root_dir != entry.root_dir:
                 return self.skill(name, location)
+        else:
+            known.entry = entry
         return skill
 
-    def _snapshot(self, entry: SkillEntry) -> Skill:
+    def at_rest(self, entry: SkillEntry) -> Skill | None:
+        """Return what `skill` would for this listed entry where a few calls of `stat` show that nothing has moved.
+
+        Opens and reads nothing. None says only that `skill` has to look for itself.
+        """
+        known = self._read.get(entry.root_dir)
+        if known is None or known.entry is not entry or known.stamp is None or not known.stamp.holds():
+            return None
+        return known.skill
+
+    def _snapshot(self, entry: SkillEntry) -> _Known:
         # Imported here: a listing does not need the full reader.
-        from prowess._internal.tree_digest import read_tree
+        from prowess._internal.tree_digest import read_stamped_tree
         from prowess.errors import UnavailableError
         from prowess.format.reading import read_skill
 
         directory = entry.root_dir
-        before = read_tree(directory)
+        before, stamp = read_stamped_tree(directory)
         known = self._read.get(directory)
-        if known is not None and known.manifest == before:
+        if known is not None and known.skill.manifest == before:
+            known.stamp = stamp
             return known
         for _ in range(_READ_ATTEMPTS):
             skill = read_skill(directory, profile="lenient")
+            after, stamp = read_stamped_tree(directory)
             # Equal before and after, and the text that was parsed is the file that was hashed: nothing moved between.
-            if skill.manifest == before == read_tree(directory) and _is_consistent(skill):
-                self._keep(directory, skill)
-                return skill
-            before = read_tree(directory)
+            if skill.manifest == before == after and _is_consistent(skill):
+                return self._keep(directory, _Known(skill, stamp))
+            before = after
         raise UnavailableError(f"skill {entry.name!r} is being written to; a stable copy of it", 1)
 
-    def _keep(self, directory: str, skill: Skill) -> None:
+    def _keep(self, directory: str, known: _Known) -> _Known:
         if len(self._read) >= _KEPT_SKILLS:
             self._read.pop(next(iter(self._read)), None)
-        self._read[directory] = skill
+        self._read[directory] = known
+        return known
 
     # ── looking again ──────────────────────────────────────────────────────────────────────────────────
 
@@ -231,11 +257,12 @@ class Catalog:
         """Look at the sources again. Readers see the old index or the new one; unchanged entries stay as they are."""
         with self._lock:
             index = self._look(self._index)
-            if index.differs_from(self._index):
+            # The index before its number: whoever keeps something under a number never keeps what an older index said.
+            differs, self._index = index.differs_from(self._index), index
+            if differs:
                 self._generation += 1
                 listed = {entry.root_dir for entry in index.copies}
-                self._read = {path: skill for path, skill in self._read.items() if path in listed}
-            self._index = index
+                self._read = {path: known for path, known in self._read.items() if path in listed}
 
     def _look(self, previous: CatalogIndex | None) -> CatalogIndex:
         started = time.time_ns()

@@ -89,7 +89,10 @@ class SkillEntry:
     @property
     def root_dir(self) -> str:
         """The real path of the skill's directory: its identity."""
-        return os.path.join(self._source.root, self._relative) if self._relative else self._source.root
+        root, relative = self._source.root, self._relative
+        if not relative or relative[0] == "/" or root[-1] == "/" or os.name != "posix":
+            return os.path.join(root, relative) if relative else root
+        return f"{root}/{relative}"  # what join would give, asked for several times a call
 
     @property
     def location(self) -> str:

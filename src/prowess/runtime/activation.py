@@ -84,6 +84,8 @@ class Activator:
                 return loaded(state, ready, mode, context.cap)
 
             activation = await self._activate(before, taken, step, call_id)
+        if not others:
+            return activation
         kept = (receipts.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
 
@@ -167,20 +169,27 @@ class Activator:
         notices: list[Notice] = []
         ready: list[Snapshot] = []
         for snapshot in taken:
-            skill, remark = (snapshot.skill, None) if snapshot not in fresh else await self._commands(snapshot, call_id)
+            if "!`" not in snapshot.body or snapshot not in fresh:
+                ready.append(snapshot)
+                continue
+            skill, remark = await self._commands(snapshot, call_id)
             ready.append(replace(snapshot, skill=skill))
             notices += [] if remark is None else [remark]
         skills = [snapshot.skill for snapshot in ready]
+
+        planned = step(before, skills)  # refused here, before anything has ended
 
         def change(state: SessionState) -> Transition:
             for skill in skills:
                 # Removed from the catalog while it was read: then it must not become active.
                 if not context.keeper.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
-            return step(state, skills)
+            return planned if state is before else step(state, skills)
 
-        leaving = change(before).unloaded  # refused here, before anything has ended
-        failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
+        failures: list[HookFailure] = []
+        if leaving := planned.unloaded:
+            change(before)  # as above
+            failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await context.keeper.change(change)
         context.snapshots.keep_only(done.state.active)
         for skill in skills:
@@ -231,8 +240,7 @@ class Activator:
     async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Run the commands in a body, where the host allows it."""
         context, skill = self._context, snapshot.skill
-        # A thread only for the few bodies that may hold one.
-        found = await to_thread.run_sync(commands, snapshot.body) if "!`" in snapshot.body else ()
+        found = await to_thread.run_sync(commands, snapshot.body)
         if not found:
             return skill, None
         if not context.commands or context.sandbox is None:
@@ -253,6 +261,10 @@ class Activator:
 
     async def _take(self, entry: SkillEntry, call_id: str) -> Snapshot:
         await self._context.events.tell(SkillLoading, call_id, entry.name)
+        # A thread only where something must be read: what is at rest takes a few calls of stat.
+        known = self._context.snapshots.retake(entry)
+        if known is not None:
+            return known
         return await to_thread.run_sync(self._context.snapshots.take, entry.name, entry.location)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -22,7 +23,6 @@ from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
 from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.state import SessionState, Transition, loaded
-from prowess.runtime.visibility import Offer
 from prowess.tools.trail import append
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from prowess.runtime.options import Body
     from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
-    from prowess.runtime.visibility import By, Visibility
+    from prowess.runtime.visibility import By, Offer, Visibility
 
 AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
 
@@ -77,7 +77,7 @@ class SessionContext:
     inherited: tuple[Restriction, ...] = ()
     approvals: ApprovalMemory = field(default_factory=ApprovalMemory)
     rendering: Rendering = field(default_factory=Rendering)
-    loading: anyio.Lock = field(default_factory=anyio.Lock)
+    loading: anyio.Lock = field(default_factory=partial(anyio.Lock, fast_acquire=True))  # the door yields already
 
     async def choose(self, name: str | None) -> ActiveSkill:
         """Return the active skill of this name, or the most recently loaded one.
@@ -107,7 +107,7 @@ class SessionContext:
             SkillNotFoundError, InvalidArgumentsError: see `Visibility.require_open` and `listed`.
         """
         entry = await self.listed(name, location, by)
-        return Offer(entry, self.visibility.require_open(entry.name, entry.properties, by))
+        return self.visibility.offer(entry, by)
 
     async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
         """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.

@@ -25,6 +25,7 @@ from prowess.runtime import receipts
 from prowess.runtime.skill_process import file_of, run_beside_skill
 from prowess.runtime.state import SessionState, Transition
 from prowess.tools import Allow, Refuse, require_door, wire_name
+from prowess.tools.gates import ALLOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -191,14 +192,14 @@ class ToolHookGate:
     async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
         """Refuse a call that a hook refuses."""
         if spec.name == ALWAYS_CALLABLE:
-            return Allow()
+            return ALLOW
         for skill in _hooked(await self._context.keeper.current(), "PreToolUse"):
             try:
                 about = {"tool": call.name, "arguments": dict(call.arguments)}
                 await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
             except HookFailedError as error:
                 return Refuse(error=error, rule=f"hook:{error.event}", skill=skill.name)
-        return Allow()
+        return ALLOW
 
 
 class HookedTool:

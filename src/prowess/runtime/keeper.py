@@ -51,6 +51,7 @@ class StateKeeper:
         self.is_listed, self._ended, self._clock = listed, ended, clock
         self._opened = self._gone = False
         self._removed: list[str] = []
+        self._read: tuple[str, SessionState] = ("", SessionState())  # the last text of the store, and what it says
         self.state = SessionState()
 
     async def touch(self) -> None:
@@ -68,7 +69,11 @@ class StateKeeper:
             SessionNotFoundError: expired, closed or deleted.
             StoreError: the store cannot be used.
         """
-        return (await self.change(lambda state: Transition(state=state))).state
+        stored = self._understood((await self._row()).state)
+        if not all(map(self.is_listed, stored.active)):
+            return (await self.change(lambda state: Transition(state=state))).state
+        self.state = stored
+        return stored
 
     async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
         """Apply a transition to the newest state and store the result.
@@ -81,10 +86,10 @@ class StateKeeper:
         """
         for attempt in range(_ATTEMPTS):
             row = await self._row()
-            stored = from_json(row.state)
-            kept = pruned(stored, self.is_listed)
-            step = transition(kept.state)
-            if step.state == stored:
+            stored = self._understood(row.state)
+            pruning = None if all(map(self.is_listed, stored.active)) else pruned(stored, self.is_listed)
+            step = transition(stored if pruning is None else pruning.state)
+            if step.state is stored or step.state == stored:
                 self.state = stored
                 return step
             written = SessionRow(
@@ -95,7 +100,8 @@ class StateKeeper:
             )
             if await self._store.replace(written, expected_version=row.version):
                 self.state = step.state
-                self._removed.extend(kept.unloaded)
+                self._read = (written.state, step.state)
+                self._removed.extend(() if pruning is None else pruning.unloaded)
                 return step
             # Random, so that two writers do not meet again; none at first, when the other has usually finished.
             await anyio.sleep(random.uniform(0, _LONGEST_PAUSE) if attempt else 0)  # noqa: S311 -- no secret
@@ -113,6 +119,14 @@ class StateKeeper:
         self._gone, self.state = True, SessionState()
         await self._store.delete(self._session_id)
         await self._ended([self._session_id])
+
+    def _understood(self, text: str) -> SessionState:
+        """Read a stored text, once: most looks at the store find what the last one found."""
+        known, state = self._read
+        if text != known:
+            state = from_json(text)
+            self._read = (text, state)
+        return state
 
     async def _row(self) -> SessionRow:
         if self._gone:

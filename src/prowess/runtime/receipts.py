@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -145,7 +146,7 @@ def receipt(
             "location": skill.location if context.expose_location else None,
             "root_dir": skill.root_dir if context.expose_location else None,
             "digest": skill.digest,
-            "properties": dict(skill.properties),
+            "properties": _copied(skill.properties),
             "allowed_tools_mode": context.mode_of(skill),
         }
         if contents is not None:
@@ -156,3 +157,8 @@ def receipt(
         "unloaded_skills": list(unloaded),
         "notices": [notice.as_dict() for notice in notices],
     }
+
+
+def _copied(properties: Mapping[str, object]) -> dict[str, object]:
+    """Return a copy: a caller may do with a result as it likes, and the session keeps its own."""
+    return {key: value if isinstance(value, str) else deepcopy(value) for key, value in properties.items()}

@@ -182,6 +182,7 @@ class Session:
         )
         policy = Policy() if policy is None else policy
         self._catalog = catalog
+        self._listed: tuple[int, set[tuple[str, str]]] = (-1, set())
         self._exposed = checked(exposure)
         self._context = SessionContext(
             session_id=self._session_id,
@@ -549,10 +550,17 @@ class Session:
         return (await self.call(tool, given)).unwrap()
 
     def _is_listed(self, skill: ActiveSkill) -> bool:
-        try:
-            self._catalog.get(skill.name, skill.location)
-        except SkillNotFoundError:
-            return False
+        # Asked several times a call, about every active skill; what the catalog says changes with its number alone.
+        generation = self._catalog.generation
+        if self._listed[0] != generation:
+            self._listed = (generation, set())
+        known = self._listed[1]
+        if (skill.name, skill.location) not in known:
+            try:
+                self._catalog.get(skill.name, skill.location)
+            except SkillNotFoundError:
+                return False
+            known.add((skill.name, skill.location))
         return is_there(skill.location)
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from prowess._internal.tree_digest import TreeManifest
     from prowess.catalog import Catalog
+    from prowess.catalog.entry import SkillEntry
+    from prowess.format.skill import Skill
 
+_KEPT = 64  # more than any session has active skills
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -36,13 +39,23 @@ class Snapshot:
     text: str
 
 
+@dataclass(slots=True, kw_only=True)
+class _Taken:
+    """A snapshot, what it was made from, and signature and digest of SKILL.md as it was then."""
+
+    skill: Skill
+    snapshot: Snapshot
+    seen: tuple[int, str] | None = None
+
+
 class Snapshots:
-    """Bodies and manifests of this process, for one session. Every method may read the disk and blocks."""
+    """Bodies and manifests of this process, for one session. Methods may read the disk and block."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._bodies: dict[tuple[str, str], str] = {}
         self._manifests: dict[tuple[str, str], TreeManifest] = {}
+        self._taken: dict[str, _Taken] = {}  # the texts in it are those that the catalog keeps
         self._seen: dict[str, tuple[int, str]] = {}  # location -> signature and digest of the file as last looked at
 
     def take(self, name: str, location: str | None = None) -> Snapshot:
@@ -55,24 +68,30 @@ class Snapshots:
         """
         signature = _signature_of(self._catalog.get(name, location).location)  # before it is read: never too new
         skill = self._catalog.skill(name, location)
-        entry = self._catalog.get(name, skill.location)
-        manifest, content_digest = skill.manifest, skill.manifest.content_digest
-        active = ActiveSkill(
-            name=entry.name,
-            key=entry.key,
-            location=entry.location,
-            root_dir=entry.root_dir,
-            digest=skill.digest,
-            content_digest=content_digest,
-            document_digest=skill.document_digest,
-            obstacle=manifest.obstacles[0] if manifest.obstacles else None,
-            properties=skill.frontmatter.properties(),
-        )
-        snapshot = Snapshot(skill=active, manifest=manifest, body=skill.body, text=skill.document.text)
-        self.keep(snapshot)
+        taken = _Taken(skill=skill, snapshot=_snapshot(self._catalog.get(name, skill.location), skill))
         if signature is not None:
-            self._seen[active.location] = (signature, active.document_digest)
-        return snapshot
+            taken.seen = (signature, skill.document_digest)
+        if len(self._taken) >= _KEPT:
+            self._taken.pop(next(iter(self._taken)), None)
+        self._taken[taken.snapshot.skill.location] = taken
+        self._remember(taken)
+        return taken.snapshot
+
+    def retake(self, entry: SkillEntry) -> Snapshot | None:
+        """Return what `take` returned before, where a few calls of `stat` show that nothing has moved since.
+
+        None says only that `take` has to look for itself. Does not block.
+        """
+        taken = self._taken.get(entry.location)
+        if taken is None or taken.skill is not self._catalog.at_rest(entry):
+            return None
+        self._remember(taken)
+        return taken.snapshot
+
+    def _remember(self, taken: _Taken) -> None:
+        self.keep(taken.snapshot)
+        if taken.seen is not None:
+            self._seen[taken.snapshot.skill.location] = taken.seen
 
     def keep(self, snapshot: Snapshot) -> None:
         """Remember a snapshot that was taken here, or by another session."""
@@ -139,6 +158,22 @@ class Snapshots:
         self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
         self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
         self._seen = {skill.location: seen for skill in active if (seen := self._seen.get(skill.location)) is not None}
+
+
+def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
+    manifest = skill.manifest
+    active = ActiveSkill(
+        name=entry.name,
+        key=entry.key,
+        location=entry.location,
+        root_dir=entry.root_dir,
+        digest=skill.digest,
+        content_digest=manifest.content_digest,
+        document_digest=skill.document_digest,
+        obstacle=manifest.obstacles[0] if manifest.obstacles else None,
+        properties=skill.frontmatter.properties(),
+    )
+    return Snapshot(skill=active, manifest=manifest, body=skill.body, text=skill.document.text)
 
 
 def _signature_of(location: str) -> int | None:

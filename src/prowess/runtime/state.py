@@ -46,6 +46,7 @@ class ActiveSkill:
     properties: Mapping[str, Any] = field(default_factory=dict)
     args: str | None = None
     outputs: tuple[str, ...] = ()
+    spelled: str | None = field(default=None, init=False, compare=False, repr=False)  # what a store keeps, made once
 
     @property
     def allowed_tools(self) -> object:
@@ -159,7 +160,8 @@ def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transiti
 
 
 def _with(state: SessionState, active: tuple[ActiveSkill, ...]) -> SessionState:
-    return replace(state, active=active, stack=still_on_stack(state.stack, {skill.key for skill in active}))
+    stack = still_on_stack(state.stack, {skill.key for skill in active}) if state.stack else ()
+    return SessionState(active=active, stack=stack, finished=state.finished)
 
 
 def _continued(skill: ActiveSkill, before: ActiveSkill | None) -> ActiveSkill:
@@ -168,9 +170,22 @@ def _continued(skill: ActiveSkill, before: ActiveSkill | None) -> ActiveSkill:
     return replace(skill, args=before.args, outputs=before.outputs)
 
 
+# ASCII, so that a path with bytes that are not UTF-8 survives every store.
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def to_json(state: SessionState) -> str:
     """Write the state as one JSON text for a store."""
-    active = [
+    active = ",".join(map(_skill_json, state.active))
+    stack = _ENCODE(state.stack) if state.stack else "[]"
+    finished = _ENCODE(state.finished) if state.finished else "[]"
+    return f'{{"schema":{SCHEMA},"active":[{active}],"stack":{stack},"finished":{finished}}}'
+
+
+def _skill_json(skill: ActiveSkill) -> str:
+    if skill.spelled is not None:
+        return skill.spelled
+    text = _ENCODE(
         {
             "name": skill.name,
             "key": skill.key,
@@ -182,13 +197,11 @@ def to_json(state: SessionState) -> str:
             "obstacle": skill.obstacle,
             "properties": dict(skill.properties),
             "args": skill.args,
-            "outputs": list(skill.outputs),
+            "outputs": skill.outputs,
         }
-        for skill in state.active
-    ]
-    value = {"schema": SCHEMA, "active": active, "stack": list(state.stack), "finished": list(state.finished)}
-    # ASCII, so that a path with bytes that are not UTF-8 survives every store.
-    return json.dumps(value, separators=(",", ":"))
+    )
+    object.__setattr__(skill, "spelled", text)
+    return text
 
 
 def from_json(text: str) -> SessionState:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 By = Literal["model", "user"]
 
+_KEPT = 256
 _BOTH: tuple[By, ...] = ("model", "user")
 _MODEL_CLOSED = "only a person can start it"
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
@@ -44,6 +45,7 @@ class Visibility:
         self._catalog, self._forks = catalog, forks
         self._entries: tuple[SkillEntry, ...] | None = None
         self._open: dict[By, tuple[Offer, ...]] = {}
+        self._offers: dict[str, Offer] = {}  # by location, of what was asked for by name
 
     def offers(self, by: By) -> tuple[Offer, ...]:
         """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
@@ -58,6 +60,16 @@ class Visibility:
         """Return their names, sorted."""
         return tuple(offer.entry.name for offer in self.offers(by))
 
+    def offer(self, entry: SkillEntry, by: By) -> Offer:
+        """Return a listed skill that may be started; the errors are those of `require_open`."""
+        known = self._offers.get(entry.location)
+        if known is None or known.entry is not entry:
+            if len(self._offers) >= _KEPT:
+                self._offers.clear()
+            known = self._offers[entry.location] = Offer(entry, extended_fields(entry.properties))
+        self._require(entry.name, known.fields, by)
+        return known
+
     def require_open(self, name: str, properties: Mapping[str, object], by: By) -> ExtendedFields:
         """Return the fields of a skill that may be started.
 
@@ -66,11 +78,15 @@ class Visibility:
             InvalidArgumentsError: it is closed to the user; people may know why.
         """
         fields = extended_fields(properties)
+        self._require(name, fields, by)
+        return fields
+
+    @staticmethod
+    def _require(name: str, fields: ExtendedFields, by: By) -> None:
         if by == "model" and fields.disable_model_invocation:
             raise SkillNotFoundError(name, reason=_MODEL_CLOSED)
         if by == "user" and not fields.user_invocable:
             raise InvalidArgumentsError((f"skill {name!r} cannot be invoked by a person: {_USER_CLOSED}",))
-        return fields
 
     def not_found(self, error: SkillNotFoundError, by: By) -> SkillNotFoundError:
         """Return the error with suggestions from the open skills alone."""

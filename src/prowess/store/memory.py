@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import replace as changed
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from prowess.errors import StoreError
 from prowess.store.kept_event import KeptEvent
-
-if TYPE_CHECKING:
-    from prowess.store.session_row import SessionRow
+from prowess.store.session_row import SessionRow
 
 URL = "memory:"
 
@@ -56,7 +52,10 @@ class MemorySessionStore:
             if session_id not in rows:
                 return False
             row = rows[session_id]
-            rows[session_id] = changed(row, touched_at=max(row.touched_at, at))
+            if at > row.touched_at:
+                rows[session_id] = SessionRow(
+                    session_id=session_id, version=row.version, state=row.state, touched_at=at
+                )
             return True
 
     async def delete(self, session_id: str) -> bool:

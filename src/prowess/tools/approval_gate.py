@@ -19,7 +19,7 @@ from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.policy.decision import Ask, Deny, strictest
 from prowess.policy.restriction import decide
 from prowess.policy.rule import PolicyCall
-from prowess.tools.gates import Allow, Refuse
+from prowess.tools.gates import ALLOW, Allow, Refuse
 from prowess.tools.trail import shortened
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class ApprovalGate:
         if isinstance(decision, Deny):  # only where this gate stands without the policy gate before it
             return Refuse(error=PolicyDeniedError(decision.rule, decision.reason), rule=decision.rule)
         if isinstance(decision, policy_decision.Allow):
-            return Allow()
+            return ALLOW
         active = await self._active()
         rule = decision.rule if decision.origin is None else str(decision.origin)
         if decision.by_default and (skill := self._preapproved_by(call, active)) is not None:

@@ -8,7 +8,6 @@ this process that means harm has other ways.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,8 +15,6 @@ from typing import TYPE_CHECKING
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from prowess.tools.call import ToolCall
     from prowess.tools.spec import Tool
     from prowess.tools.usage import Usage
@@ -47,16 +44,20 @@ class Passage:
 _passage: ContextVar[Passage | None] = ContextVar("prowess_passage", default=None)
 
 
-@contextmanager
-def passage(tool: Tool, call: ToolCall, usage: Usage) -> Iterator[None]:
+class passage:  # noqa: N801 -- used as a function; a class costs a call less than a generator does
     """Let this call through to this tool, and to what it wraps. For executors."""
-    opened = Passage(tool=tool, call=call, usage=usage)
-    token = _passage.set(opened)
-    try:
-        yield
-    finally:
-        opened.open = False
-        _passage.reset(token)
+
+    __slots__ = ("_opened", "_token")
+
+    def __init__(self, tool: Tool, call: ToolCall, usage: Usage) -> None:
+        self._opened = Passage(tool=tool, call=call, usage=usage)
+
+    def __enter__(self) -> None:
+        self._token = _passage.set(self._opened)
+
+    def __exit__(self, *failure: object) -> None:
+        self._opened.open = False
+        _passage.reset(self._token)
 
 
 def current_passage() -> Passage | None:

@@ -18,9 +18,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
+from prowess.tools.call import ToolCall
 from prowess.tools.door import passage
 from prowess.tools.gates import Refuse
 from prowess.tools.names import spelling_table
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from prowess.policy.audit_event import AuditLog
-    from prowess.tools.call import ToolCall
     from prowess.tools.gates import Gate
     from prowess.tools.spec import Tool, ToolSpec
     from prowess.tools.witness import CallWitness, Outcome
@@ -115,15 +116,18 @@ class ToolExecutor:
         """Run one call and return its result; only cancellation raises."""
         begun = self._clock()
         # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
-        call = replace(call, id=shortened(call.id))
+        if (short := shortened(call.id)) != call.id:
+            call = replace(call, id=short)
         trail = Trail(self._audit, call, self._session_id)
         digest: str | None = None
         try:
             digest = trail.measure(call.arguments, _canonical(call.arguments))
+            # The one place where every call lets other tasks run and can be cancelled: what follows may never wait.
+            await checkpoint()
             tool = self.resolve(call.name)
             trail.tool = tool.spec.name
             arguments = _fitting(call, tool.spec)
-            ready = replace(call, name=tool.spec.name, arguments=arguments)
+            ready = ToolCall(id=call.id, name=tool.spec.name, arguments=arguments)
             await self._pass_gates(ready, tool.spec, trail)
         except SkillError as error:
             remark = await _record_refusal(trail, error)
@@ -237,6 +241,8 @@ async def _attempt(tool: Tool, call: ToolCall, usage: Usage) -> Mapping[str, obj
 
 
 def _with_usage(result: ToolResult, usage: Usage) -> ToolResult:
+    if usage.is_empty:
+        return result
     return replace(
         result,
         tokens_used=usage.tokens,

@@ -24,6 +24,9 @@ class Allow:
     by: str | None = None
 
 
+ALLOW = Allow()  # all are alike, and every call passes several gates
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse:
     """The call is not run; the result carries `error`, the audit log its code, `rule` and the `skill` behind it.

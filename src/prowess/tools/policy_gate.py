@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prowess.errors import PolicyDeniedError
 from prowess.policy.decision import Ask, Deny
 from prowess.policy.rule import PolicyCall
-from prowess.tools.gates import Allow, Refuse
+from prowess.tools.gates import ALLOW, Allow, Refuse
 
 if TYPE_CHECKING:
     from prowess.policy.policy import Policy
@@ -29,5 +29,5 @@ class PolicyGate:
             rule = decision.rule if decision.origin is None else str(decision.origin)
             return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
         if isinstance(decision, Ask):
-            return Allow()
+            return ALLOW
         return Allow(by=decision.rule if decision.origin is None else str(decision.origin))

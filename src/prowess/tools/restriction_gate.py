@@ -13,7 +13,7 @@ from prowess.errors import ToolNotAllowedError
 from prowess.policy.decision import Deny
 from prowess.policy.restriction import Restriction, decide
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
-from prowess.tools.gates import Allow, Refuse
+from prowess.tools.gates import ALLOW, Allow, Refuse
 
 if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
@@ -32,10 +32,10 @@ class RestrictionGate:
         """Refuse what an active skill does not permit."""
         del spec
         if canonical_tool_name(call.name) in SKILL_TOOLS:  # never restricted, so nobody has to look what is active
-            return Allow()
+            return ALLOW
         decision = decide(call.name, call.arguments, await self._active(), self._workspace)
         if isinstance(decision, Deny):
             skill = decision.skill or ""
             error = ToolNotAllowedError(call.name, skill, decision.reason)
             return Refuse(error=error, rule=decision.rule, skill=skill)
-        return Allow()
+        return ALLOW

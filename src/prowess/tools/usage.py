@@ -26,6 +26,11 @@ class Usage:
     approved_by: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to report."""
+        return not (self.tokens or self.cost_usd or self.retry_count or self.cached)
+
     def add(self, *, tokens: int = 0, cost_usd: float = 0.0, retries: int = 0) -> None:
         """Add to the meter; safe from several threads. ValueError for an amount below zero."""
         if tokens < 0 or cost_usd < 0 or retries < 0:
