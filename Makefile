@@ -8,7 +8,7 @@ COMMAND_LINES ?= 100000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts reference bench peers fuzz clean
+.PHONY: help setup demo test check docs receipts reference bench peers local fuzz clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ bench: setup ## Measure, and compare with what the README states
 
 peers: setup ## See other people's clients and servers agree with ours, each in an environment of its own
 	@tools/peers.sh
+
+local: setup ## Test the offline model in an environment of its own (127 MB of wheels), run it, and write its page
+	@tools/local.sh
 
 fuzz: setup ## Put 200 000 documents through the parser and 100 000 command lines through bash (DOCUMENTS=, COMMAND_LINES=)
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests

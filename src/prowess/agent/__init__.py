@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from prowess.agent.agent import Agent
+from prowess.agent.agent import Agent, model_named
 from prowess.agent.create_skill import CreateSkillTool
 from prowess.agent.forks import AgentForkRunner
 from prowess.agent.instructions import SystemPrompt, system_prompt
+from prowess.agent.local import LocalModel
 from prowess.agent.model import (
     AssistantMessage,
     Message,
@@ -46,6 +47,7 @@ __all__ = [
     "CallStarted",
     "CreateSkillTool",
     "Ended",
+    "LocalModel",
     "Message",
     "Model",
     "ModelError",
@@ -65,5 +67,6 @@ __all__ = [
     "TurnStarted",
     "Usage",
     "UserMessage",
+    "model_named",
     "system_prompt",
 ]

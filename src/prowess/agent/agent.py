@@ -16,6 +16,7 @@ import anyio
 from prowess.agent.create_skill import CreateSkillTool
 from prowess.agent.forks import AgentForkRunner
 from prowess.agent.instructions import ROLE, SystemPrompt, system_prompt
+from prowess.agent.local.model import PREFIX, LocalModel
 from prowess.agent.result import AgentStep, Budget
 from prowess.agent.transcript import Transcript
 from prowess.agent.turn_loop import TurnLoop
@@ -38,7 +39,7 @@ MAX_TURNS = 50
 
 
 class Agent:
-    """Runs tasks with `model`, a `Model` or the name of one that pydantic-ai reaches (`provider:name`).
+    """Runs tasks with `model`, a `Model` or the name of one (`model_named`).
 
     A model that is an async context manager is open during each run, and only then.
 
@@ -73,7 +74,7 @@ class Agent:
     ) -> None:
         if max_turns < 1:
             raise InvalidArgumentsError(("max_turns must be at least 1",))
-        self._model = _reached(model) if isinstance(model, str) else model
+        self._model = model_named(model) if isinstance(model, str) else model
         self._models = dict(models or {})
         self._catalog, self._role, self._max_turns = catalog, role, max_turns
         self._budget = budget or Budget()
@@ -193,7 +194,14 @@ class Agent:
                 await told
 
 
-def _reached(name: str) -> Model:
+def model_named(name: str) -> Model:
+    """Return the model `local:smollm2-135m`, or the one that pydantic-ai reaches by `provider:name`.
+
+    Raises:
+        InvalidArgumentsError: there is none of this name, or what it needs is not installed.
+    """
+    if name.startswith(PREFIX):
+        return LocalModel.named(name)
     # Imported here, not at the top: pydantic-ai is an extra, and slow to load.
     from prowess.agent.pydantic_ai_model import PydanticAIModel
 

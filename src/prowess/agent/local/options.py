@@ -1,0 +1,196 @@
+"""What could be done next: a few options, found by the words that the task shares with skills and tools.
+
+This is the lexical half of the offline model. A language model of this size can pick one of a handful of things; it
+cannot find them. Every option is a call that was not made yet, and calls are counted, so that no choice whatever keeps
+a run going: after `MOST_CALLS` calls there is nothing left but to answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from prowess.agent.local.situation import Situation
+    from prowess.tools import ToolSpec
+
+MOST_CALLS = 6  # of one run
+MOST_SKILLS, MOST_ACTIONS, MOST_BLOCKS = 3, 4, 4  # options of one question, beside "none" and "answer"
+_MOST_RUNS, _MOST_READS = 3, 2
+_MOST_FILES, _PAIR = 3, 2
+_MOST_PATHS = 20  # of scripts, and of references, that are looked at
+_LONGEST_LABEL = 80  # characters
+_SHORT = 3  # letters of a word that keeps its s
+
+_WORD = re.compile(r"[^\W_]+")
+_FILE = re.compile(r"(?<![\w/.-])[\w][\w./-]*\.[A-Za-z]\w{0,9}(?![\w/])")
+_SCRIPT = re.compile(r"\bscripts/[\w./-]*\w")
+_RESOURCE = re.compile(r"\b(?:references|assets)/[\w./-]*\w")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)(?:[ =]([\w./:-]+))?")
+_QUOTED = re.compile(r"[\"'\u201c]([^\"'\u201c\u201d\n]{1,200})[\"'\u201d]")
+_COMMON = frozenset(
+    {
+        *("a", "an", "and", "are", "as", "ask", "at", "be", "by", "can", "did", "do", "does", "each", "for", "from"),
+        *("had", "has", "have", "how", "i", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on", "or"),
+        *("our", "please", "so", "some", "than", "that", "the", "their", "them", "there", "these", "this", "those"),
+        *("to", "us", "use", "user", "want", "was", "we", "were", "what", "when", "where", "which", "who", "why"),
+        *("will", "with", "you", "your"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """Something that could be done: `label` is what the language model chooses by; without a tool it is no call."""
+
+    label: str
+    tool: str | None = None
+    arguments: Mapping[str, object] | None = None
+    text: str = ""
+
+
+def skill_options(now: Situation) -> list[Option]:
+    """Return the skills that the task points to, best first; none once anything was done."""
+    if now.done or now.body is not None or not {"skills.load", "skill"} & set(now.tools):
+        return []
+    texts = [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills]
+    scores = _scores(now.task, texts)
+    best = sorted((-score, place) for place, score in enumerate(scores) if score > 0)[:MOST_SKILLS]
+    found = []
+    for _, place in best:
+        skill = now.skills[place]
+        tool, arguments = _start(now, skill.name)
+        found.append(Option(label=skill.name, tool=tool, arguments=arguments, text=skill.description))
+    return found
+
+
+def actions(now: Situation) -> list[Option]:
+    """Return the calls that the skill, or without one the tools, make possible now; best first, none twice."""
+    if len(now.done) >= MOST_CALLS:
+        return []
+    made = [(done.tool, done.arguments) for done in now.done]
+    wanted = list(_of_the_skill(now, now.body) if now.body is not None else _of_the_tools(now))
+    fresh = [option for option in wanted if (option.tool, option.arguments) not in made]
+    # Scripts in the order of the instructions; among the rest what the task points to comes first.
+    scores = _scores(now.task, [option.label for option in fresh])
+    order = sorted(range(len(fresh)), key=lambda place: (fresh[place].tool != "skills.run_script", -scores[place]))
+    return [fresh[place] for place in order[:MOST_ACTIONS]]
+
+
+def blocks(now: Situation) -> list[Option]:
+    """Return the parts of what was found out that the task points to, in their order; the answer quotes one of them."""
+    parts: dict[str, None] = {}
+    for done in now.done:
+        if done.worked:
+            parts.update(dict.fromkeys(part for part in re.split(r"\n\s*\n", done.output) if part.strip()))
+    texts = list(parts)
+    scores = _scores(now.task, texts)
+    best = sorted(sorted(range(len(texts)), key=lambda place: (-scores[place], place))[:MOST_BLOCKS])
+    return distinct(Option(label=texts[place], text=texts[place]) for place in best)
+
+
+def distinct(options: Iterable[Option]) -> list[Option]:
+    """Return options whose labels are one short line each, and no two alike."""
+    found: dict[str, Option] = {}
+    for option in options:
+        line = " ".join(option.label.split())
+        short = label = line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
+        for number in itertools.count(2):
+            if label not in found:
+                break
+            label = f"{short} ({number})"
+        found[label] = Option(label=label, tool=option.tool, arguments=option.arguments, text=option.text)
+    return list(found.values())
+
+
+def words(text: str) -> list[str]:
+    """Return the words that tell texts apart, folded and without a plural s."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [
+        word[:-1] if len(word) > _SHORT and word.endswith("s") else word
+        for word in _WORD.findall(folded)
+        if word not in _COMMON
+    ]
+
+
+def _scores(task: str, texts: Sequence[str]) -> list[float]:
+    """Rate texts by the words they share with the task: a word that few of them have counts more."""
+    held = [words(text) for text in texts]
+    asked = set(words(task))
+    among = {word: sum(word in have for have in held) for word in asked}
+    return [
+        sum(math.log(1 + len(texts) / among[word]) * min(have.count(word), 3) for word in asked if word in have)
+        for have in map(list, held)
+    ]
+
+
+def _start(now: Situation, name: str) -> tuple[str, dict[str, object]]:
+    """Return the call that starts a skill: what runs in a sub-agent is told the task, and cannot be loaded."""
+    if "skills.load" in now.tools:
+        schema = now.tools["skill"].input_schema["properties"] if "skill" in now.tools else {}
+        forks = schema.get("skill", {}).get("enum", ()) if isinstance(schema, dict) else ()
+        if name not in forks:
+            return "skills.load", {"names": [name]}
+    return "skill", {"skill": name, "args": now.task}
+
+
+def _of_the_skill(now: Situation, body: str) -> Iterator[Option]:
+    runs = [done for done in now.done if done.tool == "skills.run_script"]
+    if "skills.run_script" in now.tools and len(runs) < _MOST_RUNS and not any(done.worked for done in runs):
+        lists = list(_argument_lists(now.task, body))
+        for path in list(dict.fromkeys(_SCRIPT.findall(body)))[:_MOST_PATHS]:
+            for args in lists:
+                arguments: dict[str, object] = {"path": path, "args": args}
+                yield Option(label=" ".join(["run", path, *args]), tool="skills.run_script", arguments=arguments)
+    reads = [done for done in now.done if done.tool == "skills.read"]
+    if "skills.read" in now.tools and len(reads) < _MOST_READS:
+        for path in list(dict.fromkeys(_RESOURCE.findall(body)))[:_MOST_PATHS]:
+            yield Option(label=f"read {path}", tool="skills.read", arguments={"path": path})
+
+
+def _of_the_tools(now: Situation) -> Iterator[Option]:
+    """Yield calls of tools that want one text and whose words the task has."""
+    quoted = _QUOTED.findall(now.task)
+    for spec in now.tools.values():
+        parameter = _one_text(spec)
+        if parameter is None or not set(words(f"{spec.name} {spec.description}")) & set(words(now.task)):
+            continue
+        for value in dict.fromkeys([*quoted, *_files(now.task)]):
+            yield Option(label=f"{spec.name} {value}", tool=spec.name, arguments={parameter: value})
+
+
+def _one_text(spec: ToolSpec) -> str | None:
+    required, properties = spec.input_schema.get("required"), spec.input_schema.get("properties")
+    if spec.name.startswith("skill") or not isinstance(required, list) or not isinstance(properties, dict):
+        return None
+    if len(required) != 1 or properties[required[0]].get("type") != "string":
+        return None
+    return str(required[0])
+
+
+def _argument_lists(task: str, body: str) -> Iterator[list[str]]:
+    """Yield arguments that a script may want: the files of the task, with options of the body that the task names."""
+    files = _files(task)
+    # Which of two comes first is often the question.
+    orders = [list(order) for order in itertools.permutations(files)] if len(files) == _PAIR else [files]
+    asked = set(words(task))
+    pairs: dict[str, list[str]] = {}
+    for option, value in _OPTION.findall(body):
+        if value and value not in files and set(words(value)) & asked:
+            pairs.setdefault(option, [option, value])
+        elif not value and set(words(option)) & asked:
+            pairs.setdefault(option, [option])
+    chosen = [part for pair in list(pairs.values())[:2] for part in pair]
+    if chosen:
+        yield [*files, *chosen]
+    yield from orders
+
+
+def _files(task: str) -> list[str]:
+    return list(dict.fromkeys(_FILE.findall(task)))[:_MOST_FILES]
