@@ -1,9 +1,10 @@
 """What a host reads from the server, beside the tools that a model calls.
 
-Artifacts are read through `skills.read` of the session. Files of skills pass a door of their own
+Artifacts are read through `skills.read` of the session. Files and entries of skills pass a door of their own
 (`prowess.tools.ToolExecutor`) with the session's identifier and log, so a read leaves the same records as a tool call,
-and one that must be recorded and cannot be is refused. The tool behind this door is offered to no model: a call by its
-name finds no tool.
+and one that must be recorded and cannot be is refused. Before it stand the session's gates, to which such a read is a
+call of `skills.read` for that skill and path, and a list a call of `skills.list`: what a policy denies or asks about
+there, it denies and asks about here. The tools behind this door are offered to no model: a call by name finds none.
 """
 
 from __future__ import annotations
@@ -16,28 +17,52 @@ from anyio import to_thread
 from prowess._internal.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
 from prowess.catalog.skill_uri import INDEX, parse_skill_uri
+from prowess.errors import InvalidArgumentsError
 from prowess.mcp_server import older_forms
 from prowess.mcp_server.artifact_resources import SCHEME, as_text
+from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
 from prowess.policy import AuditEvent
-from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.runtime.tools.read import SPEC as SKILLS_READ
+from prowess.tools import Allow, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
 from prowess.tools.trail import append
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from prowess.mcp_server.artifact_resources import ArtifactShelf
-    from prowess.mcp_server.skill_shelf import SkillShelf
+    from prowess.mcp_server.skill_shelf import Child, ServedSkill, SkillShelf
     from prowess.policy import AuditLog
+    from prowess.tools import Gate
 
 _MAX_INDEX = 10_000  # skills in skill://index.json, which has no pages
 _UNKNOWN = "application/octet-stream"
 
-_READ = ToolSpec(
-    name="resources.read",
-    title="Read a resource",
-    description="The bytes of one resource, for the host.",
+
+def _of_uri(name: str, description: str) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        description=description,
+        input_schema={
+            "type": "object",
+            "properties": {"uri": {"type": "string", "minLength": 1, "maxLength": 8192}},
+            "required": ["uri"],
+            "additionalProperties": False,
+        },
+        read_only=True,
+        idempotent=True,
+    )
+
+
+_READ = _of_uri("resources.read", "The bytes of one resource, for the host.")
+_DESCRIBE = _of_uri("resources.describe", "The entry of one skill, for the host.")
+_DIRECTORY = _of_uri("resources.directory", "What a directory of a skill holds, for the host.")
+_LIST = ToolSpec(
+    name="resources.list_skills",
+    description="One page of the entries of skills, for the host.",
     input_schema={
         "type": "object",
-        "properties": {"uri": {"type": "string", "minLength": 1, "maxLength": 8192}},
-        "required": ["uri"],
+        "properties": {"after": {"type": "string"}, "size": {"type": "integer"}},
+        "required": ["after", "size"],
         "additionalProperties": False,
     },
     read_only=True,
@@ -59,11 +84,29 @@ class HostReads:
     """Reads resources of one session through the door."""
 
     def __init__(
-        self, skills: SkillShelf, artifacts: ArtifactShelf, *, audit: AuditLog | None, session_id: str
+        self,
+        skills: SkillShelf,
+        artifacts: ArtifactShelf,
+        *,
+        audit: AuditLog | None,
+        session_id: str,
+        gates: Sequence[Gate] = (),
     ) -> None:
         self._artifacts = artifacts
-        tool = _ReadSkillFile(skills, audit, session_id)
-        self._door = ToolExecutor([tool], audit=audit, session_id=session_id)
+        self._door = ToolExecutor(
+            [
+                _ReadSkillFile(skills, audit, session_id),
+                _Lookup(_DESCRIBE, lambda arguments: skills.at(cast("str", arguments["uri"]))),
+                _Lookup(_DIRECTORY, lambda arguments: skills.children(cast("str", arguments["uri"]))),
+                _Lookup(
+                    _LIST,
+                    lambda arguments: skills.page(cast("str", arguments["after"]), cast("int", arguments["size"])),
+                ),
+            ],
+            gates=[_AsSkillTool(gate) for gate in gates],
+            audit=audit,
+            session_id=session_id,
+        )
 
     async def read(self, uri: str, call_id: str | None = None) -> ResourceContent:
         """Return one resource.
@@ -74,8 +117,63 @@ class HostReads:
         if uri.startswith(SCHEME):
             artifact, data = await self._artifacts.read(uri)
             return _content(uri, artifact.media_type, data, as_text(artifact.media_type, data))
-        call = ToolCall(id=uuid7() if call_id is None else call_id, name=_READ.name, arguments={"uri": uri})
-        return cast("ResourceContent", (await self._door.call(call)).unwrap()["content"])
+        return cast("ResourceContent", await self._through(_READ, call_id, uri=uri))
+
+    async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
+        """As `SkillShelf.page`.
+
+        Raises:
+            SkillError: the list is denied, or cannot be recorded.
+        """
+        found = await self._through(_LIST, call_id, after=after, size=size)
+        return cast("tuple[list[ServedSkill], str | None]", found)
+
+    async def describe(self, uri: str, call_id: str | None = None) -> ServedSkill:
+        """As `SkillShelf.at`."""
+        return cast("ServedSkill", await self._through(_DESCRIBE, call_id, uri=uri))
+
+    async def children(self, uri: str, call_id: str | None = None) -> list[Child]:
+        """As `SkillShelf.children`."""
+        return cast("list[Child]", await self._through(_DIRECTORY, call_id, uri=uri))
+
+    async def _through(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
+        call = ToolCall(id=uuid7() if call_id is None else call_id, name=spec.name, arguments=arguments)
+        return (await self._door.call(call)).unwrap()["content"]
+
+
+class _AsSkillTool:
+    """A gate of the session before a read of the host, which it sees as the call of a model for the same thing."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+        """Return what the gate says of `skills.read`, or of `skills.list`."""
+        if spec is _LIST or call.arguments.get("uri") == INDEX:
+            listing = ToolCall(id=call.id, name=SKILLS_LIST.name, arguments={})
+            return await self._gate.check(listing, SKILLS_LIST)
+        try:
+            skill, path = parse_skill_uri(cast("str", call.arguments["uri"]))
+        except ValueError as error:
+            raise InvalidArgumentsError((str(error),)) from None
+        arguments = {"skill": skill, "path": path or "."}
+        return await self._gate.check(ToolCall(id=call.id, name=SKILLS_READ.name, arguments=arguments), SKILLS_READ)
+
+
+class _Lookup:
+    """Looks something up on the shelf, in a thread."""
+
+    def __init__(self, spec: ToolSpec, look: Callable[[dict[str, object]], object]) -> None:
+        self.spec, self._look = spec, look
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return what was found.
+
+        Raises:
+            SkillError: what the shelf raises.
+        """
+        require_door(self, call)
+        return {"content": await to_thread.run_sync(self._look, arguments)}
 
 
 class _ReadSkillFile:

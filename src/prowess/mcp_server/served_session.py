@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from prowess.mcp_server.artifact_resources import ArtifactShelf
+from prowess.mcp_server.asking import ClientApprover
 from prowess.mcp_server.host_reads import HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_shelf import SkillShelf
 from prowess.mcp_server.skills_list import SkillsListTool
 from prowess.runtime import Session, disclosure
+from prowess.runtime.hooks import ToolHookGate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +26,7 @@ _AGAIN = "- This list is as of the start of the server. skills_list shows it as 
 
 
 class ServedSession(Session):
-    """A session whose bodies stand in results, with `skills.list` beside the four tools.
+    """A session whose bodies stand in results, with `skills.list` beside the four tools; its client is asked.
 
     `peer` is the connection to notify of changes, None where it listens to a stream instead.
     """
@@ -32,10 +34,17 @@ class ServedSession(Session):
     def __init__(self, catalog: Catalog, **options: Any) -> None:  # noqa: ANN401 -- handed on to Session
         expose_location = options.get("expose_location", True)
         listing = SkillsListTool(catalog, self._offered, self._active, expose_location=expose_location)
+        options.setdefault("approver", ClientApprover())
         super().__init__(catalog, body="result", extra_tools=(listing,), **options)
         self.artifacts = ArtifactShelf(self)
         self.skills = SkillShelf(catalog)
-        self.reads = HostReads(self.skills, self.artifacts, audit=options.get("audit"), session_id=self.session_id)
+        self.reads = HostReads(
+            self.skills,
+            self.artifacts,
+            audit=options.get("audit"),
+            session_id=self.session_id,
+            gates=(*self._guard.gates, ToolHookGate(self._context, self._hooks)),
+        )
         self.prompts = SkillPrompts(self)
         self.peer: ServerSession | None = None
         self.told: tuple[str, ...] = self.tool_names()

@@ -17,7 +17,9 @@ from mcp.server.lowlevel.server import NotificationOptions
 
 from prowess import __version__
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
+from prowess.errors import ApprovalRequiredError
 from prowess.mcp_server import older_forms
+from prowess.mcp_server.asking import asking_through, questions, settle
 from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
 from prowess.mcp_server.cursors import cursor_after, position_of
 from prowess.mcp_server.failures import protocol_error
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from prowess.mcp_server.artifact_resources import ArtifactResource
     from prowess.mcp_server.prompts import SkillPrompt
     from prowess.mcp_server.served_session import Sessions
+    from prowess.tools import ToolResult
 
 RESOURCES_PAGE = 200
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
@@ -118,9 +121,13 @@ class _Handlers:
 
     async def call_tool(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         session = await self._sessions.of(context)
-        result = await session.call(params.name, params.arguments or {}, _call_id(context))
+        settle(session, params.input_responses, context)
+        with asking_through(context, params.input_responses or ()) as waiting:
+            result = await session.call(params.name, params.arguments or {}, _call_id(context))
+        if waiting and _needs_approval(result):
+            return questions(waiting)
         await self._changes.look()
         left = session.artifacts.add(result.result) if result.success and result.result else []
         shape = shapes.call_result(result, reading(result.result) if result.result else None)
@@ -150,11 +157,17 @@ class _Handlers:
 
     async def read_resource(
         self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
         uri = str(params.uri)
         session = await self._sessions.of(context)
-        with protocol_error(uri):
-            content = await session.reads.read(uri, _call_id(context))
+        settle(session, params.input_responses, context)
+        with protocol_error(uri), asking_through(context, params.input_responses or ()) as waiting:
+            try:
+                content = await session.reads.read(uri, _call_id(context))
+            except ApprovalRequiredError:
+                if not waiting:
+                    raise
+                return questions(waiting)
         contents: types.TextResourceContents | types.BlobResourceContents
         if content.text is None:
             blob = base64.b64encode(content.data).decode("ascii")
@@ -196,6 +209,10 @@ _FILES = types.ResourceTemplate(
     title="A file of a skill",
     description=f"{DOCUMENT} is the instructions; {older_forms.MANIFEST} lists every file with size and digest.",
 )
+
+
+def _needs_approval(result: ToolResult) -> bool:
+    return (result.error_detail or {}).get("code") == ApprovalRequiredError.code
 
 
 def _call_id(context: ServerRequestContext[Any]) -> str:

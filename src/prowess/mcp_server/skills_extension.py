@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anyio import to_thread
 from mcp import types
 from pydantic import Field
 
+from prowess.mcp_server.asking import asking_through
 from prowess.mcp_server.cursors import cursor_after, last_before
 from prowess.mcp_server.failures import protocol_error
 
@@ -63,24 +63,24 @@ class SkillsExtension:
     async def list(self, context: ServerRequestContext[Any, Any], params: ListParams) -> dict[str, Any]:
         """Return one page of entries; a page ends at a name, so a later page is right whatever came or went."""
         session = await self._sessions.of(context)
-        with protocol_error():
-            skills, after = await to_thread.run_sync(session.skills.page, last_before(params.cursor), PAGE)
+        with protocol_error(), asking_through(context):
+            skills, after = await session.reads.page(last_before(params.cursor), PAGE, str(context.request_id))
         result = {"resultType": "complete", "skills": [skill.as_entry() for skill in skills], **CACHING}
         return result if after is None else {**result, "nextCursor": cursor_after(after)}
 
     async def get(self, context: ServerRequestContext[Any, Any], params: GetParams) -> dict[str, Any]:
         """Return the entry of one skill, listed or not."""
         session = await self._sessions.of(context)
-        with protocol_error():
-            skill = await to_thread.run_sync(session.skills.at, params.uri)
+        with protocol_error(), asking_through(context):
+            skill = await session.reads.describe(params.uri, str(context.request_id))
         return {"resultType": "complete", "skill": skill.as_entry(), **CACHING}
 
     async def read_directory(self, context: ServerRequestContext[Any, Any], params: DirectoryParams) -> dict[str, Any]:
         """Return the direct children of a directory."""
         session = await self._sessions.of(context)
-        with protocol_error():
+        with protocol_error(), asking_through(context):
             last = last_before(params.cursor)
-            children = await to_thread.run_sync(session.skills.children, params.uri)
+            children = await session.reads.children(params.uri, str(context.request_id))
         rest = [child for child in children if child.name > last]
         result = {"resultType": "complete", "resources": [_resource(child) for child in rest[:DIRECTORY_PAGE]]}
         if len(rest) <= DIRECTORY_PAGE:

@@ -73,7 +73,7 @@ class TerminalApprover:
             return await to_thread.run_sync(self._ask, request, abandon_on_cancel=True)
 
     def _ask(self, request: ApprovalRequest) -> Answer:
-        self._screen.write(f"{_shown(request)}\n{_QUESTION}")
+        self._screen.write(f"{question(request)}\n{_QUESTION}")
         self._screen.flush()
         match self._source.readline().strip().lower():
             case "y" | "yes":
@@ -97,7 +97,8 @@ def _person() -> str:
         return f"terminal:{os.getuid()}"
 
 
-def _shown(request: ApprovalRequest) -> str:
+def question(request: ApprovalRequest) -> str:
+    """Return what a person is shown: tool, reason and arguments, escaped, long ones shortened."""
     lines = [f"Tool {printable_line(request.tool)} asks to run: {printable_line(request.reason)}"]
     for name, value in request.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,148 @@
+"""Asking the person behind an MCP client, where the policy asks and the client can put a question to somebody.
+
+A client says by its capability `elicitation` that it can. In the handshake revisions the question goes over the open
+connection while the call waits. In 2026-07-28 the answer to the call is the question, and the client sends the call
+again with what was answered. Any other client gets `approval_required`, with the id of the request.
+
+Only a plain yes permits: a form that says anything else, a dismissed question and a client that goes away permit
+nothing. The question shows the call escaped, as a terminal does.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp import types
+from mcp.shared.exceptions import MCPError
+
+from prowess.errors import InvalidArgumentsError
+from prowess.policy import Approval, Refusal
+from prowess.policy.approval import Unanswered
+from prowess.tools.approvers import question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from mcp.server.context import ServerRequestContext
+
+    from prowess.policy import ApprovalRequest
+    from prowess.policy.approval import Answer
+    from prowess.runtime import Session
+
+SECONDS = 600.0  # a person thinks, and may have left
+_MOST_ANSWERS = 16
+_MODERN = "2026-07-28"
+_REMEMBER = "remember"
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        _REMEMBER: {
+            "type": "boolean",
+            "title": "Do not ask again for exactly this call",
+            "description": "Holds until the session ends.",
+            "default": False,
+        }
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """`put` are the ids of questions that the client has just seen, `waiting` what it is to be asked next."""
+
+    context: ServerRequestContext[Any, Any]
+    put: frozenset[str]
+    waiting: dict[str, ApprovalRequest]
+
+
+_current: ContextVar[_Asking | None] = ContextVar("prowess_mcp_request", default=None)
+
+
+@contextmanager
+def asking_through(
+    context: ServerRequestContext[Any, Any], put: Iterable[str] = ()
+) -> Iterator[dict[str, ApprovalRequest]]:
+    """Let calls inside ask the client of this request; give what waits for an answer of the client, by request id.
+
+    `put` are the ids of questions that came back with this request: nobody who dismissed one is asked again at once.
+    """
+    waiting: dict[str, ApprovalRequest] = {}
+    token = _current.set(_Asking(context=context, put=frozenset(put), waiting=waiting))
+    try:
+        yield waiting
+    finally:
+        _current.reset(token)
+
+
+class ClientApprover:
+    """Asks the client whose request is being served."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+
+    async def approve(self, request: ApprovalRequest) -> Answer:
+        """Return what the person behind the client answered; Unanswered where nobody can be asked at once."""
+        found = _current.get()
+        if found is None or not _can_ask(found.context):
+            return Unanswered()
+        context = found.context
+        if context.protocol_version >= _MODERN:
+            if request.id not in found.put:
+                found.waiting[request.id] = request
+            return Unanswered()
+        answer: types.ElicitResult | None = None
+        try:
+            with anyio.move_on_after(self._seconds):
+                answer = await context.session.elicit_form(question(request), _SCHEMA, context.request_id)
+        except MCPError:
+            return Unanswered()
+        return Unanswered() if answer is None else _answer(answer, context)
+
+
+def questions(waiting: Mapping[str, ApprovalRequest]) -> types.InputRequiredResult:
+    """Return the questions as the answer to a call, for a client that sends the call again."""
+    asked = {
+        name: types.ElicitRequest(
+            params=types.ElicitRequestFormParams(message=question(request), requested_schema=_SCHEMA)
+        )
+        for name, request in waiting.items()
+    }
+    return types.InputRequiredResult(input_requests=dict(asked))
+
+
+def settle(session: Session, responses: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]) -> None:
+    """Take the answers that came with a call; those to questions that this session never asked mean nothing."""
+    for name, response in list((responses or {}).items())[:_MOST_ANSWERS]:
+        if not isinstance(response, types.ElicitResult):
+            continue
+        answer = _answer(response, context)
+        if not isinstance(answer, Unanswered):
+            try:
+                session.approve(name, answer)
+            except InvalidArgumentsError:
+                continue
+
+
+def _can_ask(context: ServerRequestContext[Any, Any]) -> bool:
+    capabilities = context.session.client_capabilities
+    ability = None if capabilities is None else capabilities.elicitation
+    # Before there were two modes the empty object meant forms.
+    return ability is not None and (ability.form is not None or ability.url is None)
+
+
+def _answer(said: types.ElicitResult, context: ServerRequestContext[Any, Any]) -> Answer:
+    by = f"client:{_name(context)}"
+    if said.action == "decline":
+        return Refusal(by=by)
+    if said.action != "accept":
+        return Unanswered()
+    return Approval(scope="session" if (said.content or {}).get(_REMEMBER) is True else "once", by=by)
+
+
+def _name(context: ServerRequestContext[Any, Any]) -> str:
+    params = context.session.client_params
+    return "unknown" if params is None else params.client_info.name
