@@ -17,7 +17,7 @@ import tempfile
 import threading
 from typing import TYPE_CHECKING, Any
 
-from prowess.agent.local.model import Reply
+from prowess.agent.local.language_model import Reply
 from prowess.agent.model import ModelError
 from prowess.errors import InvalidArgumentsError
 

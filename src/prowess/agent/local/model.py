@@ -7,8 +7,7 @@ because a model of this size invents figures. Only where nothing was found out d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from typing import Self
 
+    from prowess.agent.local.language_model import Engine, Reply
     from prowess.agent.local.situation import Situation
     from prowess.agent.model import ModelRequest
 
@@ -34,27 +34,6 @@ _NONE = Option(label="none")
 _ANSWER = Option(label="answer")
 _MOST_WRITTEN = 96  # tokens of a text of its own
 _TASK, _SAID, _DESCRIBED = 600, 1200, 160  # bytes of a question: the task, what was said, one description
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What a language model said, and what it took."""
-
-    text: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class Engine(Protocol):
-    """A language model on this machine. Calls block, and are bounded; ModelError where there is no answer."""
-
-    def choose(self, question: str, labels: Sequence[str]) -> Reply:
-        """Return one of the labels as the text."""
-        ...
-
-    def write(self, prompt: str, most_tokens: int) -> Reply:
-        """Return a text of at most so many tokens."""
-        ...
 
 
 class LocalModel:
