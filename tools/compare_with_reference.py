@@ -1,17 +1,16 @@
 """Compare our commands with the reference tool's, byte for byte, over a folder of skills.
 
-    python tools/compare_with_reference.py FOLDER --reference /path/to/venv/bin/agentskills [--pinned FILE]
+    python -m tools.compare_with_reference FOLDER --reference /path/to/venv/bin/agentskills [--pinned [LIST]]
 
 For each skill in FOLDER, `validate`, `read-properties` and `to-prompt` run with both tools as processes of their own;
-standard output, standard error and exit code must be equal. `--pinned` takes the list of public skills (repository,
-commit, path, sha256 of SKILL.md): FOLDER then holds one directory OWNER/NAME for each repository, and a file whose
-digest differs is refused. The table at the end counts equal and different answers; each difference is shown whole.
+standard output, standard error and exit code must be equal. `--pinned` takes the list of public skills, of which
+`python -m tools.public_skills build FOLDER` made FOLDER; a skill whose files differ from the list is refused. The table
+at the end counts equal and different answers; each difference is shown whole.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import shlex
@@ -20,6 +19,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from tools import public_skills
 
 COMMANDS = ("validate", "read-properties", "to-prompt")
 
@@ -58,7 +59,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--reference", required=True, help="the reference tool's command")
     parser.add_argument("--ours", default=f"{sys.executable} -m prowess", help="our command")
-    parser.add_argument("--pinned", type=Path, help="the list of public skills")
+    parser.add_argument("--pinned", type=Path, nargs="?", const=public_skills.LIST, help="the list of public skills")
     parser.add_argument("--report", type=Path, help="write every difference to this JSON file")
     options = parser.parse_args(arguments)
     skills = pinned_skills(options.folder, options.pinned) if options.pinned else all_skills(options.folder)
@@ -66,7 +67,7 @@ def main(arguments: list[str]) -> int:
     jobs = [(command, skill) for skill in skills for command in COMMANDS]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         found = list(pool.map(lambda job: compare(*job, ours=ours, theirs=theirs), jobs))
-    _print_table(found, skills)
+    _print_table(found, skills, options.folder)
     if options.report:
         differences = [{"verdict": item.verdict, **asdict(item)} for item in found if item.verdict != "equal"]
         options.report.write_text(json.dumps(differences, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -79,14 +80,12 @@ def all_skills(folder: Path) -> list[Path]:
 
 
 def pinned_skills(folder: Path, pinned: Path) -> list[Path]:
-    """The skills of the list, each with the bytes that the list names."""
-    skills = []
-    for entry in json.loads(pinned.read_text(encoding="utf-8"))["skills"]:
-        path = folder / entry["repository"] / entry["path"]
-        if hashlib.sha256(path.read_bytes()).hexdigest() != entry["sha256"]:
-            raise SystemExit(f"{path} is not the file of commit {entry['commit']}")
-        skills.append(path.parent)
-    return skills
+    """The skills of the list, each with the files that the list names."""
+    sources = public_skills.pinned(pinned)
+    different = public_skills.verify(folder, sources)
+    if different:
+        raise SystemExit(f"not the skills of the list: {', '.join(different)}")
+    return public_skills.skill_directories(folder, sources)
 
 
 def compare(command: str, skill: Path, *, ours: list[str], theirs: list[str]) -> Comparison:
@@ -113,15 +112,19 @@ def _cut(text: str) -> str:
     return head + marker
 
 
-def _print_table(found: list[Comparison], skills: list[Path]) -> None:
+def _print_table(found: list[Comparison], skills: list[Path], folder: Path) -> None:
     for item in found:
         if item.verdict == "different":
             print(f"--- {item.command} {item.skill}\n  ours   {item.ours}\n  theirs {item.theirs}")
     verdicts = ("equal", "detail", "different")
-    print(f"{len(skills)} skills\n{'command':<16}" + "".join(f" {verdict:>10}" for verdict in verdicts))
-    for command in COMMANDS:
-        given = [item.verdict for item in found if item.command == command]
-        print(f"{command:<16}" + "".join(f" {given.count(verdict):>10}" for verdict in verdicts))
+    rows: dict[str, list[str]] = {}
+    for item in found:
+        source = "/".join(Path(item.skill).relative_to(folder).parts[:2])
+        rows.setdefault(source, []).append(item.verdict)
+        rows.setdefault(f"all {item.command}", []).append(item.verdict)
+    print(f"{len(skills)} skills\n{'':<48}" + "".join(f" {verdict:>10}" for verdict in verdicts))
+    for name, given in sorted(rows.items(), key=lambda row: (row[0].startswith("all "), row[0])):
+        print(f"{name:<48}" + "".join(f" {given.count(verdict):>10}" for verdict in verdicts))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -132,12 +131,3 @@ def test_a_message_cannot_act_on_the_terminal(make_skill: MakeSkill) -> None:
     result = ask("validate", make_skill('name: "a\\e[2J"\ndescription: d'))
     assert "\x1b" not in result.stderr
     assert "\\x1b[2J" in result.stderr
-
-
-def test_the_list_of_public_skills_names_each_once_with_its_digest() -> None:
-    pinned = json.loads(Path(__file__).with_name("public-skills.json").read_text(encoding="utf-8"))["skills"]
-    places = {(entry["repository"], entry["commit"], entry["path"]) for entry in pinned}
-    assert len(places) == len(pinned)
-    assert sum(entry["repository"] == "anthropics/skills" for entry in pinned) == 18
-    assert len(pinned) >= 218
-    assert all(len(bytes.fromhex(entry["sha256"])) == 32 for entry in pinned)
