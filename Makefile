@@ -28,9 +28,11 @@ check: setup ## Lint, format, types, import contracts, generated pages
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(PY) tools/requirements_page.py --check
+	$(PY) tools/format_pages.py --check
 
 docs: setup ## Write the generated pages
 	$(PY) tools/requirements_page.py
+	$(PY) tools/format_pages.py
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts --markdown

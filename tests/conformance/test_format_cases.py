@@ -1,82 +1,61 @@
-"""Every case of the conformance files, read and judged in the profiles it names."""
+"""Every case of the conformance files, read and judged in all six profiles by the library."""
 
 from __future__ import annotations
 
-import base64
-import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from prowess.catalog import Catalog
 from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
+from prowess.format import PROFILES as KNOWN
 from prowess.format import Skill, read_skill, validate_skill
 from prowess.lint import lint_skill
+from tests.conformance.format_cases import CASES, PROFILES, lay_out, parameters
 
-_HERE = Path(__file__).parent
-_FILES = ("format-cases.json", "format-cases-more.json")
-_CASES = [case for name in _FILES for case in json.loads((_HERE / name).read_text(encoding="utf-8"))["cases"]]
-_PROFILES = ("spec", "skills-ref", "lenient")
+_ROOT = Path(__file__).parents[2]
 
 
-def _those_that_say(*keys: str) -> list[Any]:
-    """Every (case, profile) for which the case states one of the keys."""
-    return [
-        pytest.param(case, profile, id=f"{case['id']}-{profile}")
-        for case in _CASES
-        for profile in _PROFILES
-        if any(key in case.get(profile, {}) for key in keys)
-    ]
-
-
-def lay_out(case: dict[str, Any], root: Path) -> Path:
-    """Write the files of a case and return the skill's directory."""
-    skill = root / str(case["dir"])
-    skill.mkdir()
-    for name, content in case["files"].items():
-        file = skill / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        data = base64.b64decode(content["base64"]) if isinstance(content, dict) else content.encode()
-        file.write_bytes(data)
-    return skill
-
-
-@pytest.mark.parametrize(("case", "profile"), _those_that_say("valid"))
-def test_a_case_is_judged_as_expected(case: dict[str, Any], profile: str, tmp_path: Path) -> None:
-    expected = case[profile]
+@pytest.mark.proves("format.profile.names", "format.fields.unknown", "format.fields.unknown-vendor")
+@pytest.mark.parametrize("case", parameters())
+def test_a_case_is_judged_as_expected_in_every_profile(case: dict[str, Any], tmp_path: Path) -> None:
     skill = lay_out(case, tmp_path)
-    found = [*validate_skill(skill, profile=profile), *lint_skill(skill, profile=profile)]
-    errors = [fault for fault in found if fault.severity is Severity.ERROR]
-    notes = {fault.rule for fault in found if fault.severity is not Severity.ERROR}
+    for profile in PROFILES:
+        expected = case[profile]
+        found = [*validate_skill(skill, profile=profile), *lint_skill(skill, profile=profile)]
+        errors = [fault for fault in found if fault.severity is Severity.ERROR]
+        notes = {fault.rule for fault in found if fault.severity is not Severity.ERROR}
 
-    assert (not errors) is expected["valid"]
-    assert set(expected.get("rules", ())) <= {fault.rule for fault in errors}
-    assert set(expected.get("notes", ())) <= notes
-    if "only" in expected:
-        assert sorted(fault.rule for fault in found) == sorted(expected["only"])
-    if "line" in expected:
-        assert next(fault.location.line for fault in errors if fault.rule in expected["rules"]) == expected["line"]
-    if "column" in expected:
-        assert next(fault.location.column for fault in errors if fault.rule in expected["rules"]) == expected["column"]
-    if "messages" in expected:
-        assert [fault.message for fault in errors] == expected["messages"]
+        assert (not errors) is expected["valid"], profile
+        assert {fault.rule for fault in errors} == set(expected.get("rules", ())), profile
+        assert set(expected.get("notes", ())) <= notes, profile
+        if "only" in expected:
+            assert sorted(fault.rule for fault in found) == sorted(expected["only"]), profile
+        for key in ("line", "column"):
+            if key in expected:
+                first = next(fault for fault in errors if fault.rule == expected["rules"][0])
+                assert getattr(first.location, key) == expected[key], profile
+        if "messages" in expected:
+            assert [fault.message for fault in errors] == expected["messages"], profile
 
 
-@pytest.mark.parametrize(("case", "profile"), _those_that_say("valid", "loads"))
-def test_a_case_is_read_as_expected(case: dict[str, Any], profile: str, tmp_path: Path) -> None:
-    expected = case[profile]
-    loads = expected.get("loads", expected.get("valid"))
+@pytest.mark.parametrize("case", parameters())
+def test_a_case_is_read_as_expected_in_every_profile(case: dict[str, Any], tmp_path: Path) -> None:
     directory = lay_out(case, tmp_path)
-    if not loads:
-        with pytest.raises(SkillParseError) as refusal:
-            read_skill(directory, profile=profile)
-        assert refusal.value.diagnostics
-        return
-    skill = read_skill(directory, profile=profile)
-    for key in ("name", "description", "license", "body", "allowed_tools", "metadata", "metadata_raw"):
-        if key in expected:
-            assert _value(skill, key) == expected[key], key
+    for profile in PROFILES:
+        expected = case[profile]
+        if not expected.get("loads", expected["valid"]):
+            with pytest.raises(SkillParseError) as refusal:
+                read_skill(directory, profile=profile)
+            assert refusal.value.diagnostics, profile
+            continue
+        skill = read_skill(directory, profile=profile)
+        for key in ("name", "description", "license", "body", "allowed_tools", "metadata", "metadata_raw"):
+            if key in expected:
+                assert _value(skill, key) == expected[key], (profile, key)
 
 
 def _value(skill: Skill, key: str) -> object:
@@ -90,3 +69,37 @@ def _value(skill: Skill, key: str) -> object:
             return dict(getattr(front, key))
         case _:
             return getattr(front, key)
+
+
+@pytest.mark.parametrize("case", parameters("discovered"))
+def test_a_case_is_found_and_offered_as_expected(case: dict[str, Any], tmp_path: Path) -> None:
+    lay_out(case, tmp_path)
+    catalog = Catalog(str(tmp_path / case.get("root", ".")))
+    assert [entry.name for entry in catalog.entries()] == case["discovered"]
+    skipped = [found for found in catalog.diagnostics if found.severity is Severity.ERROR]
+    assert bool(skipped) is (case["id"] in {"k22-beside-a-broken-one", "k23-without-description"})
+
+
+@pytest.mark.parametrize("case", parameters("inside"))
+def test_a_case_is_judged_alike_from_inside(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lay_out(case, tmp_path))
+    for profile in PROFILES:
+        assert validate_skill(".", profile=profile) == [], profile
+
+
+def test_every_known_failure_is_a_case_and_says_where_the_rest_of_it_is_shown() -> None:
+    assert {case["k"] for case in CASES if "k" in case} == {f"K{number}" for number in range(1, 43)}
+    assert len({case["id"] for case in CASES}) == len(CASES)
+    for test in {case["behaviour"] for case in CASES if "behaviour" in case}:
+        file, _, name = test.partition("::")
+        assert re.search(rf"^(async )?def {name}\(", (_ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), test
+    assert {case["k"] for case in CASES if "open" in case} == {"K38", "K39"}
+
+
+def test_every_case_says_what_each_profile_makes_of_it() -> None:
+    assert tuple(KNOWN) == PROFILES
+    for case in CASES:
+        assert all("valid" in case[profile] for profile in PROFILES), case["id"]
+        assert case["lenient"]["loads"] is case["lenient"]["valid"], case["id"]

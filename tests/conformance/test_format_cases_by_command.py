@@ -1,39 +1,57 @@
-"""The conformance cases through `read-properties --json-full`: what a host in another language would get."""
+"""The conformance cases through the command line: what a host in another language would get."""
 
 from __future__ import annotations
 
-import base64
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from prowess.cli.dispatch import run
+from tests.conformance.format_cases import PROFILES, lay_out, parameters
 
-_CASES = json.loads((Path(__file__).parent / "format-cases.json").read_text(encoding="utf-8"))["cases"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _KEYS = ("name", "description", "license", "allowed_tools", "metadata", "metadata_raw")
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in _CASES])
-def test_the_properties_of_a_case_are_those_it_states(
+@pytest.mark.parametrize("case", parameters())
+def test_check_judges_a_case_as_it_states_in_every_profile(
     case: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    skill = tmp_path / str(case["dir"])
-    for name, content in case["files"].items():
-        (skill / name).parent.mkdir(parents=True, exist_ok=True)
-        data = base64.b64decode(content["base64"]) if isinstance(content, dict) else content.encode()
-        (skill / name).write_bytes(data)
-    expected = case["lenient"]
-    code = run(["read-properties", "--profile", "lenient", "--json-full", "--", str(skill)])
-    read = json.loads(capfd.readouterr().out)
-    assert code == (0 if expected["loads"] else 1)
-    if not expected["loads"]:
-        assert read["loads"] is False
-        assert any(found["severity"] == "error" for found in read["diagnostics"])
-        return
-    for key in _KEYS:
-        if key in expected:
-            assert read[key] == expected[key], key
-    if "body" in expected:
-        assert read["body"].strip() == expected["body"]
+    skill = str(lay_out(case, tmp_path))
+    for profile in PROFILES:
+        expected = case[profile]
+        code = run(["check", "--isolated", "--json", "--profile", profile, "--", skill])
+        document = json.loads(capfd.readouterr().out)
+        assert code == (0 if expected["valid"] else 1), profile
+        judged = document["skills"][0]  # a case may hold skills that the search finds too
+        found = [one for one in document["diagnostics"] if one["path"].rpartition("/")[0] in {judged["path"], ""}]
+        errors = {one["rule"] for one in found if one["severity"] == "error"}
+        notes = {one["rule"] for one in found if one["severity"] != "error"}
+        assert judged["valid"] is expected["valid"], profile
+        assert errors == set(expected.get("rules", ())), profile
+        assert set(expected.get("notes", ())) <= notes, profile
+
+
+@pytest.mark.parametrize("case", parameters())
+def test_the_properties_of_a_case_are_those_it_states_in_every_profile(
+    case: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    skill = str(lay_out(case, tmp_path))
+    for profile in PROFILES:
+        expected = case[profile]
+        loads = expected.get("loads", expected["valid"])
+        code = run(["read-properties", "--profile", profile, "--json-full", "--", skill])
+        read = json.loads(capfd.readouterr().out)
+        assert code == (0 if loads else 1), profile
+        if not loads:
+            assert read["loads"] is False, profile
+            assert any(found["severity"] == "error" for found in read["diagnostics"]), profile
+            continue
+        for key in _KEYS:
+            if key in expected:
+                assert read[key] == expected[key], (profile, key)
+        if "body" in expected:
+            assert read["body"].strip() == expected["body"], profile

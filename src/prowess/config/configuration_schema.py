@@ -1,0 +1,77 @@
+"""The files of settings as JSON Schema, made from the table that reads them; an editor completes and checks by it."""
+
+from __future__ import annotations
+
+from prowess.config.presets import PRESETS
+from prowess.config.setting_values import MAX_ENTRIES
+from prowess.config.settings import LEVELS, SELECTABLE, SETTINGS, Setting
+from prowess.format.frontmatter_schema import DIALECT
+from prowess.format.profiles import PROFILES
+
+Schema = dict[str, object]
+_PATTERN: Schema = {"type": "string", "pattern": r"\S"}
+
+
+def configuration_schema() -> Schema:
+    """Return the JSON Schema (2020-12) of `prowess.toml`, of `[tool.prowess]` and of the user's `config.toml`."""
+    by_path = {name: _setting(setting) for name, setting in SETTINGS.items() if setting.by_path}
+    return {
+        "$schema": DIALECT,
+        "$id": "urn:prowess:schema:configuration",
+        "title": "Settings of Prowess",
+        "type": "object",
+        "properties": {
+            "$schema": {"type": "string"},
+            **{name: _setting(setting) for name, setting in SETTINGS.items()},
+            "paths": {
+                "description": "Settings for some paths; each key is a pattern, seen from the directory of the file.",
+                "type": "object",
+                "maxProperties": MAX_ENTRIES,
+                "propertyNames": _PATTERN,
+                "additionalProperties": {"type": "object", "properties": by_path, "additionalProperties": False},
+            },
+        },
+        "additionalProperties": False,
+        "$defs": {"selector": {"enum": selectors()}, "level": {"enum": list(LEVELS)}, "severities": _severities()},
+    }
+
+
+def selectors() -> list[str]:
+    """Return every family, every beginning of an id and every id, sorted."""
+    beginnings = {
+        ".".join(parts[:at]) for rule in SELECTABLE for parts in [rule.split(".")] for at in range(1, len(parts))
+    }
+    return sorted({*SELECTABLE, *SELECTABLE.values(), *beginnings})
+
+
+def _severities() -> Schema:
+    """A table of selectors; TOML gives `name.ascii` without quotes as a table in a table."""
+    level: Schema = {"$ref": "#/$defs/level"}
+    properties: Schema = {}
+    for selector in selectors():
+        inner = {rule.partition(".")[2]: level for rule in SELECTABLE if rule.startswith(f"{selector}.")}
+        table: Schema = {"type": "object", "properties": inner, "additionalProperties": False, "minProperties": 1}
+        properties[selector] = {"anyOf": [level, table]} if inner and "." not in selector else level
+    return {"type": "object", "properties": properties, "additionalProperties": False, "maxProperties": MAX_ENTRIES}
+
+
+def _setting(setting: Setting) -> Schema:
+    said: Schema = {"description": f"{setting.summary[:1].upper()}{setting.summary[1:]}."}
+    match setting.kind:
+        case "choice":
+            summaries = {
+                **{name: one.summary for name, one in PROFILES.items()},
+                **{n: p.summary for n, p in PRESETS.items()},
+            }
+            explained = "; ".join(f"{choice}: {summaries[choice]}" for choice in setting.choices if choice in summaries)
+            return {
+                "description": f"{said['description']} {explained}".strip(),
+                "enum": list(setting.choices),
+                "default": setting.default,
+            }
+        case "selectors":
+            return said | {"type": "array", "items": {"$ref": "#/$defs/selector"}, "maxItems": MAX_ENTRIES}
+        case "patterns":
+            return said | {"type": "array", "items": _PATTERN, "maxItems": MAX_ENTRIES}
+        case "severities":
+            return said | {"$ref": "#/$defs/severities"}

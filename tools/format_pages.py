@@ -1,0 +1,122 @@
+"""Write what is made from the tables of profiles, rules and settings: the JSON Schemas and the tables of two pages.
+
+docs/schemas/*.schema.json    the settings, and the frontmatter of each profile
+docs/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
+docs/configuration.md         the same
+
+python tools/format_pages.py           write them
+python tools/format_pages.py --check   exit 1 where one on disk differs
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prowess.config.configuration_schema import configuration_schema
+from prowess.config.presets import PRESETS
+from prowess.config.settings import SETTINGS
+from prowess.format.divergences import divergence_table
+from prowess.format.frontmatter_schema import frontmatter_schema
+from prowess.format.profiles import PROFILES
+from prowess.format.rule_table import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from prowess.diagnostics import Severity
+
+DOCS = Path(__file__).parents[1] / "docs"
+_NONE = "\N{EN DASH}"
+_MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
+    """Yield each file and the text it should have."""
+    schemas = {"configuration": configuration_schema()}
+    schemas |= {f"frontmatter.{name}": frontmatter_schema(profile) for name, profile in PROFILES.items()}
+    for name, schema in schemas.items():
+        yield docs / "schemas" / f"{name}.schema.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    for name in ("profiles.md", "configuration.md"):
+        yield docs / name, _filled((docs / name).read_text(encoding="utf-8"))
+
+
+def _filled(page: str) -> str:
+    def table(match: re.Match[str]) -> str:
+        return "\n".join((match[1].rstrip("\n"), *TABLES[match[2]](), match[3]))
+
+    return _MARKED.sub(table, page)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    head = tuple(head)
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _rules() -> Iterator[str]:
+    rows = (
+        (f"`{row.id}`", row.summary, *(_cell(row.severity_in(profile)) for profile in PROFILES))
+        for row in RULES.values()
+    )
+    return _table(("rule", "what it asks", *PROFILES), rows)
+
+
+def _cell(severity: Severity | None) -> str:
+    return _NONE if severity is None else {"warning": "warn"}.get(str(severity), str(severity))
+
+
+def _divergences() -> Iterator[str]:
+    rows = ((topic, *(values[profile] for profile in PROFILES)) for topic, values in divergence_table().items())
+    return _table(("topic", *PROFILES), rows)
+
+
+def _settings() -> Iterator[str]:
+    rows = (
+        (
+            f"`{row.name}`",
+            row.summary,
+            f"`{row.flag}`",
+            f"`{row.environment}`",
+            f"`{row.default}`" if row.default else _NONE,
+        )
+        for row in SETTINGS.values()
+    )
+    return _table(("setting", "says", "flag", "variable", "default"), rows)
+
+
+def _presets() -> Iterator[str]:
+    return _table(("preset", "means"), ((f"`{preset.name}`", preset.summary) for preset in PRESETS.values()))
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "rules": _rules,
+    "divergences": _divergences,
+    "settings": _settings,
+    "presets": _presets,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or say which of them are stale."""
+    stale = [
+        (path, text) for path, text in generated() if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    if "--check" in arguments:
+        for path, _ in stale:
+            sys.stderr.write(f"{path} is stale: run make docs\n")
+        return 1 if stale else 0
+    for path, text in stale:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.relative_to(DOCS.parent)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
