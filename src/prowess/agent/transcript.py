@@ -59,7 +59,7 @@ class Transcript:
         self.close()
 
     def _write(self, value: Mapping[str, object]) -> None:
-        self._file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
         self._file.flush()  # what is known of a run that is killed stands in the file
 
 

@@ -119,7 +119,7 @@ class TrustStore:
 
     def _write(self, trusted: dict[str, _Row]) -> None:
         rows = [{"path": path, "since": since, "inode": inode} for path, (since, inode) in sorted(trusted.items())]
-        text = json.dumps({"version": _VERSION, "trusted": rows}, ensure_ascii=False, indent=1)
+        text = json.dumps({"version": _VERSION, "trusted": rows}, ensure_ascii=False, indent=1, allow_nan=False)
         write_atomically(self.path, f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def _read(self) -> dict[str, _Row]:

@@ -30,7 +30,7 @@ class Host:
 def _json_under(key: str, *, kind: bool = False) -> Callable[[Entry], str]:
     def render(entry: Entry) -> str:
         value = {"type": "stdio", **entry} if kind else entry
-        return json.dumps({key: {"prowess": value}}, indent=2, ensure_ascii=False)
+        return json.dumps({key: {"prowess": value}}, indent=2, ensure_ascii=False, allow_nan=False)
 
     return render
 

@@ -34,10 +34,10 @@ def index(skills: Iterable[ServedSkill]) -> str:
         }
         for skill in skills
     ]
-    return json.dumps({"$schema": _SCHEMA, "skills": entries}, ensure_ascii=False, indent=2)
+    return json.dumps({"$schema": _SCHEMA, "skills": entries}, ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def manifest(skill: ServedSkill) -> str:
     """Return the text of `skill://<name>/_manifest`."""
     files = [{"path": file.path, "size": file.size, "hash": f"sha256:{file.sha256}"} for file in skill.files]
-    return json.dumps({"skill": skill.name, "files": files}, ensure_ascii=False, indent=2)
+    return json.dumps({"skill": skill.name, "files": files}, ensure_ascii=False, indent=2, allow_nan=False)

@@ -173,7 +173,7 @@ class HookRunner:
             skill.root_dir,
             manifest,
             argv,
-            stdin=json.dumps({**what, **about}).encode(),
+            stdin=json.dumps({**what, **about}, allow_nan=False).encode(),
             seconds=hook.timeout or DEFAULT_SECONDS,
         )
         await context.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})

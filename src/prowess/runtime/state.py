@@ -171,7 +171,7 @@ def _continued(skill: ActiveSkill, before: ActiveSkill | None) -> ActiveSkill:
 
 
 # ASCII, so that a path with bytes that are not UTF-8 survives every store.
-_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+_ENCODE = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def to_json(state: SessionState) -> str:

@@ -25,6 +25,7 @@ from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError
 from prowess.tools.call import ToolCall
 from prowess.tools.door import passage
 from prowess.tools.gates import Refuse
+from prowess.tools.json_values import NotJsonValueError, require_finite
 from prowess.tools.names import spelling_table
 from prowess.tools.repeated_failure import RepeatedFailure
 from prowess.tools.result import ToolResult
@@ -237,7 +238,13 @@ async def _attempt(tool: Tool, call: ToolCall, usage: Usage) -> Mapping[str, obj
         return error
     except Exception as fault:  # noqa: BLE001 -- the door answers for every tool behind it
         return _defect(f"tool {call.name!r}", fault)
-    return value if isinstance(value, Mapping) else _defect(f"tool {call.name!r}", TypeError("result is not a mapping"))
+    if not isinstance(value, Mapping):
+        return _defect(f"tool {call.name!r}", TypeError("result is not a mapping"))
+    try:
+        require_finite(value, "the result")  # every way out of here is JSON, or the shape of a provider
+    except NotJsonValueError as error:
+        return error
+    return value
 
 
 def _with_usage(result: ToolResult, usage: Usage) -> ToolResult:

@@ -13,13 +13,14 @@ A half of a surrogate pair (from a file name that is not UTF-8) becomes U+FFFD, 
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
 
 from prowess._internal.terminal_text import printable_line
 
-SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_resources", "skill")
+SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_resources", "skills", "skill")
 
 _NOTHING = "\0"  # what shows nothing, in the shadow
 _BLANK = " \t\n\v\f\r"
@@ -133,14 +134,23 @@ def json_for_model(value: object) -> str:
     r"""Return `value` as JSON in which no tag can be read: each `<`, and what looks like one, is written as `\u003c`.
 
     It is the same value, but for halves of surrogate pairs, which become U+FFFD.
+
+    Raises:
+        ValueError: it holds infinity or not-a-number, which JSON cannot write.
     """
-    text = _HALF.sub("\ufffd", json.dumps(value, ensure_ascii=False))
+    text = _HALF.sub("\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
     # Outside strings JSON is ASCII without these, so every match stands inside one.
     return _OPENER.sub(lambda found: _UNICODE_ESCAPES[found[0]], text)
 
 
 def encodable(value: object) -> object:
-    """Return JSON data in which halves of surrogate pairs are U+FFFD: UTF-8 has no form for them."""
+    """Return JSON data in which halves of surrogate pairs are U+FFFD: UTF-8 has no form for them.
+
+    Raises:
+        ValueError: it holds infinity or not-a-number, which JSON cannot write.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"the number {value} has no JSON form")
     if isinstance(value, str):
         return value if value.isascii() else _HALF.sub("\ufffd", value)
     if isinstance(value, Mapping):

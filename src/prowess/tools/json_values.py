@@ -44,6 +44,29 @@ def to_json(value: object, where: str = "the value") -> object:
     return _converted(value, where, 0)
 
 
+def require_finite(value: object, where: str = "the value") -> None:
+    """Refuse numbers that no JSON can write, wherever they stand in mappings and sequences; all else may be anything.
+
+    Raises:
+        NotJsonValueError: infinity, or not a number; the place of the first is named.
+    """
+    waiting: list[tuple[object, str]] = [(value, where)]
+    seen: set[int] = set()  # a container may hold itself
+    while waiting:
+        item, place = waiting.pop()
+        if isinstance(item, float):
+            if not math.isfinite(item):
+                raise NotJsonValueError(place, f"the number {item}")
+        elif isinstance(item, Mapping | list | tuple) and id(item) not in seen:
+            seen.add(id(item))
+            named = item.items() if isinstance(item, Mapping) else enumerate(item)
+            form = "{}.{}" if isinstance(item, Mapping) else "{}[{}]"
+            waiting += [(inner, form.format(place, name)) for name, inner in named if type(inner) not in _HARMLESS]
+
+
+_HARMLESS = frozenset({str, int, bool, type(None), bytes})
+
+
 def _converted(value: object, where: str, depth: int) -> object:
     if depth > MAX_DEPTH:
         raise NotJsonValueError(where, f"nested more than {MAX_DEPTH} levels deep")

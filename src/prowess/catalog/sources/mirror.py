@@ -273,7 +273,7 @@ def _origin_text(skill: RemoteSkill) -> bytes:
         "frontmatter": dict(skill.frontmatter),
         "resources": [{"uri": file.uri, "digest": file.digest, "size": file.size} for file in skill.files],
     }
-    return json.dumps({"origin": skill.origin, "entry": entry}, ensure_ascii=False, indent=1).encode()
+    return json.dumps({"origin": skill.origin, "entry": entry}, ensure_ascii=False, indent=1, allow_nan=False).encode()
 
 
 def _recorded(directory: str, origin: str) -> RemoteSkill:

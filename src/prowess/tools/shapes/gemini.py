@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.uuid7 import uuid7
+from prowess.tools.forging import encodable
 from prowess.tools.shapes.blocks import call_of, member
 from prowess.tools.shapes.content import image_of
 
@@ -43,7 +44,7 @@ def result_message(result: ToolResult, call: ToolCall) -> dict[str, object]:
         del value["data_base64"]
     answer: dict[str, object] = {
         "name": call.name.replace(".", "_"),
-        "response": {"output": value} if result.success else {"error": result.error},
+        "response": {"output": encodable(value)} if result.success else {"error": result.error},
     }
     if call.id and not call.id.startswith(_MADE_UP):
         answer["id"] = call.id

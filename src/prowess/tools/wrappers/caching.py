@@ -9,6 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from prowess._internal.canonical_json import canonical_json
+from prowess.tools.json_values import require_finite
 from prowess.tools.usage import current_usage
 from prowess.tools.wrappers.wrapper import ToolWrapper
 
@@ -54,7 +55,8 @@ class Caching(ToolWrapper):
         text = self._find(key)
         if text is None:
             result = await super().around(arguments, call)
-            self._keep(key, json.dumps(result))
+            require_finite(result, "the result")
+            self._keep(key, json.dumps(result, allow_nan=False))
             return result
         if (usage := current_usage()) is not None:
             usage.cached = True
