@@ -7,14 +7,15 @@ never continued. Lines are `{"role": "user" | "assistant" | "tool" | "end", ...}
 from __future__ import annotations
 
 import json
+import math
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prowess.agent.model import AssistantMessage, ToolMessage, UserMessage
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
 
@@ -59,8 +60,25 @@ class Transcript:
         self.close()
 
     def _write(self, value: Mapping[str, object]) -> None:
-        self._file.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+        try:
+            line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        except (
+            ValueError
+        ):  # a model's arguments can hold what JSON cannot; the call is refused, and stands here in words
+            line = json.dumps(_in_words(value), ensure_ascii=False, allow_nan=False)
+        self._file.write(line + "\n")
         self._file.flush()  # what is known of a run that is killed stands in the file
+
+
+def _in_words(value: object) -> object:
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case Mapping():
+            return {name: _in_words(item) for name, item in value.items()}
+        case list() | tuple():
+            return [_in_words(item) for item in value]
+    return value
 
 
 def as_dict(message: Message) -> dict[str, object]:
