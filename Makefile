@@ -5,10 +5,11 @@ BIN := .venv/bin
 PY := $(BIN)/python
 DOCUMENTS ?= 200000
 COMMAND_LINES ?= 100000
+CALLS ?= 10000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts reference bench peers local fuzz clean
+.PHONY: help setup demo test check docs receipts reference bench peers local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +53,9 @@ local: setup ## Test the offline model in an environment of its own (127 MB of w
 fuzz: setup ## Put 200 000 documents through the parser and 100 000 command lines through bash (DOCUMENTS=, COMMAND_LINES=)
 	PROWESS_FUZZ=$(DOCUMENTS) $(BIN)/pytest -q -n 2 -m fuzz tests
 	PROWESS_SHELL_FUZZ=$(COMMAND_LINES) $(BIN)/pytest -q -n 2 -m shell_fuzz tests
+
+stress: setup ## Let two processes of 64 tasks make 10 000 calls on shared sessions, and kill a third (CALLS=)
+	PROWESS_STRESS=$(CALLS) $(BIN)/pytest -q tests/runtime/test_crowd.py
 
 clean: ## Remove everything that was made here
 	rm -rf .venv .cache .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
