@@ -131,7 +131,7 @@ async def test_an_activation_is_a_step_of_its_own_after_the_text_that_came_befor
     async with Agent(model, catalog=Catalog(EXAMPLES)).stream("Go.") as stream:
         steps.extend([step async for step in stream])
     assert kinds(steps) == [
-        *("TurnStarted", "Said", "CallStarted", "CallFinished", "SkillActivated"),
+        *("TurnStarted", "Said", "CallStarted", "SkillActivating", "CallFinished", "SkillActivated"),
         *("TurnStarted", "CallStarted", "CallFinished", "SkillDeactivated"),
         *("TurnStarted", "Said", "Ended"),
     ]

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from prowess.errors import StoreError
-from prowess.store import MemorySessionStore, SessionRow, SqliteSessionStore
+from prowess.store import EventStore, KeptEvent, MemorySessionStore, SessionRow, SqliteSessionStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -143,3 +143,40 @@ async def test_a_closed_store_says_so(store: SessionStore) -> None:
         await store.get("one")
     with pytest.raises(StoreError, match="closed"):
         await store.create(ROW)
+
+
+async def test_events_are_numbered_for_each_session_and_read_in_order(store: SessionStore) -> None:
+    assert isinstance(store, EventStore)
+    assert await store.last_event("one") == 0
+    assert await store.events_after("one", 0, 10) == []
+    for number in range(1, 4):
+        assert await store.append_event("one", f"e{number}", at=100.0, keep=100) == number
+    assert await store.append_event("two", "other", at=100.0, keep=100) == 1
+    assert await store.events_after("one", 1, 1) == [KeptEvent(sequence=2, body="e2")]
+    assert [event.body for event in await store.events_after("one", 0, 10)] == ["e1", "e2", "e3"]
+    assert await store.last_event("one") == 3
+
+
+async def test_only_the_newest_events_stay(store: SessionStore) -> None:
+    assert isinstance(store, EventStore)
+    for number in range(64):
+        await store.append_event("one", str(number), at=100.0, keep=16)
+    assert [event.sequence for event in await store.events_after("one", 0, 100)] == list(range(49, 65))
+
+
+async def test_events_go_with_the_sweep_after_their_session(store: SessionStore) -> None:
+    assert isinstance(store, EventStore)
+    await store.create(ROW)
+    await store.create(replace(ROW, session_id="two"))
+    for name in ("one", "two", "closed"):
+        await store.append_event(name, "early", at=100.0, keep=10)
+    await store.append_event("closed", "late", at=900.0, keep=10)
+    await store.delete("two")
+    assert await store.last_event("two") == 1  # its end can still be read
+    await store.expire(50.0)
+    assert await store.last_event("two") == 1
+    await store.touch("one", 900.0)
+    await store.expire(500.0)
+    assert await store.last_event("one") == 1  # of a session that lives
+    assert await store.last_event("two") == 0
+    assert [event.body for event in await store.events_after("closed", 0, 10)] == ["late"]

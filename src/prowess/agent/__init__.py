@@ -31,6 +31,7 @@ from prowess.agent.result import (
     Ended,
     Said,
     SkillActivated,
+    SkillActivating,
     SkillDeactivated,
     TurnStarted,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "ScriptedModel",
     "ScriptedTurn",
     "SkillActivated",
+    "SkillActivating",
     "SkillDeactivated",
     "SystemPrompt",
     "TextDelta",

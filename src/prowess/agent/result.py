@@ -106,6 +106,17 @@ class CallFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SkillActivating:
+    """A skill is about to come into force: none of its hooks has run, and nothing of it is in the instructions.
+
+    It may still be refused; then the call that asked for it fails. `message` is the line to show.
+    """
+
+    skill: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillActivated:
     """A skill came into force. `allowed_tools` are the tokens that it restricts calls to, None where it does not."""
 
@@ -127,4 +138,6 @@ class Ended:
     result: AgentResult
 
 
-AgentStep = TurnStarted | Said | CallStarted | CallFinished | SkillActivated | SkillDeactivated | Ended
+AgentStep = (
+    TurnStarted | Said | CallStarted | CallFinished | SkillActivating | SkillActivated | SkillDeactivated | Ended
+)

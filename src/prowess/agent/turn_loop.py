@@ -32,6 +32,7 @@ from prowess.agent.result import (
     Ended,
     Said,
     SkillActivated,
+    SkillActivating,
     SkillDeactivated,
     TurnStarted,
 )
@@ -39,16 +40,18 @@ from prowess.agent.tally import Stop, Tally
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.disclosure import estimate_tokens
+from prowess.runtime.event import SkillActivating as SkillActivatingEvent
 from prowess.tools import ToolResult
 from prowess.tools.forging import json_for_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Mapping
 
     from prowess.agent.model import Message, Model
     from prowess.agent.result import Budget
     from prowess.agent.transcript import Transcript
     from prowess.runtime import Session
+    from prowess.runtime.event import SessionEvent
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
 
@@ -80,6 +83,7 @@ class TurnLoop:
         self._used: dict[str, None] = {}
         self._text = ""
         self._turns = 0
+        session.observe(_Activations(session.session_id, emit))
 
     async def run(self, task: str) -> AgentResult:
         """Go through the turns; only cancellation and defects raise."""
@@ -185,6 +189,19 @@ class TurnLoop:
         self._messages.append(message)
         if self._transcript is not None:
             self._transcript.message(message)
+
+
+class _Activations:
+    """Makes a step of an activation before it takes effect: the session waits until the step is told."""
+
+    def __init__(self, session_id: str, emit: Emit) -> None:
+        self._session_id, self._emit = session_id, emit
+
+    async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
+        del content
+        # A fork hands its events on, and has a loop of its own.
+        if event.kind == SkillActivatingEvent.kind and event.session_id == self._session_id:
+            await self._emit(SkillActivating(skill=event.skill or "", message=event.message or ""))
 
 
 def model_text(result: ToolResult) -> str:

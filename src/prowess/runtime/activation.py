@@ -230,9 +230,6 @@ class Activator:
             return
         for name in done.unloaded:
             await events.tell(SkillUnloaded, call_id, find_active(before, name) or name, reason=reason)
-        gone = [skill for skill in before.active if skill.name not in (*done.state.names, *done.unloaded)]
-        for skill in gone:
-            await events.tell(SkillUnloaded, call_id, skill, reason="removed")
         now = _restricting(self._context.restrictions(done.state))
         if now != _restricting(self._context.restrictions(before)):
             await events.tell(RestrictionChanged, call_id, restricting=tuple(item.skill for item in now))

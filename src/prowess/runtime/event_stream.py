@@ -120,10 +120,8 @@ class KeptStream(EventStream):
             if self._at is None:
                 last = await self._store.last_event(self._source.session_id)
                 self._at = last if self._first is None else self._first - 1
-            found = await kept_events(self._store, self._source.session_id, self._at, _BATCH)
+            found, self._at = await kept_events(self._store, self._source.session_id, self._at, _BATCH)
             self._ready.extend(found)
-            if found:
-                self._at = found[-1].sequence
         return self._ready.popleft() if self._ready else None
 
     async def _is_last(self, event: SessionEvent) -> bool:
@@ -131,8 +129,10 @@ class KeptStream(EventStream):
         return not self._ready and not await self._store.events_after(event.session_id, event.sequence, 1)
 
 
-async def kept_events(store: EventStore, session_id: str, since: int, limit: int) -> tuple[SessionEvent, ...]:
-    """Return the events after number `since`; the first says what is missing where something is."""
+async def kept_events(
+    store: EventStore, session_id: str, since: int, limit: int
+) -> tuple[tuple[SessionEvent, ...], int]:
+    """Return the events after number `since`, and the last number; the first says what is missing, if anything is."""
     rows = await store.events_after(session_id, since, limit)
     events = [event for row in rows if (event := _read(row)) is not None]
     if rows and (missing := rows[0].sequence - since - 1) > 0:
@@ -140,7 +140,7 @@ async def kept_events(store: EventStore, session_id: str, since: int, limit: int
         if at is not None:
             last = rows[0].sequence - 1
             events.insert(0, EventsDropped(session_id=session_id, sequence=last, at=at, count=missing))
-    return tuple(events)
+    return tuple(events), rows[-1].sequence if rows else since
 
 
 def _read(row: KeptEvent) -> SessionEvent | None:

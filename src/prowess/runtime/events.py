@@ -70,6 +70,7 @@ class Events:
         self._streams: set[ref[EventStream]] = set()
         self._order = anyio.Lock()  # so that live events come in the order of their numbers
         self._sequence = 0
+        self._reported: set[int] = set()  # whose failure the log has: one that lasts is told once
         self.closed = False
         self.wanted = False  # kept up to date by `_look`: it is asked several times in every call
         self._look()
@@ -117,7 +118,8 @@ class Events:
         """
         if self._store is None:
             raise InvalidArgumentsError((_NOT_KEPT,))
-        return await kept_events(self._store, self.session_id, since, limit)
+        events, _ = await kept_events(self._store, self.session_id, since, limit)
+        return events
 
     async def tell(
         self,
@@ -159,7 +161,7 @@ class Events:
             try:
                 await observer.observe(event, content)
             except Exception as fault:  # noqa: BLE001 -- whatever it is, the session goes on
-                report(f"an observer of events failed at {event.kind}", fault)
+                self._report_once(observer, f"an observer of events failed at {event.kind}", fault)
 
     async def tell_record(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
         """Let the event happen that has the kind of an audit record; of its data it takes what it has a field for."""
@@ -188,9 +190,15 @@ class Events:
                 self.session_id, json_text(body), at=event.at.timestamp(), keep=self._keep
             )
         except Exception as fault:  # noqa: BLE001 -- a store that fails loses its events and not the session
-            report(f"event {event.kind} could not be kept", fault)
+            self._report_once(store, f"event {event.kind} could not be kept", fault)
             return event
+        self._reported.discard(id(store))
         return replace(event, sequence=sequence)
+
+    def _report_once(self, who: object, what: str, fault: Exception) -> None:
+        if id(who) not in self._reported:
+            self._reported.add(id(who))
+            report(what, fault)
 
     def _publish(self, event: SessionEvent) -> None:
         for stream in [stream for kept in self._streams if (stream := kept()) is not None]:

@@ -1,7 +1,8 @@
 """A session over JSON lines: one request a line in, one answer a line out, in order.
 
 A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `invoke`,
-`approve`, `close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and `error_detail`.
+`approve`, `events`, `close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and
+`error_detail`.
 Whatever a line holds, it is answered and the next one is read: the host on the other side may be any program in any
 language.
 """
@@ -20,6 +21,7 @@ from prowess.tools.forging import encodable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from prowess.runtime.event import SessionEvent
     from prowess.runtime.sync import SyncSession
 
     Call = Callable[[SyncSession, str, Mapping[str, object]], Mapping[str, object]]
@@ -148,6 +150,11 @@ def _method(session: SyncSession, method: object, arguments: Mapping[str, object
     if not isinstance(method, str) or method not in METHODS:
         raise InvalidRequestError(f"unknown method {str(method)[:_SHOWN]!r}; there are {', '.join(METHODS)}")
     return carried_out(session, METHODS[method], arguments)
+
+
+def event_line(event: SessionEvent) -> bytes:
+    """Return the line that tells an event, with its line feed."""
+    return json_text({"event": event.as_dict()}).encode() + b"\n"
 
 
 def _line(request_id: object, answered: Mapping[str, object]) -> bytes:

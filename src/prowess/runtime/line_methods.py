@@ -85,6 +85,13 @@ def _approve(session: SyncSession, arguments: Mapping[str, object]) -> ToolResul
     return ToolResult.ok({"request": request.id, "tool": request.tool, "decision": arguments["decision"]})
 
 
+def _events(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    since = cast("int", arguments["since"])
+    found = session.replay(since, cast("int", arguments["limit"]))
+    last = max((event.sequence for event in found), default=since)
+    return ToolResult.ok({"events": [event.as_dict() for event in found], "last": last})
+
+
 def _close(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
     del arguments
     session.close()
@@ -124,6 +131,15 @@ METHODS: Mapping[str, Method] = {
             "decision",
         ),
         _approve,
+    ),
+    "events": Method(
+        _object(
+            {
+                "since": {"type": "integer", "minimum": 0, "default": 0},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000},
+            }
+        ),
+        _events,
     ),
     "close": Method(_object({}), _close),
 }

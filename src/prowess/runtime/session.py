@@ -387,9 +387,9 @@ class Session:
     def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
         """Return the events of this session from now on, for `async for`, for one reader; it ends with the session.
 
-        With `since` in a session that keeps events: first those with a higher number, 0 for all, whichever process
-        made them. With `seconds` the stream also ends where nothing happens for that long. A reader that is too slow is
-        told what it missed and holds nothing up.
+        With `since` in a session that keeps events: first those with a higher number, 0 for all. There the stream has
+        what other processes do too, without `since` from the first look on. With `seconds` it also ends where nothing
+        happens for that long. A reader that is too slow is told what it missed and holds nothing up.
 
         Raises:
             InvalidArgumentsError: `since` where no events are kept.

@@ -50,6 +50,7 @@ def test_a_task_is_done_with_a_skill_and_the_answer_is_all_that_a_pipe_gets(
     assert out == "Three.\n"
     assert err.splitlines() == [
         "calls skills_load",
+        "Activating 'csv-report' skill…",
         "skill csv-report; while it holds, tools are limited to Read Glob",
         "calls skills_run_script",
     ]

@@ -16,6 +16,7 @@ from prowess.agent import (
     Said,
     ScriptedModel,
     SkillActivated,
+    SkillActivating,
     model_named,
 )
 from prowess.agent.local import WEAKNESS
@@ -42,9 +43,7 @@ _NO_MODEL = (
 @click.argument("task")
 @catalog_options
 @workspace_options
-@click.option(
-    "--model", "model_name", help="provider:name, local:smollm2-135m or scripted:FILE."
-)
+@click.option("--model", "model_name", help="provider:name, local:smollm2-135m or scripted:FILE.")
 @click.option(
     "--tools",
     default="read,glob,grep",
@@ -130,6 +129,8 @@ def _show(step: AgentStep, *, live: bool, quiet: bool) -> None:
         case Said(text=text):
             if live:
                 output.raw(printable(text))
+        case SkillActivating(message=message) if not quiet:
+            output.note(printable_line(message))
         case SkillActivated(skill=skill, allowed_tools=tools) if not quiet:
             limits = "" if tools is None else f"; while it holds, tools are limited to {' '.join(tools) or 'none'}"
             output.note(f"skill {skill}{limits}")

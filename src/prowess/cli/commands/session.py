@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,17 +25,19 @@ from prowess.cli.signals import ended_in_order
 from prowess.errors import AuditError, InvalidArgumentsError
 from prowess.policy import Policy, Refusal, load_policy
 from prowess.runtime import SyncSession
-from prowess.runtime.json_lines import called, serve_json_lines
+from prowess.runtime.json_lines import called, event_line, serve_json_lines
 from prowess.runtime.judging import judged
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.approvers import CallbackApprover
 from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
 
 if TYPE_CHECKING:
+    from prowess.runtime.event import SessionEvent
     from prowess.runtime.options import Body
     from prowess.store import SessionStore
     from prowess.tools import Tool
 
+_KEPT_EVENTS = 1000  # of a session
 _BY_OPTION = {name.lower(): name for name in BUILTIN_NAMES}
 
 
@@ -59,6 +62,9 @@ _BY_OPTION = {name.lower(): name for name in BUILTIN_NAMES}
     "--tools", "tool_names", metavar="NAMES", help=f"Offer these tools for the workspace too: {','.join(_BY_OPTION)}."
 )
 @click.option("--decide", is_flag=True, help="Judge calls instead of running them.")
+@click.option(
+    "--events", is_flag=True, help='Print each event as a line {"event": ...}, before the answer of its call.'
+)
 def command(  # noqa: PLR0917 -- click passes options by name
     roots: tuple[str, ...],
     plugins: tuple[str, ...],
@@ -72,6 +78,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     approve: str,
     tool_names: str | None,
     decide: bool,  # noqa: FBT001 -- as trust_project
+    events: bool,  # noqa: FBT001 -- as trust_project
 ) -> int:
     """Host a session: read requests from standard input, one JSON object a line, and answer each with one.
 
@@ -91,6 +98,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     except AuditError as fault:
         output.error(printable_line(str(fault)))
         return exit_codes.UNAVAILABLE
+    lines = _Lines()
     opened: list[SyncSession] = []  # the tools may read what its skills contain
     tools = _tools(tool_names, chosen, opened, write=write, session_id=session_id)
     try:
@@ -106,6 +114,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
             policy=policy,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
             extra_tools=tools,
+            keep_events=_KEPT_EVENTS,
+            on_event=lines.event if events else None,
         )
     except InvalidArgumentsError as fault:
         if session_id is None:
@@ -117,7 +127,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
             if session_id is not None:
                 session.refresh()  # a store that cannot be read is told now, not in the answer to every request
             call = partial(judged, by_skills_alone=policy_file is None) if decide else called
-            serve_json_lines(session, sys.stdin.buffer.readline, _answer, call)
+            serve_json_lines(session, sys.stdin.buffer.readline, partial(lines.answer, session), call)
         except _NobodyReadsError:
             pass  # the host is gone, and with it everybody who could be told
         finally:
@@ -157,9 +167,27 @@ class _NobodyReadsError(Exception):
     """The host has closed its end."""
 
 
-def _answer(line: bytes) -> None:
-    if not output.raw_bytes(line):
-        raise _NobodyReadsError
+class _Lines:
+    """Standard output, shared by the answers and by the events, which come from a thread of their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_read = True
+
+    def event(self, event: SessionEvent) -> None:
+        """Print an event."""
+        self._print(event_line(event))
+
+    def answer(self, session: SyncSession, line: bytes) -> None:
+        """Print an answer, after the events that led to it."""
+        session.drain_events()
+        self._print(line)
+        if not self._is_read:
+            raise _NobodyReadsError
+
+    def _print(self, line: bytes) -> None:
+        with self._lock:
+            self._is_read = self._is_read and output.raw_bytes(line)
 
 
 def _store(home: str | None, session_id: str | None) -> SessionStore:
