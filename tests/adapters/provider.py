@@ -23,6 +23,7 @@ Turn = str | list[Call]
 class Asked:
     """One request: `tools` are schemas by name, `results` the texts of tool results by the id of their call."""
 
+    body: dict[str, Any]
     instructions: str
     tools: dict[str, dict[str, Any]]
     descriptions: dict[str, str]
@@ -102,6 +103,7 @@ def _read_chat(body: dict[str, Any]) -> Asked:
     messages = body["messages"]
     functions = [tool["function"] for tool in body.get("tools", ())]
     return Asked(
+        body=body,
         instructions="\n".join(_text(message["content"]) for message in messages if message["role"] == "system"),
         tools={function["name"]: function["parameters"] for function in functions},
         descriptions={function["name"]: function["description"] for function in functions},
@@ -136,6 +138,7 @@ def _read_responses(body: dict[str, Any]) -> Asked:
     tools = body.get("tools") or []
     given = body["input"] if isinstance(body["input"], list) else []
     return Asked(
+        body=body,
         instructions="\n".join(
             [
                 body.get("instructions") or "",

@@ -64,11 +64,8 @@ def scene(root: Path, **options: Any) -> Scene:  # noqa: ANN401 -- what a sessio
     return made
 
 
-def check(asked: list[Asked], made: Scene, *, malformed: str = "Arguments are not valid JSON") -> None:
-    """Hold the requests of a run of `TURNS` against what a session promises.
-
-    `malformed` is what a model reads of arguments that are no JSON, where the framework itself answers that.
-    """
+def check(asked: list[Asked], made: Scene) -> None:
+    """Hold the requests of a run of `TURNS` against what a session promises."""
     assert [sorted(request.results) for request in asked] == [
         [call_id(turn, index) for turn, calls in enumerate(TURNS[:before]) for index, _ in enumerate(calls)]
         for before in range(5)
@@ -90,7 +87,7 @@ def check(asked: list[Asked], made: Scene, *, malformed: str = "Arguments are no
     assert "Tool 'publish' not allowed by active skill 'tally'" in results[call_id(2, 0)]
     assert "Unload 'tally' to lift this." in results[call_id(2, 0)]
     assert "did you mean 'references/format.md'?" in results[call_id(2, 1)]
-    assert malformed in results[call_id(2, 2)]
+    assert "Arguments are not valid JSON" in results[call_id(2, 2)]
     assert '"unloaded_skills": ["tally"]' in results[call_id(3, 0)]
     assert made.published == []
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
+from prowess.adapters.call_order import CallOrder
 from prowess.adapters.extras import MissingExtraError
-from prowess.adapters.hosted import HostedSession
+from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.tools.shapes.blocks import call_of
 from prowess.tools.shapes.content import text_of
 
 try:
-    from langchain.agents.middleware import AgentMiddleware
-    from langchain_core.messages import SystemMessage, ToolMessage
+    from langchain.agents.middleware import AgentMiddleware, hook_config
+    from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
     from langchain_core.tools import BaseTool, ToolException
     from pydantic import PrivateAttr
 except ImportError as fault:
@@ -26,8 +28,10 @@ except ImportError as fault:
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from langchain.agents.middleware import ModelRequest, ModelResponse
+    from langchain.agents.middleware import AgentState, ModelRequest, ModelResponse
+    from langchain_core.messages import InvalidToolCall
     from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.runtime import Runtime
     from langgraph.types import Command
 
     from prowess.runtime import Session, SyncSession
@@ -73,7 +77,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __init__(self, hosted: HostedSession) -> None:
         super().__init__()
-        self._hosted = hosted
+        self._hosted, self._order = hosted, CallOrder()
         self.tools = _tools(hosted)
 
     def wrap_model_call(
@@ -89,17 +93,32 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
         await self._hosted.refresh()
         return await handler(self._asked(request, self._hosted.instructions()))
 
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Answer calls whose arguments are no JSON; a run would otherwise end after a message of nothing else."""
+        del runtime
+        said = state["messages"][-1]
+        if not isinstance(said, AIMessage):
+            return None
+        ours = {spec.wire_name for spec in self._hosted.specs()}
+        answers = [_malformed(call) for call in said.invalid_tool_calls if call["name"] in ours]
+        if not answers:
+            return None
+        return {"messages": answers} if said.tool_calls else {"messages": answers, "jump_to": "model"}
+
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         """Run a call; one of a tool that is not the session's only where the active skills permit it."""
         request = self._found(request)
         call = request.tool_call
-        if not isinstance(request.tool, SessionTool):
-            reason = self._hosted.blocking().refusal(call["name"], call["args"])
-            if reason is not None:
-                return _refused(request, reason)
-        return handler(request)
+        # Threads come in any order; without threads, calls come in the order of the model.
+        with self._order.turn(call["id"] or "", _calls_before(request)):
+            if not isinstance(request.tool, SessionTool):
+                reason = self._hosted.blocking().refusal(call["name"], call["args"])
+                if reason is not None:
+                    return _refused(request, reason)
+            return handler(request)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
@@ -161,6 +180,23 @@ def _answer(result: ToolResult) -> tuple[str, dict[str, object]]:
     if not result.success:
         raise ToolException(text)
     return text, result.as_dict()
+
+
+def _calls_before(request: ToolCallRequest) -> list[str]:
+    """Return the ids of the calls that stand before this one in the message of the model."""
+    asked = request.tool_call["id"]
+    state = request.state
+    for message in reversed(state.get("messages", ()) if isinstance(state, dict) else ()):
+        if isinstance(message, AIMessage):
+            ids = [call["id"] or "" for call in message.tool_calls]
+            return ids[: ids.index(asked)] if asked in ids else []
+    return []
+
+
+def _malformed(call: InvalidToolCall) -> ToolMessage:
+    problem = call_of("", "", call["args"] or "", ()).unreadable or "Arguments must be a JSON object"
+    text = text_of(unreadable(problem))
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def _refused(request: ToolCallRequest, reason: str) -> ToolMessage:
