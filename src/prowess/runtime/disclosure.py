@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHARACTERS_PER_TOKEN = 4
 DEFAULT_BUDGET = 4000  # tokens for the list of skills: 2 % of a window of 200 000, and enough for some 50 whole ones
 MAX_LISTED_RESOURCES = 50
-AVAILABLE = "<available_skills>\n"
+AVAILABLE, END = "<available_skills>\n", "</available_skills>\n"
 _CUT = "…"
 _SPELLINGS = (
     "- Hosts that allow no dots in tool names spell them skills_load, skills_unload, skills_read, skills_run_script.\n"
@@ -139,12 +139,13 @@ def instructions(
     budget: int | None = None,
     by_files: bool = False,
     before: Mapping[str, str] | None = None,
+    section: tuple[str, tuple[str, ...]] | None = None,
 ) -> Disclosure:
     """Compose the instructions of one call; without skills to list or active ones nothing is said of skills.
 
     `budget` bounds the list of available skills in tokens, 4000 without one: every name stays, descriptions are
-    shortened. `by_files` is for agents that read skills as files. `before` are further sections (name -> text), which
-    stand first.
+    shortened. `section` is a list that was made elsewhere, with the names of skills that were shortened in it.
+    `by_files` is for agents that read skills as files. `before` are further sections (name -> text), which stand first.
     """
     first = dict(before or {})
     if not listed and not active:
@@ -154,9 +155,9 @@ def instructions(
             text=text, tokens={**sizes, "base": 0, "available": 0, "active": 0, "total": estimate_tokens(text)}
         )
     budget = DEFAULT_BUDGET if budget is None else budget
+    available, shortened = section or _fitted(tuple(listed), budget * CHARACTERS_PER_TOKEN)
     forks = [skill.name for skill in listed if skill.is_fork]
     base = _FILE_RULES if by_files else base_rules(bodies_in_results=bodies_in_results, forks=forks)
-    available, shortened = _fitted(tuple(listed), budget * CHARACTERS_PER_TOKEN)
     current = "" if bodies_in_results else active_skills(active)
     changed = changed_on_disk(active)
     text = "\n".join(part for part in (*first.values(), base, available, current, changed) if part)
@@ -199,7 +200,7 @@ def available_skills(listed: Sequence[ListedSkill], limit: int | None = None) ->
     """Return the `<available_skills>` section, empty without skills; `limit` bounds each description in characters."""
     if not listed:
         return ""
-    return AVAILABLE + "".join(_listed(skill, limit) for skill in listed) + "</available_skills>\n"
+    return AVAILABLE + "".join(_listed(skill, limit) for skill in listed) + END
 
 
 def active_skills(active: Iterable[ActiveBody]) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure, prompts, skill_tool
+from prowess.runtime.compact_list import compact_list
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
 from prowess.tools.shapes import SHAPES
@@ -64,13 +65,16 @@ class Exposure:
         budget: int | None = None,
         navigation: bool = False,
         tool_system: bool = False,
+        compact: str | None = None,
     ) -> Disclosure:
         """Return the instructions of the next call.
 
         Raises:
-            InvalidArgumentsError: by files, where locations are not to be shown.
+            InvalidArgumentsError: by files, where locations are not to be shown, or a compact list has none.
         """
         context = self._context
+        if compact is not None and name != "tools":
+            raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
         if name == "files" and not context.expose_location:
             raise InvalidArgumentsError(("exposure 'files' needs locations; open the session with expose_location",))
         before: dict[str, str] = {}
@@ -81,6 +85,10 @@ class Exposure:
             before["navigation"] = prompts.navigation(known)
         in_results = context.body == "result"
         listed = [] if name == "skill" else self.listed()
+        section = None
+        if compact is not None and listed:
+            text, shown, shortened = compact_list(listed, compact)
+            listed, section = list(shown), (text, shortened)
         active = () if name == "skill" or in_results else context.keeper.state.active
         return disclosure.instructions(
             listed,
@@ -89,6 +97,7 @@ class Exposure:
             budget=budget,
             by_files=name == "files",
             before=before,
+            section=section,
         )
 
     def listed(self) -> list[disclosure.ListedSkill]:

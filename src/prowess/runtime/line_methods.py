@@ -109,7 +109,16 @@ def _object(properties: Mapping[str, object], *required: str) -> dict[str, objec
 
 METHODS: Mapping[str, Method] = {
     "instructions": Method(
-        _object({"budget": _BUDGET, "exposure": _EXPOSURE, "navigation": _FLAG, "tool_system": _FLAG}), _instructions
+        _object(
+            {
+                "budget": _BUDGET,
+                "exposure": _EXPOSURE,
+                "navigation": _FLAG,
+                "tool_system": _FLAG,
+                "compact": {"type": "string"},
+            }
+        ),
+        _instructions,
     ),
     "tools": Method(
         _object({"shape": {"type": "string", "enum": list(SHAPES)}, "exposure": _EXPOSURE, "budget": _BUDGET}), _tools

@@ -61,6 +61,7 @@ class InstructionOptions(TypedDict, total=False):
     exposure: ExposureName | None
     navigation: bool
     tool_system: bool
+    compact: str | None
 
 
 class ReadOptions(TypedDict, total=False):

@@ -38,6 +38,10 @@ class Offer(NamedTuple):
         return self.fields.context == "fork"
 
 
+_SUGGESTED = 3
+_LONGEST_PHRASE = 500  # characters that are looked at
+
+
 class Visibility:
     """Answers for one session; `forks` tells whether something can run a fork."""
 
@@ -93,8 +97,18 @@ class Visibility:
         # Imported here, not at the top: only a wrong name pays for it.
         from prowess.catalog.match import close_names
 
-        near = () if error.reason else close_names(error.name, self.names(by))
+        near = () if error.reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
         return SkillNotFoundError(error.name, near, error.reason)
+
+    def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
+        """Return the skills that a phrase in place of a name points to, best first."""
+        # Imported here, not at the top, as above.
+        from prowess._internal.shared_words import scores
+
+        offers = self.offers(by)
+        rated = scores(phrase[:_LONGEST_PHRASE], [f"{offer.entry.name} {offer.entry.description}" for offer in offers])
+        order = sorted((place for place, score in enumerate(rated) if score > 0), key=lambda place: -rated[place])
+        return tuple(offers[place].entry.name for place in order[:_SUGGESTED])
 
     def _is_open(self, offer: Offer, by: By) -> bool:
         if offer.is_fork and not self._forks:

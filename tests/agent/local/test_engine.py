@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_text_is_bounded_and_the_same_question_has_the_same_answer(engine: Smo
 
 @installed
 def test_a_question_of_the_greatest_length_fits(engine: SmolLM2) -> None:
-    assert engine.choose("\U0001f600\u0e01" * 400, ["\u0e01" * 40, "\u0e02" * 40]).text in {
+    assert engine.choose("\U0001f600\u0e01" * 300, ["\u0e01" * 40, "\u0e02" * 40]).text in {
         "\u0e01" * 40,
         "\u0e02" * 40,
     }
@@ -77,7 +78,10 @@ def test_a_question_of_the_greatest_length_fits(engine: SmolLM2) -> None:
 @installed
 def test_nothing_else_can_reach_it(engine: SmolLM2) -> None:
     engine.write("Hello.", 1)
-    own = {os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit()}
+    own = set()
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # the one that listed the directory
+            own.add(os.readlink(f"/proc/self/fd/{name}"))
     listening = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
     assert [line for line in listening if line[3] == "0A" and f"socket:[{line[9]}]" in own] == []
     assert not os.path.exists(engine._server.listening_address.removeprefix("unix://"))

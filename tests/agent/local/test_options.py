@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from prowess.agent.local.options import Option, actions, blocks, distinct, skill_options, words
+from prowess.agent.local.options import Option, actions, blocks, distinct, skill_options
 from prowess.agent.local.situation import Done, Known, Situation
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.read import SPEC as READ
@@ -82,10 +82,6 @@ def test_an_answer_can_only_quote_what_worked() -> None:
 def test_labels_are_short_and_no_two_are_alike() -> None:
     found = distinct([Option(label="a\nb"), Option(label="a b"), Option(label="x" * 200), Option(label="x" * 300)])
     assert _labels(found) == ["a b", "a b (2)", "x" * 79 + "…", "x" * 79 + "… (2)"]
-
-
-def test_words_are_folded_and_common_ones_left_out() -> None:
-    assert words("The REGIONS of \uff23\uff33\uff36 is gas") == ["region", "csv", "gas"]
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ a run going: after `MOST_CALLS` calls there is nothing left but to answer.
 from __future__ import annotations
 
 import itertools
-import math
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.shared_words import scores, words
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from prowess.agent.local.situation import Situation
     from prowess.tools import ToolSpec
@@ -26,23 +26,12 @@ _MOST_RUNS, _MOST_READS = 3, 2
 _MOST_FILES, _PAIR = 3, 2
 _MOST_PATHS = 20  # of scripts, and of references, that are looked at
 _LONGEST_LABEL = 80  # characters
-_SHORT = 3  # letters of a word that keeps its s
 
-_WORD = re.compile(r"[^\W_]+")
 _FILE = re.compile(r"(?<![\w/.-])[\w][\w./-]*\.[A-Za-z]\w{0,9}(?![\w/])")
 _SCRIPT = re.compile(r"\bscripts/[\w./-]*\w")
 _RESOURCE = re.compile(r"\b(?:references|assets)/[\w./-]*\w")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)(?:[ =]([\w./:-]+))?")
 _QUOTED = re.compile(r"[\"'\u201c]([^\"'\u201c\u201d\n]{1,200})[\"'\u201d]")
-_COMMON = frozenset(
-    {
-        *("a", "an", "and", "are", "as", "ask", "at", "be", "by", "can", "did", "do", "does", "each", "for", "from"),
-        *("had", "has", "have", "how", "i", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on", "or"),
-        *("our", "please", "so", "some", "than", "that", "the", "their", "them", "there", "these", "this", "those"),
-        *("to", "us", "use", "user", "want", "was", "we", "were", "what", "when", "where", "which", "who", "why"),
-        *("will", "with", "you", "your"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +49,8 @@ def skill_options(now: Situation) -> list[Option]:
     if now.done or now.body is not None or not {"skills.load", "skill"} & set(now.tools):
         return []
     texts = [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills]
-    scores = _scores(now.task, texts)
-    best = sorted((-score, place) for place, score in enumerate(scores) if score > 0)[:MOST_SKILLS]
+    rated = scores(now.task, texts)
+    best = sorted((-score, place) for place, score in enumerate(rated) if score > 0)[:MOST_SKILLS]
     found = []
     for _, place in best:
         skill = now.skills[place]
@@ -78,8 +67,8 @@ def actions(now: Situation) -> list[Option]:
     wanted = list(_of_the_skill(now, now.body) if now.body is not None else _of_the_tools(now))
     fresh = [option for option in wanted if (option.tool, option.arguments) not in made]
     # Scripts in the order of the instructions; among the rest what the task points to comes first.
-    scores = _scores(now.task, [option.label for option in fresh])
-    order = sorted(range(len(fresh)), key=lambda place: (fresh[place].tool != "skills.run_script", -scores[place]))
+    rated = scores(now.task, [option.label for option in fresh])
+    order = sorted(range(len(fresh)), key=lambda place: (fresh[place].tool != "skills.run_script", -rated[place]))
     return [fresh[place] for place in order[:MOST_ACTIONS]]
 
 
@@ -90,8 +79,8 @@ def blocks(now: Situation) -> list[Option]:
         if done.worked:
             parts.update(dict.fromkeys(part for part in re.split(r"\n\s*\n", done.output) if part.strip()))
     texts = list(parts)
-    scores = _scores(now.task, texts)
-    best = sorted(sorted(range(len(texts)), key=lambda place: (-scores[place], place))[:MOST_BLOCKS])
+    rated = scores(now.task, texts)
+    best = sorted(sorted(range(len(texts)), key=lambda place: (-rated[place], place))[:MOST_BLOCKS])
     return distinct(Option(label=texts[place], text=texts[place]) for place in best)
 
 
@@ -107,27 +96,6 @@ def distinct(options: Iterable[Option]) -> list[Option]:
             label = f"{short} ({number})"
         found[label] = Option(label=label, tool=option.tool, arguments=option.arguments, text=option.text)
     return list(found.values())
-
-
-def words(text: str) -> list[str]:
-    """Return the words that tell texts apart, folded and without a plural s."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [
-        word[:-1] if len(word) > _SHORT and word.endswith("s") else word
-        for word in _WORD.findall(folded)
-        if word not in _COMMON
-    ]
-
-
-def _scores(task: str, texts: Sequence[str]) -> list[float]:
-    """Rate texts by the words they share with the task: a word that few of them have counts more."""
-    held = [words(text) for text in texts]
-    asked = set(words(task))
-    among = {word: sum(word in have for have in held) for word in asked}
-    return [
-        sum(math.log(1 + len(texts) / among[word]) * min(have.count(word), 3) for word in asked if word in have)
-        for have in map(list, held)
-    ]
 
 
 def _start(now: Situation, name: str) -> tuple[str, dict[str, object]]:

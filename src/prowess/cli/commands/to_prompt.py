@@ -5,30 +5,79 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable
+from prowess._internal.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
 from prowess.compat.skills_ref import SkillError, find_skill_md, outcomes, read_properties
-from prowess.compat.skills_ref.parser import resolved
+from prowess.compat.skills_ref.prompt import block, directory_of
 
-# What XML 1.0 cannot hold in any spelling, an undecodable byte of a path among it.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.runtime.disclosure import ListedSkill
+    from prowess.runtime.prompt_forms import Prompt
+
+_FORMS = ("skills-ref", "xml", "attributes", "tool", "json", "markdown")
+_BUDGET = re.compile(r"(\d{1,9})(c?)")
+_CHARACTERS_PER_TOKEN = 4
+_MOST_NAMED = 10
+
+
+class _Budget(click.ParamType[int]):
+    """Characters, from `300` (tokens) or `1200c` (characters)."""
+
+    name = "budget"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = _BUDGET.fullmatch(str(value))
+        if found is None:
+            self.fail(f"{printable_line(str(value))!r} is neither tokens, as 300, nor characters, as 1200c", param, ctx)
+        return int(found[1]) * (1 if found[2] else _CHARACTERS_PER_TOKEN)
 
 
 @click.command("to-prompt")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH...")
-@click.option("--form", type=click.Choice(["skills-ref", "xml"]), default="skills-ref", show_default=True)
-def command(*, paths: tuple[Path, ...], form: str) -> int:
-    """Print skills as an <available_skills> block: name, description and location, in the order given.
+@click.option("--form", "--format", "form", type=click.Choice(_FORMS), default=_FORMS[0], show_default=True)
+@click.option(
+    "--budget", type=_Budget(), metavar="N|Nc", help="At most N tokens (characters / 4), or Nc characters, in all."
+)
+@click.option("--active", is_flag=True, help="With --form attributes: skills as they are when active, with their body.")
+def command(
+    *,
+    paths: tuple[Path, ...],
+    form: str,
+    budget: int | None,
+    active: bool,
+) -> int:
+    """Print skills as a block for a prompt: name, description and location, in the order given.
 
-    The form skills-ref equals the reference tool's byte for byte, with the location as it is; xml is well-formed
-    whatever the skills say. If one skill cannot be read, nothing is printed and the exit code is 1.
+    The form skills-ref equals the reference tool's byte for byte, with the location as it is. In every other form no
+    text of a skill can end or begin an element, an item or a line. A budget keeps every name and shortens descriptions;
+    what was cut is said on standard error. If one skill cannot be read, nothing is printed and the exit code is 1.
 
-    Example: prowess to-prompt examples/skills/csv-report examples/skills/log-triage
-    """
-    outcome = outcomes.prompt(paths) if form == "skills-ref" else _xml(paths)
+    \b
+    Example:
+      prowess to-prompt examples/skills/csv-report examples/skills/log-triage --form markdown --budget 100
+    """  # noqa: D301 -- click looks for the character itself
+    if active and form != "attributes":
+        raise click.UsageError("--active goes with --form attributes")
+    if active and budget is not None:
+        raise click.UsageError("--active prints whole bodies, which no budget shortens; leave out --budget")
+    if form == "skills-ref" and budget is None:
+        return _print(outcomes.prompt(paths))
+    try:
+        directories = [directory_of(outcomes.skill_directory(path)) for path in paths]
+        skills = [_listed(directory) for directory in directories]
+        text = "".join(_active(skill) for skill in skills) if active else _fitted(form, directories, skills, budget)
+    except SkillError as fault:
+        return _print(outcomes.failure(fault))
+    return _print(outcomes.Outcome(stdout=text, exit_code=exit_codes.OK))
+
+
+def _print(outcome: outcomes.Outcome) -> int:
     if outcome.stderr:
         output.note(outcome.stderr.removesuffix("\n"))
     # A pipe gets every byte; a terminal must not act on what a description says.
@@ -36,22 +85,54 @@ def command(*, paths: tuple[Path, ...], form: str) -> int:
     return outcome.exit_code
 
 
-def _xml(paths: tuple[Path, ...]) -> outcomes.Outcome:
-    # Imported here, not at the top: one form needs it.
-    from prowess.runtime.disclosure import ListedSkill, available_skills
+def _listed(directory: Path) -> ListedSkill:
+    # Imported here, not at the top: the reference tool's own form needs nothing of the runtime.
+    from prowess.runtime.disclosure import ListedSkill
 
-    listed = []
-    try:
-        for path in paths:
-            directory = Path(resolved(outcomes.skill_directory(path)))
-            properties = read_properties(directory)
-            listed.append(
-                ListedSkill(
-                    name=_NOT_XML.sub("\ufffd", properties.name),
-                    description=_NOT_XML.sub("\ufffd", properties.description),
-                    location=_NOT_XML.sub("\ufffd", str(find_skill_md(directory))),
-                )
-            )
-    except SkillError as fault:
-        return outcomes.failure(fault)
-    return outcomes.Outcome(stdout=available_skills(listed), exit_code=exit_codes.OK)
+    properties = read_properties(directory)
+    location = str(find_skill_md(directory))
+    return ListedSkill(name=properties.name, description=properties.description, location=location)
+
+
+def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill], budget: int | None) -> str:
+    # Imported here, not at the top, as above.
+    from prowess.runtime.prompt_forms import FORMS, fitted, prompt
+
+    named = next((known for known in FORMS if known == form), None)
+    if named is not None:
+        made = prompt(named, skills, budget)
+    else:
+        made = fitted(skills, lambda limit: _as_reference(directories, skills, limit), budget)
+    _say_what_was_cut(made, budget)
+    return made.text
+
+
+def _as_reference(directories: Sequence[Path], skills: Sequence[ListedSkill], limit: int | None) -> str:
+    texts = [
+        skill.description
+        if limit is None or len(skill.description) <= limit
+        else f"{skill.description[: max(limit - 1, 0)]}…"[:limit]
+        for skill in skills
+    ]
+    named = [(place, skill.name, text) for place, skill, text in zip(directories, skills, texts, strict=True)]
+    return block(named) + "\n"
+
+
+def _active(skill: ListedSkill) -> str:
+    # Imported here, not at the top, as above.
+    from prowess.format import read_document
+    from prowess.runtime.prompt_forms import active
+
+    return active(skill, read_document(str(skill.location)).body)
+
+
+def _say_what_was_cut(made: Prompt, budget: int | None) -> None:
+    if made.shortened:
+        names = ", ".join(printable_line(name) for name in made.shortened[:_MOST_NAMED])
+        more = f" and {len(made.shortened) - _MOST_NAMED} more" if len(made.shortened) > _MOST_NAMED else ""
+        count = len(made.shortened)
+        output.note(f"{count} description{'s were' if count > 1 else ' was'} shortened to fit: {names}{more}")
+    if made.over_budget:
+        output.note(
+            f"without any description the list has {len(made.text)} characters, more than the {budget} asked for"
+        )

@@ -25,11 +25,20 @@ def to_prompt(skill_dirs: Iterable[str | os.PathLike[str]]) -> str:
     Raises:
         ParseError, ValidationError: for the first directory that cannot be read; nothing is rendered then.
     """
+    found = [(directory, read_properties(directory)) for directory in map(directory_of, skill_dirs)]
+    return block((directory, properties.name, properties.description) for directory, properties in found)
+
+
+def directory_of(skill_dir: str | os.PathLike[str]) -> Path:
+    """Return the directory under the name that the block shows it by."""
+    return Path(resolved(Path(skill_dir)))
+
+
+def block(skills: Iterable[tuple[Path, str, str]]) -> str:
+    """Render skills as (directory, name, description)."""
     lines = ["<available_skills>"]
-    for skill_dir in skill_dirs:
-        directory = Path(resolved(Path(skill_dir)))
-        properties = read_properties(directory)
-        lines += ["<skill>", "<name>", html.escape(properties.name), "</name>"]
-        lines += ["<description>", html.escape(properties.description), "</description>"]
+    for directory, name, description in skills:
+        lines += ["<skill>", "<name>", html.escape(name), "</name>"]
+        lines += ["<description>", html.escape(description), "</description>"]
         lines += ["<location>", str(find_skill_md(directory)), "</location>", "</skill>"]
     return "\n".join([*lines, "</available_skills>"])
