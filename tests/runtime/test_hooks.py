@@ -284,3 +284,63 @@ async def test_an_edited_live_skill_with_hooks_has_to_be_loaded_again(root: Path
     await session.refresh()
     assert failure(await session.call("skills.read", {"path": "notes.md"}))["code"] == "digest_changed"
     assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"
+
+
+@pytest.mark.proves("runtime.hooks.post")
+async def test_a_post_hook_runs_once_when_an_expired_session_is_found(root: Path, work: Path, tmp_path: Path) -> None:
+    _hooked(root, "a", "  post: scripts/note.py\n  SessionEnd: scripts/note.py\n")
+    _hooked(root, "b", "  pre: {script: scripts/note.py, once: true}\n  post: {script: scripts/note.py, once: true}\n")
+    now = [0.0]
+    store = MemorySessionStore()
+    log = tmp_path / "audit.jsonl"
+    options: dict[str, Any] = {
+        "store": store, "session_id": "s", "ttl_seconds": 10, "clock": lambda: now[0], "audit": JsonlAuditLog(log),
+    }  # fmt: skip
+    session, other = _session(root, work, **options), _session(root, work, **options)
+    await session.load(["a", "b"])
+    await other.refresh()
+    now[0] = 11
+
+    for holder in (session, other):
+        gone = failure(await holder.call("skills.unload", {"all": True}))
+        assert gone["code"] == "session_not_found"
+    assert _ran(work) == ["note pre b -", "note SessionEnd a -", "note post a -", "note post b -"]
+    assert [json.loads(line)["kind"] for line in log.read_text().splitlines()].count("hook.finished") == 4
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced", "expired"])
+async def test_a_skill_that_the_catalog_drops_runs_nothing_more_and_that_is_said(
+    root: Path, work: Path, tmp_path: Path, how: str
+) -> None:
+    directory = _hooked(root, "a", "  post: scripts/note.py\n")
+    write_skill(root, "b")
+    log, now = tmp_path / "audit.jsonl", [0.0]
+    session = _session(root, work, audit=JsonlAuditLog(log), ttl_seconds=10, clock=lambda: now[0])
+    await session.load(["a", "b"])
+    if how == "removed":
+        (directory / "SKILL.md").unlink()
+    else:
+        (directory / "SKILL.md").write_text("nothing")
+        session.catalog.refresh()
+    if how == "expired":
+        now[0] = 11
+        assert failure(await session.call("skills.unload", {"all": True}))["code"] == "session_not_found"
+    else:
+        receipt = result(await session.call("skills.unload", {"names": ["b"]}))
+        assert [notice["code"] for notice in receipt["notices"]] == ["skill_removed"]
+        assert "its post hooks were not run" in receipt["notices"][0]["message"]
+
+    assert _ran(work) == []
+    failed = [json.loads(line) for line in log.read_text().splitlines() if '"hook.failed"' in line]
+    assert [record["data"] for record in failed] == [{"skill": "a", "event": "post", "code": "skill_not_found"}]
+
+
+async def test_a_setting_of_a_hook_that_cannot_be_read_makes_it_run_and_not_refuse(root: Path, work: Path) -> None:
+    _hooked(root, "a", "  pre: {script: scripts/note.py, timeout: soon, once: perhaps, colour: red}\n")
+    session = _session(root, work)
+
+    await session.load(["a"])
+    await session.unload(["a"])
+    await session.load(["a"])
+
+    assert _ran(work) == ["note pre a -"] * 2

@@ -197,7 +197,8 @@ class Activator:
                 data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
                 await context.record_and_tell("skill.loaded", call_id, skill, data)
         await self._told(before, done, call_id, "replaced")
-        removed = (receipts.removed(name) for name in context.keeper.take_removed() if name not in done.state.names)
+        taken_away = context.keeper.take_removed()
+        removed = (receipts.removed(skill) for skill in taken_away if skill.name not in done.state.names)
         return Activation(
             step=done,
             taken=tuple(ready),

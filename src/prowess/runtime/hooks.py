@@ -1,11 +1,13 @@
 """Hooks of skills: run in the sandbox, in the order written, and never passed over in silence.
 
 `pre` runs before a skill's instructions take effect and `post` when it has finished: unloaded, replaced, at the end of
-its fork or of the session, whichever comes first. `PreToolUse`, `PostToolUse` and `PostToolUseFailure` stand around a
-call of a tool while the skill is active; the other events happen when the host says so. A hook that exits with another
-status than 0, or runs out of time, has failed. A failed hook stops its own event: the activation, or the call. What
-comes too late to stop is recorded and reported. A `once` hook that has passed is not run again in this session; one
-that failed is a guard that still stands.
+its fork or of the session, whichever comes first. An expired session ends when the next call finds it so. A skill that
+the catalog no longer lists is taken out without its hooks: nothing vouches for it any more, and somebody may have
+removed it to stop it; that its `post` did not run is recorded and reported. `PreToolUse`, `PostToolUse` and
+`PostToolUseFailure` stand around a call of a tool while the skill is active; the other events happen when the host says
+so. A hook that exits with another status than 0, or runs out of time, has failed. A failed hook stops its own event:
+the activation, or the call. What comes too late to stop is recorded and reported. A `once` hook that has passed is not
+run again in this session; one that failed is a guard that still stands.
 
 A hook receives a JSON object on standard input: `event`, `skill`, `session_id`, and what the event is about.
 """
@@ -19,7 +21,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import anyio
 
-from prowess.errors import SkillError
+from prowess._internal.uuid7 import uuid7
+from prowess.errors import SkillError, SkillNotFoundError
 from prowess.format.extended_fields import extended_fields
 from prowess.runtime import receipts
 from prowess.runtime.skill_process import file_of, run_beside_skill
@@ -116,8 +119,11 @@ class HookRunner:
         about: Mapping[str, object],
         *,
         tools: Sequence[str] = (),
+        over: SessionState | None = None,
     ) -> None:
         """Run the hooks of an event; `tools` are the spellings of the tool it is about, none where it is about none.
+
+        `over` is the last state of a session that no longer is.
 
         Raises:
             HookFailedError: the first that failed; those after it are not run.
@@ -130,6 +136,10 @@ class HookRunner:
                 await self._run(skill, hook, call_id, about)
                 continue
             mark = f"{skill.location}#{position}:{event}"
+            if over is not None:
+                if mark not in over.finished:
+                    await self._run(skill, hook, call_id, about)
+                continue
             async with self._once:
                 if mark not in (await self._context.keeper.current()).finished:
                     await self._run(skill, hook, call_id, about)
@@ -143,6 +153,7 @@ class HookRunner:
         about: Mapping[str, object],
         *,
         tools: Sequence[str] = (),
+        over: SessionState | None = None,
     ) -> list[HookFailure]:
         """Run the hooks of an event that can no longer be stopped, skill by skill; return what failed.
 
@@ -151,12 +162,26 @@ class HookRunner:
         failures: list[HookFailure] = []
         for skill in skills:
             try:
-                await self.require(skill, event, call_id, about, tools=tools)
+                await self.require(skill, event, call_id, about, tools=tools, over=over)
             except SkillError as error:
                 failures.append(HookFailure(skill=skill.name, event=event, message=str(error)))
                 data = {"skill": skill.name, "event": event, "code": error.code}
                 await self._context.record_and_tell("hook.failed", call_id, skill, data)
         return failures
+
+    async def over(self, state: SessionState) -> None:
+        """Run what belongs to the end of a session that has expired, for the skills that are still listed."""
+        listed = self._context.keeper.is_listed
+        await self.dropped([skill for skill in state.active if not listed(skill)])
+        for event in ("SessionEnd", "post"):
+            await self.report([skill for skill in state.active if listed(skill)], event, uuid7(), {}, over=state)
+
+    async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
+        """Record that the `post` hooks of skills which the catalog no longer lists are not run."""
+        for skill in skills:
+            if "hooks" in skill.properties and extended_fields(skill.properties).hooks.post:
+                data = {"skill": skill.name, "event": "post", "code": SkillNotFoundError.code}
+                await self._context.record("hook.failed", uuid7(), data)
 
     async def _run(self, skill: ActiveSkill, hook: Hook, call_id: str, about: Mapping[str, object]) -> None:
         context, argv = self._context, hook.argv

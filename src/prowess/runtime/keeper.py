@@ -20,7 +20,7 @@ from prowess.runtime.state import SessionState, Transition, from_json, pruned, t
 from prowess.store import SessionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from prowess.runtime.state import ActiveSkill
     from prowess.store import SessionStore
@@ -34,7 +34,9 @@ class StateKeeper:
     """State of one session in one store.
 
     `listed` tells whether the catalog still offers an active skill; `ended` is awaited with the ids of sessions that
-    have expired or were closed, so that what they left behind can be removed. `state` is the last state seen here.
+    have expired or were closed, so that what they left behind can be removed. `expired` is awaited with the last state
+    of this session where it has expired, in the one process that removes it, and `dropped` with skills that left
+    because the catalog no longer lists them. `state` is the last state seen here.
     """
 
     def __init__(
@@ -45,12 +47,15 @@ class StateKeeper:
         ttl_seconds: float,
         listed: Callable[[ActiveSkill], bool],
         ended: Callable[[list[str]], Awaitable[None]],
+        expired: Callable[[SessionState], Awaitable[None]] | None = None,
+        dropped: Callable[[Sequence[ActiveSkill]], Awaitable[None]] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._session_id, self._ttl = store, session_id, ttl_seconds
         self.is_listed, self._ended, self._clock = listed, ended, clock
         self._opened = self._gone = False
-        self._removed: list[str] = []
+        self._expired, self._dropped = expired, dropped
+        self._removed: list[ActiveSkill] = []
         self._read: tuple[str, SessionState] = ("", SessionState())  # the last text of the store, and what it says
         self.state = SessionState()
 
@@ -101,16 +106,20 @@ class StateKeeper:
             if await self._store.replace(written, expected_version=row.version):
                 self.state = step.state
                 self._read = (written.state, step.state)
-                self._removed.extend(() if pruning is None else pruning.unloaded)
+                if pruning is not None:
+                    gone = [skill for skill in stored.active if skill not in pruning.state.active]
+                    self._removed += gone
+                    if self._dropped is not None:
+                        await self._dropped(gone)
                 return step
             # Random, so that two writers do not meet again; none at first, when the other has usually finished.
             await anyio.sleep(random.uniform(0, _LONGEST_PAUSE) if attempt else 0)  # noqa: S311 -- no secret
         raise UnavailableError(f"the state of session {self._session_id!r} (other calls keep changing it)", 1.0)
 
-    def take_removed(self) -> tuple[str, ...]:
-        """Return the names of skills that left because the catalog no longer lists them, each once."""
-        removed, self._removed = tuple(dict.fromkeys(self._removed)), []
-        return removed
+    def take_removed(self) -> tuple[ActiveSkill, ...]:
+        """Return the skills that left because the catalog no longer lists them, each once."""
+        removed, self._removed = {skill.name: skill for skill in self._removed}, []
+        return tuple(removed.values())
 
     async def close(self) -> None:
         """Delete the session; closing one that is gone does nothing."""
@@ -133,7 +142,8 @@ class StateKeeper:
             raise SessionNotFoundError(self._session_id)
         row = await self._store.get(self._session_id)
         if row is not None and self._clock() - row.touched_at > self._ttl:
-            await self._store.delete(self._session_id)
+            if await self._store.delete(self._session_id) and self._expired is not None:
+                await self._expired(self._understood(row.state))
             await self._ended([self._session_id])
             row = None
         if row is None and self._opened:

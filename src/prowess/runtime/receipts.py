@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess.format.extended_fields import extended_fields
 from prowess.tools.forging import sentence
 
 if TYPE_CHECKING:
@@ -93,10 +94,12 @@ def not_digestible(skill: ActiveSkill) -> Notice:
     return Notice(code="no_digest", message=message, skill=skill.name)
 
 
-def removed(name: str) -> Notice:
-    """Say that a skill left because the catalog no longer has it."""
-    message = f"{name} is no longer available and has been unloaded."
-    return Notice(code="skill_removed", message=message, skill=name)
+def removed(skill: ActiveSkill) -> Notice:
+    """Say that a skill left because the catalog no longer has it, and that what it wanted to do at its end was not."""
+    message = f"{skill.name} is no longer available and has been unloaded"
+    if "hooks" in skill.properties and extended_fields(skill.properties).hooks.post:
+        message += "; its post hooks were not run, because nothing vouches for them any more"
+    return Notice(code="skill_removed", message=f"{message}.", skill=skill.name)
 
 
 def names_ignored(names: Sequence[str]) -> Notice:

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         RunOptions,
         SessionOptions,
     )
-    from prowess.runtime.state import ActiveSkill, Mode
+    from prowess.runtime.state import ActiveSkill, Mode, SessionState
     from prowess.store import SessionStore
     from prowess.tools import Gate, Tool, ToolResult, ToolSpec
     from prowess.tools.function_registry import F, FunctionOptions
@@ -167,6 +167,8 @@ class Session:
             ttl_seconds=ttl_seconds,
             listed=self._is_listed,
             ended=ended,
+            expired=self._expired,
+            dropped=self._dropped,
             clock=clock,
         )
         callback = None if on_event is None else EventCallback(on_event, report)
@@ -464,6 +466,7 @@ class Session:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
 
         `budget` bounds the list of available skills, in tokens (characters / 4); 4000 without one.
+        With `compact`, a task, only its best matches are listed, in at most 1,024 bytes with the number left out.
         `exposure` says how the model meets the skills; `navigation` and `tool_system` put the texts of
         `prowess.runtime.prompts` before them.
         """
@@ -481,6 +484,7 @@ class Session:
             budget=budget,
             navigation=options.get("navigation", False),
             tool_system=options.get("tool_system", False),
+            compact=options.get("compact"),
         )
 
     def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
@@ -541,6 +545,12 @@ class Session:
             await self._activator.unload(None, uuid7(), "closed")
         await self._context.keeper.close()
         await self._context.events.end()
+
+    async def _expired(self, state: SessionState) -> None:
+        await self._hooks.over(state)
+
+    async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
+        await self._hooks.dropped(skills)
 
     def _face(self, exposure: ExposureName | None) -> ExposureName:
         return self._exposed if exposure is None else checked(exposure)

@@ -63,12 +63,12 @@ class UnloadTool:
         for name in [] if everything else names:
             if (active := find_active(state, name)) is not None:
                 keys.add(active.key)
-            elif name not in removed:
+            elif name not in {skill.name for skill in removed}:
                 keys.add((await context.listed(name)).key)
         step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
             await context.record("skill.unloaded", call.id, {"skill": name})
-        notices = [*(receipts.removed(name) for name in removed), *remarks]
+        notices = [*(receipts.removed(skill) for skill in removed), *remarks]
         if everything and names:
             notices.append(receipts.names_ignored(names))
         return receipts.receipt(
