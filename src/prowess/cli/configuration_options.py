@@ -8,48 +8,18 @@ import click
 
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
+from prowess.cli.completion import completing, presets, profiles, selectors
 from prowess.config import load_configuration
 from prowess.config.presets import PRESETS
-from prowess.config.settings import SELECTABLE, SETTINGS
+from prowess.config.settings import SETTINGS
 from prowess.format.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from click.shell_completion import CompletionItem
+    from collections.abc import Callable, Iterable
 
     from prowess.config import Configuration
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
-
-
-def _completing(words: Mapping[str, str]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Complete a value, or the last of several with commas between them; each word has its explanation."""
-
-    def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
-        del context, parameter
-        # Imported here, not at the top: only a shell that completes needs it.
-        from click.shell_completion import CompletionItem
-
-        before, comma, begun = text.rpartition(",")
-        return [
-            CompletionItem(f"{before}{comma}{word}", help=said)
-            for word, said in words.items()
-            if word.startswith(begun)
-        ]
-
-    return complete
-
-
-def _selectors() -> dict[str, str]:
-    words = dict.fromkeys(SELECTABLE.values(), "family")
-    words |= {rule.partition(".")[0]: "rules that begin so" for rule in SELECTABLE}
-    return words | dict(SELECTABLE)
-
-
-def complete_profile() -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Return the completion of the name of a profile."""
-    return _completing({profile.name: profile.summary for profile in PROFILES.values()})
 
 
 _OPTIONS = (
@@ -58,28 +28,28 @@ _OPTIONS = (
         multiple=True,
         metavar="P",
         help=f"One of: {', '.join(PROFILES)}.",
-        shell_complete=complete_profile(),
+        shell_complete=completing(profiles),
     ),
     click.option(
         "--preset",
         multiple=True,
         metavar="P",
         help=f"A named bundle: {', '.join(PRESETS)}.",
-        shell_complete=_completing({preset.name: preset.summary for preset in PRESETS.values()}),
+        shell_complete=completing(presets),
     ),
     click.option(
         "--select",
         multiple=True,
         metavar="RULES",
         help="Only these families, id prefixes or ids.",
-        shell_complete=_completing(_selectors()),
+        shell_complete=completing(selectors),
     ),
     click.option(
         "--ignore",
         multiple=True,
         metavar="RULES",
         help="Not these; the more exact selector wins.",
-        shell_complete=_completing(_selectors()),
+        shell_complete=completing(selectors),
     ),
     click.option("--severity", multiple=True, metavar="RULES=LEVEL", help="How bad: error, warning, info or off."),
     click.option("--exclude", multiple=True, metavar="GLOBS", help="Pass over the skills at these paths."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli import exit_codes, output
+from prowess.cli.completion import completing, profiles
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.errors import InvalidArgumentsError, SkillParseError
@@ -22,7 +23,12 @@ REFERENCE = "skills-ref"
 
 @click.command("read-properties")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("--profile", metavar="P", help=f"Read as this profile loads: {', '.join(PROFILES)}.")
+@click.option(
+    "--profile",
+    metavar="P",
+    help=f"Read as this profile loads: {', '.join(PROFILES)}.",
+    shell_complete=completing(profiles),
+)
 @click.option("--json-full", is_flag=True, help="Everything: body, location, digest and findings too.")
 def command(*, path: Path, profile: str | None, json_full: bool) -> int:
     """Print the properties of one skill as JSON, byte for byte as the reference tool.

@@ -10,6 +10,7 @@ import click
 
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.completion import completing, profiles
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.diagnostics import Severity
@@ -25,7 +26,14 @@ REFERENCE = "skills-ref"
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH...")
-@click.option("--profile", default=REFERENCE, show_default=True, metavar="P", help=f"One of: {', '.join(PROFILES)}.")
+@click.option(
+    "--profile",
+    default=REFERENCE,
+    show_default=True,
+    metavar="P",
+    help=f"One of: {', '.join(PROFILES)}.",
+    shell_complete=completing(profiles),
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as check --json.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
 def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool) -> int:
