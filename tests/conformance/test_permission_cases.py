@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prowess.policy.decision import Allow
+from prowess.policy.decision import Allow, Deny
 from prowess.policy.restriction import Restriction, decide
 
 _HERE = Path(__file__).parent
@@ -38,6 +38,15 @@ def test_a_call_is_permitted_or_refused_as_the_suite_says(
     restriction = Restriction.of_field("s", case["allowed_tools"])
     decision = decide(case["tool"], case["arguments"], [restriction], str(tmp_path))
     assert isinstance(decision, Allow) is case["allowed"], (case, decision)
+
+
+@pytest.mark.parametrize("item", [3, 0, 1.5, True, None, [], [3], {"Read": "docs"}], ids=repr)
+def test_one_item_that_is_no_text_spoils_the_list(item: object) -> None:
+    """Front matter gives a number in a list as text, so no suite in JSON and YAML can hold this case."""
+    for listed in (["Bash", item], [item, "Bash"], ("Bash", item)):
+        decision = decide("Bash", {"command": "git a"}, [Restriction.of_field("s", listed)], None)
+        assert isinstance(decision, Deny), listed
+        assert decision.rule == "allowed-tools:unreadable"
 
 
 def test_our_own_suite_is_large_and_says_why() -> None:
