@@ -80,8 +80,8 @@ def steps(block: Block) -> list[Step]:
         line = block.line + index
         command = lines[index].removeprefix("$ ")
         index += 1
-        while index < len(lines) and lines[index].startswith("> "):
-            command += "\n" + lines[index].removeprefix("> ")
+        while index < len(lines) and f"{lines[index]} ".startswith("> "):
+            command += "\n" + lines[index][2:]
             index += 1
         start = index
         while index < len(lines) and not lines[index].startswith("$ "):

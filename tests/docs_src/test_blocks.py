@@ -45,6 +45,11 @@ def test_a_console_block_is_split_into_commands_and_their_output() -> None:
     ]
 
 
+def test_an_empty_line_of_a_command_may_stand_without_a_blank() -> None:
+    block = Block(language="console", code="$ cat <<'END'\n> a\n>\n> b\n> END\na", line=1)
+    assert [step.command for step in steps(block)] == ["cat <<'END'\na\n\nb\nEND"]
+
+
 @pytest.mark.parametrize(
     ("expected", "actual", "matches"),
     [
