@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Transcript:
-    """Writes one file.
+    """Writes one file. A run that is broken off ends it with the line `interrupted`.
 
     Raises:
         InvalidArgumentsError: the file exists, or cannot be made.
@@ -37,6 +37,7 @@ class Transcript:
             raise InvalidArgumentsError((f"{os.fspath(path)} exists; a transcript begins a new file",)) from None
         except OSError as fault:
             raise InvalidArgumentsError((f"no transcript at {os.fspath(path)}: {fault.strerror}",)) from None
+        self._ended = False
         self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 -- closed by `close`
 
     def message(self, message: Message) -> None:
@@ -46,6 +47,7 @@ class Transcript:
     def end(self, result: AgentResult) -> None:
         """Write how the run ended."""
         self._write({"role": "end", **result.as_dict()})
+        self._ended = True
 
     def close(self) -> None:
         """Close the file."""
@@ -57,6 +59,8 @@ class Transcript:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None and not self._ended:
+            self._write({"role": "end", "ended": "interrupted", "reason": "the run was broken off before its end"})
         self.close()
 
     def _write(self, value: Mapping[str, object]) -> None:

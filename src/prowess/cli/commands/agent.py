@@ -22,8 +22,9 @@ from prowess.agent import (
 from prowess.agent.local import WEAKNESS
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import audit_log, open_workspace, workspace_options, writable_home
-from prowess.errors import InvalidArgumentsError
+from prowess.cli.session_options import audit_log, open_workspace, require_log, workspace_options, writable_home
+from prowess.cli.signals import ended_in_order
+from prowess.errors import AuditError, InvalidArgumentsError
 from prowess.policy.policy_layers import load_policy
 from prowess.tools.approvers import TerminalApprover
 from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
@@ -90,6 +91,13 @@ def command(  # noqa: PLR0917 -- click passes options by name
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     live = not as_json and sys.stdout.isatty()
+    audit = audit_log(writable_home("this run leaves no audit record"))
+    policy = load_policy(policy_file)
+    try:
+        require_log(policy, audit)
+    except AuditError as fault:
+        output.error(printable_line(str(fault)))
+        return exit_codes.UNAVAILABLE
     agent = Agent(
         model,
         catalog=catalog,
@@ -100,11 +108,12 @@ def command(  # noqa: PLR0917 -- click passes options by name
         skills_dir=skills_dir,
         workspace=chosen,
         write=write,
-        policy=load_policy(policy_file),
+        policy=policy,
         extra_tools=() if chosen is None else builtin_tools(_named(tools), workspace=chosen, write=write),
-        audit=audit_log(writable_home("this run leaves no audit record")),
+        audit=audit,
     )
-    result = agent.run_sync(task, transcript=transcript)
+    with ended_in_order():
+        result = agent.run_sync(task, transcript=transcript)
     _print(result, live=live, as_json=as_json)
     return exit_codes.OK if result.answered else exit_codes.FAILED
 
