@@ -382,6 +382,16 @@ def test_a_head_that_cannot_be_written_takes_its_record_back(tmp_path: Path, mon
     assert head.count == 3
 
 
+def test_a_head_is_read_again_where_another_writer_was_here(tmp_path: Path) -> None:
+    log, other = filled(tmp_path, 3), log_in(tmp_path)
+    assert [log.append(event()).sequence, other.append(event()).sequence, log.append(event()).sequence] == [4, 5, 6]
+    head = Path(log.path).with_name("head.json")
+    was = head.read_bytes()
+    head.write_bytes(was.replace(b'"count":6', b'"count":7'))
+    assert log.append(event()).sequence == 8  # believed, and found by a verification
+    assert not verify_log(log.path).ok
+
+
 # ── on the disk ──────────────────────────────────────────────────────────────────────────────────────────
 
 

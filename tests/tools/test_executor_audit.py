@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -330,8 +331,9 @@ async def test_an_audited_call_costs_little(log: JsonlAuditLog) -> None:
         begun = time.process_time()
         await executor.call(call(str(number), path="scripts/report.py", env={"LANG": "C"}))
         times.append(time.process_time() - begun)
-    # Of processor time, because a busy machine has less of the other; a measured run of the tests doubles it.
-    assert sorted(times)[50] < 0.006
+    # Processor time, and the quickest: other work on the machine makes a call dearer, never cheaper. Tracing, as for
+    # coverage, doubles it.
+    assert min(times) < (0.0015 if sys.gettrace() is None else 0.003)
 
 
 @pytest.mark.parametrize("call_id", ["\ud800", "i" * 4 * 1024 * 1024, "a\x1b[31m\n", "\U000e0041", ""])

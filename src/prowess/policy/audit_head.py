@@ -36,6 +36,40 @@ def head_path(log_path: str) -> str:
     return os.path.join(os.path.dirname(log_path), "head.json")
 
 
+class HeadFile:
+    """The head of one log, for callers that hold its lock; read again only where somebody else may have written.
+
+    Whoever adds a record makes the log longer, and whoever changes the head alone puts another file in its place: the
+    length and one call of `stat` tell. Neither would do alone, for inodes and time stamps repeat within a moment.
+    """
+
+    def __init__(self, log_path: str) -> None:
+        self._log_path = log_path
+        self._known: tuple[tuple[int, ...], AuditHead] | None = None
+
+    def read(self, log_bytes: int) -> AuditHead | None:
+        """As `read_head`; `log_bytes` is how long the log is now."""
+        mark = self._mark()
+        if self._known is not None and self._known[0] == mark and self._known[1].size == log_bytes:
+            return self._known[1]
+        head = read_head(self._log_path)
+        self._known = None if mark is None or head is None else (mark, head)
+        return head
+
+    def write(self, head: AuditHead) -> None:
+        """As `write_head`."""
+        write_head(self._log_path, head)
+        mark = self._mark()
+        self._known = None if mark is None else (mark, head)
+
+    def _mark(self) -> tuple[int, ...] | None:
+        try:
+            found = os.lstat(head_path(self._log_path))
+        except OSError:
+            return None
+        return (found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode)
+
+
 def write_head(log_path: str, head: AuditHead) -> None:
     """Replace the head; OSError where nothing was changed.
 

@@ -25,7 +25,7 @@ from prowess._internal.places import ensure_private_directory
 from prowess._internal.privacy import OTHERS, exposed
 from prowess.errors import AuditError
 from prowess.policy.audit_event import AuditEvent
-from prowess.policy.audit_head import EMPTY, AuditHead, BadHeadError, read_head, write_head
+from prowess.policy.audit_head import EMPTY, AuditHead, BadHeadError, HeadFile
 from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line, seal
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class JsonlAuditLog:
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         self.path = os.path.abspath(path)
+        self._head = HeadFile(self.path)
         self._each = fsync == "record"
         self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
@@ -135,11 +136,11 @@ class JsonlAuditLog:
 
     def _end_of_chain(self, descriptor: int) -> AuditHead:
         size = os.fstat(descriptor).st_size
-        head = read_head(self.path)
+        head = self._head.read(size)
         if head is None:
             if size:
                 raise AuditError(self.path, "head.json is missing beside it; run `prowess audit verify`")
-            write_head(self.path, EMPTY)
+            self._head.write(EMPTY)
             return EMPTY
         if size < head.size:
             reason = f"{head.size - size} bytes are missing from its end; run `prowess audit verify`"
@@ -166,7 +167,7 @@ class JsonlAuditLog:
             adopted = AuditHead(count=record.sequence, hash=record.hash, size=adopted.size + len(line) + 1)
         if torn:
             os.ftruncate(descriptor, adopted.size)
-        write_head(self.path, adopted)
+        self._head.write(adopted)
         data: dict[str, object] = {"adopted_records": len(lines), "removed_bytes": len(torn)}
         if torn:
             data["removed_sha256"] = sha256_of(torn)
@@ -179,7 +180,7 @@ class JsonlAuditLog:
             write_all(descriptor, line)
             if self._each:
                 os.fsync(descriptor)
-            write_head(self.path, behind)
+            self._head.write(behind)
         except OSError:
             with suppress(OSError):  # where even this fails, a torn line is left, and the next append removes it
                 os.ftruncate(descriptor, head.size)

@@ -50,6 +50,8 @@ def require_finite(value: object, where: str = "the value") -> None:
     Raises:
         NotJsonValueError: infinity, or not a number; the place of the first is named.
     """
+    if _holds_no_number_but_integers(value):
+        return
     waiting: list[tuple[object, str]] = [(value, where)]
     seen: set[int] = set()  # a container may hold itself
     while waiting:
@@ -64,6 +66,22 @@ def require_finite(value: object, where: str = "the value") -> None:
             waiting += [(inner, form.format(place, name)) for name, inner in named if type(inner) not in _HARMLESS]
 
 
+def _holds_no_number_but_integers(value: object) -> bool:
+    """Whether that is certain at a glance: small, of plain dicts and lists, as nearly every result is."""
+    waiting = [value]
+    for item in waiting:  # which grows while it is walked
+        if type(item) is dict:
+            waiting += [inner for inner in item.values() if type(inner) not in _HARMLESS]
+        elif type(item) is list:
+            waiting += [inner for inner in item if type(inner) not in _HARMLESS]
+        else:
+            return False
+        if len(waiting) > _GLANCE:
+            return False
+    return True
+
+
+_GLANCE = 256  # containers
 _HARMLESS = frozenset({str, int, bool, type(None), bytes})
 
 

@@ -1,0 +1,47 @@
+"""What a skill costs on its way into force."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess._internal import tree_digest
+from prowess.catalog import Catalog
+from prowess.policy import JsonlAuditLog
+from prowess.runtime import Session
+from prowess.store import SqliteSessionStore
+from tests.runtime.making import write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _slowed(seconds: float) -> float:
+    """The bound on computing; tracing every line, as coverage does, makes Python several times slower."""
+    return seconds if sys.gettrace() is None else seconds * 4
+
+
+@pytest.mark.anyio
+@pytest.mark.proves("runtime.perf.activation")
+async def test_a_first_activation_adds_less_than_50_ms(tmp_path: Path) -> None:
+    files = {f"references/{number}.md": "x" * 4096 for number in range(99)}
+    write_skill(tmp_path / "skills", "large", files=files)
+    write_skill(tmp_path / "skills", "small")
+    taken: dict[str, list[float]] = {"large": [], "small": []}
+    for turn in range(7):
+        for name, times in taken.items():
+            tree_digest._cache.clear()
+            store = SqliteSessionStore(tmp_path / f"{turn}" / "state.db")
+            audit = JsonlAuditLog(tmp_path / f"{turn}" / "audit.jsonl", "second")
+            session = Session(Catalog(tmp_path / "skills"), store=store, audit=audit)
+            await session.refresh()
+            begun = time.perf_counter()
+            await session.load([name])
+            times.append(time.perf_counter() - begun)
+            await store.close()
+    # The quickest: the machine may do much else, and never makes a turn quicker than it is.
+    assert min(taken["large"]) < _slowed(0.05)  # the tree digest of 100 files, SQLite and audit are in it
+    assert min(taken["small"]) < _slowed(0.02)
