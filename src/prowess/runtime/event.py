@@ -47,7 +47,7 @@ class SessionEvent:
     def as_dict(self) -> dict[str, object]:
         """Return it for JSON: `kind` first, `at` as RFC 3339 in UTC with microseconds."""
         value: dict[str, object] = {"kind": self.kind}
-        for name in _names(type(self)):
+        for name in _NAMES[self.kind]:
             value[name] = _plain(getattr(self, name))
         if (message := self.message) is not None:
             value["message"] = message
@@ -291,7 +291,7 @@ def from_dict(value: Mapping[str, Any], sequence: int) -> SessionEvent:
         KeyError, TypeError, ValueError: it is none of this version's kinds.
     """
     made = KINDS[value["kind"]]
-    given = {name: value[name] for name in _names(made) if name in value}
+    given = {name: value[name] for name in _NAMES[made.kind] if name in value}
     given["at"] = datetime.fromisoformat(value["at"])
     if "restricting" in given:
         given["restricting"] = tuple(given["restricting"])
@@ -318,8 +318,8 @@ def bounded(value: object) -> object:
     return value
 
 
-def _names(made: type[SessionEvent]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(made))
+# Once, and not for each event.
+_NAMES = {made.kind: tuple(field.name for field in fields(made)) for made in KINDS.values()}
 
 
 def _plain(value: object) -> object:
