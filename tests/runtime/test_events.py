@@ -209,6 +209,19 @@ async def test_what_leaves_says_why_and_a_restriction_that_stays_is_no_change(tm
     assert changes == [["strict"], []]
 
 
+async def test_a_skill_that_leaves_the_catalog_leaves_an_event_and_so_does_its_restriction(tmp_path: Path) -> None:
+    gone = write_skill(tmp_path, "gone", extra="allowed-tools: Read\n")
+    write_skill(tmp_path, "free")
+    session = Session(Catalog(tmp_path))
+    await session.load(["gone", "free"])
+    stream = session.events(seconds=SECONDS)
+    (gone / "SKILL.md").unlink()
+    await session.refresh()
+    left, changed = [event.as_dict() async for event in stream]
+    assert (left["kind"], left["skill"], left["reason"]) == ("skill.unloaded", "gone", "removed")
+    assert (changed["kind"], changed["restricting"]) == ("restriction.changed", [])
+
+
 @pytest.mark.proves("runtime.events.subscribers")
 async def test_a_slow_and_a_failing_subscriber_hold_nothing_up_and_the_others_get_all_in_order(
     catalog: Catalog, caplog: pytest.LogCaptureFixture

@@ -224,6 +224,15 @@ class Activator:
     async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
         return await self._hooks.report(skills, "post", call_id, {})
 
+    async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
+        """Let the events happen for skills that left because the catalog lists them no more."""
+        events, now = self._context.events, self._context.keeper.state
+        if not events.wanted:
+            return
+        for skill in skills:
+            await events.tell(SkillUnloaded, None, skill, reason="removed")
+        await self._tell_restriction(replace(now, active=(*now.active, *skills)), now, None)
+
     async def _told(self, before: SessionState, done: Transition, call_id: str, reason: str) -> None:
         """Let the events happen for what left with this step, and for a restriction that is another now."""
         events = self._context.events
@@ -231,9 +240,13 @@ class Activator:
             return
         for name in done.unloaded:
             await events.tell(SkillUnloaded, call_id, find_active(before, name) or name, reason=reason)
-        now = _restricting(self._context.restrictions(done.state))
-        if now != _restricting(self._context.restrictions(before)):
-            await events.tell(RestrictionChanged, call_id, restricting=tuple(item.skill for item in now))
+        await self._tell_restriction(before, done.state, call_id)
+
+    async def _tell_restriction(self, before: SessionState, after: SessionState, call_id: str | None) -> None:
+        now = _restricting(self._context.restrictions(after))
+        if set(now) != set(_restricting(self._context.restrictions(before))):
+            names = tuple(item.skill for item in now)
+            await self._context.events.tell(RestrictionChanged, call_id, restricting=names)
 
     async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Run the commands in a body, where the host allows it."""

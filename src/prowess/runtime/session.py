@@ -36,8 +36,7 @@ from prowess.runtime.artifacts import Artifacts
 from prowess.runtime.call_events import CallEvents
 from prowess.runtime.context import SessionContext, is_there
 from prowess.runtime.cost import Cost, ReadTokens, measured
-from prowess.runtime.event_callback import EventCallback
-from prowess.runtime.events import Events, report
+from prowess.runtime.events import Events
 from prowess.runtime.exposure import Exposure, checked, shaped
 from prowess.runtime.fork_desk import Child, ForkDesk
 from prowess.runtime.freshness import Freshness
@@ -53,7 +52,7 @@ from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
 from prowess.runtime.visibility import Visibility
-from prowess.store import EventStore, MemorySessionStore
+from prowess.store import MemorySessionStore
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.function_tool import FunctionTool
 
@@ -171,17 +170,9 @@ class Session:
             dropped=self._dropped,
             clock=clock,
         )
-        callback = None if on_event is None else EventCallback(on_event, report)
-        if callback is not None:
-            finalize(self, callback.stop)
-        events = Events(
-            self._session_id,
-            clock=clock,
-            store=_event_store(store) if keep_events else None,
-            keep=keep_events,
-            observers=observers,
-            callback=callback,
-        )
+        events = Events.over(store, self._session_id, clock, keep_events, observers, on_event)
+        if on_event is not None:
+            finalize(self, events.stop)
         policy = Policy() if policy is None else policy
         self._catalog = catalog
         self._listed: tuple[int, set[tuple[str, str]]] = (-1, set())
@@ -551,6 +542,7 @@ class Session:
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self._hooks.dropped(skills)
+        await self._activator.dropped(skills)
 
     def _face(self, exposure: ExposureName | None) -> ExposureName:
         return self._exposed if exposure is None else checked(exposure)
@@ -589,12 +581,6 @@ def _open_child(  # noqa: PLR0917 -- the first three are bound once
     context.lineage, context.inherited = lineage, inherited
     context.events = events.child(session.session_id)
     return Child(session, context, session._activator)  # noqa: SLF001 -- as above
-
-
-def _event_store(store: SessionStore) -> EventStore:
-    if not isinstance(store, EventStore):
-        raise InvalidArgumentsError((f"{type(store).__name__} keeps no events; leave keep_events out",))
-    return store
 
 
 def _checked_id(session_id: str) -> str:
