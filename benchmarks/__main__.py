@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from benchmarks import discovery, sandbox_overhead, start
+from benchmarks import activation, discovery, sandbox_overhead, start
 from benchmarks.figures import ROUNDS, Figure
 from prowess.errors import SandboxUnavailableError
 
@@ -40,6 +40,7 @@ def _sandbox(rounds: int) -> list[Figure]:
 BENCHMARKS: dict[str, Callable[[int], list[Figure]]] = {
     "start": start.run,
     "discovery": discovery.run,
+    "activation": activation.run,
     "sandbox": _sandbox,
 }
 
