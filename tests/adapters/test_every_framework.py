@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from prowess.errors import SessionNotFoundError
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal
 from prowess.policy.audit_log import JsonlAuditLog
 from prowess.tools.approvers import CallbackApprover
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 
     from tests.adapters.provider import Call, Turn
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("run", [pytest.param(run, id=name) for name, run in HOSTS.items()]),
-]
+pytestmark = pytest.mark.anyio
+everywhere = pytest.mark.parametrize("run", [pytest.param(run, id=name) for name, run in HOSTS.items()])
+# What does not depend on the protocol is seen over one of the two that an SDK speaks.
+in_every_framework = pytest.mark.parametrize(
+    "run", [pytest.param(run, id=name) for name, run in HOSTS.items() if name != "openai-agents, chat"]
+)
 LOAD: Call = ("skills_load", {"names": ["tally"]})
 
 
+@everywhere
+@pytest.mark.proves("runtime.tools.names.export", "runtime.unload.prompt")
 async def test_a_run_loads_reads_runs_and_is_told_what_it_may_not(tmp_path: Path, run: Run) -> None:
     scene = scenario.scene(tmp_path)
     with provider(*scenario.TURNS) as running:
@@ -35,6 +40,7 @@ async def test_a_run_loads_reads_runs_and_is_told_what_it_may_not(tmp_path: Path
     scenario.check(running.asked, scene)
 
 
+@in_every_framework
 async def test_calls_of_one_turn_run_in_its_order_so_the_first_restricts_the_second(tmp_path: Path, run: Run) -> None:
     scene = scenario.scene(tmp_path)
     read = ("skills_read", {"path": "references/format.md"})
@@ -46,6 +52,7 @@ async def test_calls_of_one_turn_run_in_its_order_so_the_first_restricts_the_sec
     assert scene.published == []
 
 
+@in_every_framework
 async def test_a_tool_of_the_frameworks_own_is_held_to_the_restriction_of_active_skills(
     tmp_path: Path, run: Run
 ) -> None:
@@ -66,6 +73,7 @@ async def test_a_tool_of_the_frameworks_own_is_held_to_the_restriction_of_active
     assert wiped == ["a"]
 
 
+@in_every_framework
 async def test_what_changes_on_disk_is_in_the_next_call_of_the_model(tmp_path: Path, run: Run) -> None:
     scene = scenario.scene(tmp_path)
 
@@ -82,6 +90,7 @@ async def test_what_changes_on_disk_is_in_the_next_call_of_the_model(tmp_path: P
     assert ["<name>later</name>" in request.instructions for request in running.asked] == [False, True]
 
 
+@in_every_framework
 async def test_one_tool_for_all_skills_brings_its_companions_when_it_is_used(tmp_path: Path, run: Run) -> None:
     scene = scenario.scene(tmp_path)
     with provider([("skill", {"skill": "tally"})], "Done.") as running:
@@ -94,6 +103,7 @@ async def test_one_tool_for_all_skills_brings_its_companions_when_it_is_used(tmp
     assert scenario.BODY in second.results[call_id(0, 0)]
 
 
+@in_every_framework
 async def test_a_person_is_asked_once_a_call_and_a_no_is_a_result(tmp_path: Path, run: Run) -> None:
     asked: list[str] = []
 
@@ -118,6 +128,7 @@ async def test_a_person_is_asked_once_a_call_and_a_no_is_a_result(tmp_path: Path
     assert "heard" not in results[call_id(0, 1)]
 
 
+@in_every_framework
 async def test_cancelling_a_run_cancels_its_call_and_leaves_the_session_usable(tmp_path: Path, run: Run) -> None:
     log = JsonlAuditLog(tmp_path / "audit" / "audit.jsonl")
     scene = scenario.scene(tmp_path, audit=log)
@@ -148,6 +159,7 @@ async def test_cancelling_a_run_cancels_its_call_and_leaves_the_session_usable(t
         await scene.session.load(["tally"])
 
 
+@in_every_framework
 async def test_two_agents_with_a_session_each_do_not_feel_each_other(tmp_path: Path, run: Run) -> None:
     restricted, free = scenario.scene(tmp_path / "one"), scenario.scene(tmp_path / "two")
     publish = ("publish", {"text": "42"})
@@ -158,6 +170,7 @@ async def test_two_agents_with_a_session_each_do_not_feel_each_other(tmp_path: P
     assert all(scenario.BODY not in request.instructions for request in two.asked)
 
 
+@in_every_framework
 async def test_arguments_that_fit_no_schema_are_answered_by_the_door(tmp_path: Path, run: Run) -> None:
     scene = scenario.scene(tmp_path)
     strange = {"self": 1, "config": {}, "run_manager": 1, "names": "tally"}
@@ -168,6 +181,7 @@ async def test_arguments_that_fit_no_schema_are_answered_by_the_door(tmp_path: P
     assert "Missing required parameter: text" in results[call_id(0, 1)]
 
 
+@in_every_framework
 async def test_a_turn_of_nothing_but_malformed_or_unknown_calls_is_answered(tmp_path: Path, run: Run) -> None:
     scene = scenario.scene(tmp_path)
     with provider([("skills_load", '{"names": [')], [("skills_lode", {})], [LOAD], "Done.") as running:
@@ -176,3 +190,13 @@ async def test_a_turn_of_nothing_but_malformed_or_unknown_calls_is_answered(tmp_
     assert "Arguments are not valid JSON" in results[call_id(0, 0)]
     assert results[call_id(1, 0)]
     assert scenario.BODY in running.asked[-1].instructions
+
+
+@in_every_framework
+async def test_a_session_that_is_gone_ends_the_run_before_the_model_is_asked(tmp_path: Path, run: Run) -> None:
+    scene = scenario.scene(tmp_path)
+    await scene.session.load(["tally"])
+    await scene.session.close()
+    with provider("Done.") as running, pytest.raises(SessionNotFoundError):
+        await run(running.url, scene.session)
+    assert running.asked == []

@@ -13,27 +13,26 @@ from tests.adapters.provider import Turn, call_id, provider
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "adapters").glob("*.py"))
-NEEDED = {
-    "with_pydantic_ai": ["pydantic_ai", "openai"],
-    "with_langchain": ["langchain", "langchain_openai"],
-    "with_langgraph": ["langchain", "langchain_openai"],
-    "with_openai_agents": ["agents"],
-}
-TURNS: list[Turn] = [
-    [("skills_load", {"names": ["csv-report"]})],
-    [("skills_read", {"path": "references/NUMBERS.md"})],
-    "All done.",
-]
+# One process for all of them: importing the frameworks takes longer than everything else.
+RUN_EACH = "import runpy, sys\nfor path in sys.argv.pop().split():\n    runpy.run_path(path, run_name='__main__')\n"
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_and_its_second_call_holds_what_the_first_one_loaded(example: Path, tmp_path: Path) -> None:
-    for library in NEEDED[example.stem]:
+def _turns(example: int) -> list[Turn]:
+    return [
+        [("skills_load", {"names": ["csv-report"]})],
+        [("skills_read", {"path": "references/NUMBERS.md"})],
+        f"Done, {example}.",
+    ]
+
+
+def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(tmp_path: Path) -> None:
+    for library in ("pydantic_ai", "langchain", "langchain_openai", "agents"):
         pytest.importorskip(library, reason=f"{library} is not installed")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    with provider(*TURNS) as running:
+    paths = " ".join(f"examples/adapters/{example.name}" for example in EXAMPLES)
+    with provider(*(turn for number, _ in enumerate(EXAMPLES) for turn in _turns(number))) as running:
         ran = subprocess.run(
-            [sys.executable, "-W", "ignore", example, "Sum up march.csv"],
+            [sys.executable, "-W", "ignore", "-c", RUN_EACH, "Sum up march.csv", paths],
             cwd=tmp_path,
             env={
                 **os.environ,
@@ -46,11 +45,14 @@ def test_an_example_runs_and_its_second_call_holds_what_the_first_one_loaded(exa
             timeout=120,
             check=False,
         )
-    assert (ran.stdout, ran.returncode) == ("All done.\n", 0), ran.stderr
-    bodies = ["Turn a CSV file into numbers" in request.instructions for request in running.asked]
-    assert bodies == [False, True, True]
-    assert "You are a clerk." in running.asked[0].instructions
-    assert '"path": "references/NUMBERS.md"' in running.asked[-1].results[call_id(1, 0)]
+    assert ran.stdout.splitlines() == [f"Done, {number}." for number, _ in enumerate(EXAMPLES)], ran.stderr
+    for number, example in enumerate(EXAMPLES):
+        asked = running.asked[3 * number : 3 * number + 3]
+        bodies = ["Turn a CSV file into numbers" in request.instructions for request in asked]
+        assert bodies == [False, True, True], example.name
+        assert "You are a clerk." in asked[0].instructions
+        read = asked[-1].results[call_id(3 * number + 1, 0)]
+        assert '"path": "references/NUMBERS.md"' in read
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
