@@ -16,7 +16,7 @@ from tests.runtime.making import failure, result, write_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.runtime.events import SessionEvent
+    from prowess.runtime.event import SessionEvent
     from prowess.runtime.options import Body
 
 pytestmark = pytest.mark.anyio
