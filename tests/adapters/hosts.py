@@ -112,17 +112,22 @@ async def with_langchain(
     pytest.importorskip("langchain_openai", reason="LangChain's client of OpenAI is not installed")
     from langchain.agents import create_agent
     from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
     from pydantic import SecretStr
 
     from prowess.adapters.langchain import skills_middleware
 
-    agent = create_agent(
-        ChatOpenAI(model="gpt-4o", base_url=url, api_key=SecretStr("none"), max_retries=0),
-        tools=[own] if own else [],
-        system_prompt=RULES,
-        middleware=[skills_middleware(session, **options)],
-    )
-    result = await agent.ainvoke({"messages": [{"role": "user", "content": "How many rows?"}]})
+    async with DefaultAsyncHttpxClient() as client:  # LangChain's own is never closed
+        model = ChatOpenAI(
+            model="gpt-4o", base_url=url, api_key=SecretStr("none"), max_retries=0, http_async_client=client
+        )
+        agent = create_agent(
+            model,
+            tools=[own] if own else [],
+            system_prompt=RULES,
+            middleware=[skills_middleware(session, **options)],
+        )
+        result = await agent.ainvoke({"messages": [{"role": "user", "content": "How many rows?"}]})
     return cast("str", result["messages"][-1].text)
 
 

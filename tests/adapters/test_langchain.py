@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 from pydantic import SecretStr
 
 from prowess.adapters.langchain import skills_instructions, skills_middleware, skills_tools
@@ -25,7 +26,7 @@ from tests.adapters import scenario
 from tests.adapters.provider import call_id, provider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from langchain.agents.middleware import InputAgentState
@@ -42,17 +43,33 @@ def _asked() -> InputAgentState:
     return {"messages": [HumanMessage("How many rows?")]}
 
 
-def _model(url: str, *, responses: bool = False) -> ChatOpenAI:
-    return ChatOpenAI(
-        model="gpt-4o", base_url=url, api_key=SecretStr("none"), max_retries=0, use_responses_api=responses
-    )
+@pytest.fixture
+async def client() -> AsyncIterator[DefaultAsyncHttpxClient]:
+    """Connections that end with the test; LangChain never closes its own."""
+    async with DefaultAsyncHttpxClient() as opened:
+        yield opened
+
+
+@pytest.fixture
+def blocking_client() -> Iterator[DefaultHttpxClient]:
+    """The same without an event loop."""
+    with DefaultHttpxClient() as opened:
+        yield opened
+
+
+def _model(url: str, client: DefaultAsyncHttpxClient | DefaultHttpxClient, *, responses: bool = False) -> ChatOpenAI:
+    kind = "http_async_client" if isinstance(client, DefaultAsyncHttpxClient) else "http_client"
+    options: dict[str, Any] = {kind: client, "use_responses_api": responses}
+    return ChatOpenAI(model="gpt-4o", base_url=url, api_key=SecretStr("none"), max_retries=0, **options)
 
 
 @pytest.mark.anyio
-async def test_a_failed_call_is_a_message_with_the_status_error_also_over_responses(tmp_path: Path) -> None:
+async def test_a_failed_call_is_a_message_with_the_status_error_also_over_responses(
+    tmp_path: Path, client: DefaultAsyncHttpxClient
+) -> None:
     scene = scenario.scene(tmp_path)
     with provider(*scenario.TURNS) as running:
-        model = _model(running.url, responses=True)
+        model = _model(running.url, client, responses=True)
         agent = create_agent(model, system_prompt=scenario.RULES, middleware=[skills_middleware(scene.session)])
         result = await agent.ainvoke(_asked())
     scenario.check(running.asked, scene)
@@ -72,7 +89,7 @@ def _wipe(wiped: list[str]) -> Callable[[str], str]:
     return wipe
 
 
-def test_a_sync_session_serves_invoke(tmp_path: Path) -> None:
+def test_a_sync_session_serves_invoke(tmp_path: Path, blocking_client: DefaultHttpxClient) -> None:
     wiped: list[str] = []
     wipe: Call = ("wipe", {"path": "a"})
     turns: tuple[Turn, ...] = (
@@ -82,7 +99,9 @@ def test_a_sync_session_serves_invoke(tmp_path: Path) -> None:
         "Done.",
     )
     with SyncSession(Catalog(scenario.skills(tmp_path))) as session, provider(*turns) as running:
-        agent = create_agent(_model(running.url), tools=[_wipe(wiped)], middleware=[skills_middleware(session)])
+        agent = create_agent(
+            _model(running.url, blocking_client), tools=[_wipe(wiped)], middleware=[skills_middleware(session)]
+        )
         agent.invoke(_asked())
     assert [scenario.BODY in request.instructions for request in running.asked] == [False, False, True, True]
     results = running.asked[-1].results
@@ -90,40 +109,48 @@ def test_a_sync_session_serves_invoke(tmp_path: Path) -> None:
     assert "Arguments are not valid JSON" in results[call_id(2, 0)]
 
 
-def test_a_sync_session_holds_other_tools_to_the_restriction(tmp_path: Path) -> None:
+def test_a_sync_session_holds_other_tools_to_the_restriction(
+    tmp_path: Path, blocking_client: DefaultHttpxClient
+) -> None:
     wiped: list[str] = []
     with SyncSession(Catalog(scenario.skills(tmp_path))) as session:
         session.load(["tally"])
         with provider([("wipe", {"path": "a"})], "Done.") as running:
-            agent = create_agent(_model(running.url), tools=[_wipe(wiped)], middleware=[skills_middleware(session)])
+            agent = create_agent(
+                _model(running.url, blocking_client), tools=[_wipe(wiped)], middleware=[skills_middleware(session)]
+            )
             agent.invoke(_asked())
     assert "Tool 'wipe' not allowed by active skill 'tally'" in running.asked[-1].results[call_id(0, 0)]
     assert wiped == []
 
 
 @pytest.mark.anyio
-async def test_a_sync_session_serves_ainvoke_too(tmp_path: Path) -> None:
+async def test_a_sync_session_serves_ainvoke_too(tmp_path: Path, client: DefaultAsyncHttpxClient) -> None:
     with SyncSession(Catalog(scenario.skills(tmp_path))) as session, provider([LOAD], "Done.") as running:
-        agent = create_agent(_model(running.url), middleware=[skills_middleware(session)])
+        agent = create_agent(_model(running.url, client), middleware=[skills_middleware(session)])
         await agent.ainvoke(_asked())
     assert [scenario.BODY in request.instructions for request in running.asked] == [False, True]
 
 
-def test_a_session_says_how_to_call_it_where_there_is_no_event_loop(tmp_path: Path) -> None:
+def test_a_session_says_how_to_call_it_where_there_is_no_event_loop(
+    tmp_path: Path, blocking_client: DefaultHttpxClient
+) -> None:
     scene = scenario.scene(tmp_path)
     with provider("Done.") as running:
-        agent = create_agent(_model(running.url), middleware=[skills_middleware(scene.session)])
+        agent = create_agent(_model(running.url, blocking_client), middleware=[skills_middleware(scene.session)])
         with pytest.raises(InvalidArgumentsError, match=r"ainvoke.*SyncSession"):
             agent.invoke(_asked())
     assert running.asked == []
 
 
 @pytest.mark.anyio
-async def test_a_system_prompt_of_blocks_keeps_them(tmp_path: Path) -> None:
+async def test_a_system_prompt_of_blocks_keeps_them(tmp_path: Path, client: DefaultAsyncHttpxClient) -> None:
     scene = scenario.scene(tmp_path)
     cached = SystemMessage(content=[{"type": "text", "text": scenario.RULES}])
     with provider("Done.") as running:
-        agent = create_agent(_model(running.url), system_prompt=cached, middleware=[skills_middleware(scene.session)])
+        agent = create_agent(
+            _model(running.url, client), system_prompt=cached, middleware=[skills_middleware(scene.session)]
+        )
         await agent.ainvoke(_asked())
     content = running.asked[0].body["messages"][0]["content"]
     assert content[0] == {"type": "text", "text": scenario.RULES}
@@ -131,16 +158,18 @@ async def test_a_system_prompt_of_blocks_keeps_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_without_skills_an_agent_is_what_it_was(tmp_path: Path) -> None:
+async def test_without_skills_an_agent_is_what_it_was(tmp_path: Path, client: DefaultAsyncHttpxClient) -> None:
     with provider("Done.") as running:
         session = Session(Catalog(tmp_path))
-        await create_agent(_model(running.url), middleware=[skills_middleware(session)]).ainvoke(_asked())
+        await create_agent(_model(running.url, client), middleware=[skills_middleware(session)]).ainvoke(_asked())
     assert "tools" not in running.asked[0].body
     assert [message["role"] for message in running.asked[0].body["messages"]] == ["user"]
 
 
 @pytest.mark.anyio
-async def test_a_tool_that_comes_later_is_found_when_it_is_called(tmp_path: Path) -> None:
+async def test_a_tool_that_comes_later_is_found_when_it_is_called(
+    tmp_path: Path, client: DefaultAsyncHttpxClient
+) -> None:
     scene = scenario.scene(tmp_path)
 
     @scene.session.function
@@ -155,17 +184,19 @@ async def test_a_tool_that_comes_later_is_found_when_it_is_called(tmp_path: Path
         return "learned"
 
     with provider([("learn", {})], [("greet", {})], "Done.") as running:
-        await create_agent(_model(running.url), middleware=[skills_middleware(scene.session)]).ainvoke(_asked())
+        await create_agent(_model(running.url, client), middleware=[skills_middleware(scene.session)]).ainvoke(_asked())
     assert ["greet" in request.tools for request in running.asked] == [False, True, True]
     assert "good morning" in running.asked[-1].results[call_id(1, 0)]
 
 
 @pytest.mark.anyio
-async def test_a_graph_of_ones_own_has_the_tools_and_asks_for_the_instructions(tmp_path: Path) -> None:
+async def test_a_graph_of_ones_own_has_the_tools_and_asks_for_the_instructions(
+    tmp_path: Path, client: DefaultAsyncHttpxClient
+) -> None:
     scene = scenario.scene(tmp_path)
     tools, instructions = skills_tools(scene.session), skills_instructions(scene.session, scenario.RULES)
     with provider(*scenario.TURNS[:2], "Done.") as running:
-        model = _model(running.url).bind_tools(tools)
+        model = _model(running.url, client).bind_tools(tools)
 
         async def ask(state: MessagesState) -> dict[str, list[Any]]:
             return {"messages": [await model.ainvoke([await instructions(), *state["messages"]])]}
@@ -183,12 +214,12 @@ async def test_a_graph_of_ones_own_has_the_tools_and_asks_for_the_instructions(t
 
 
 @pytest.mark.anyio
-async def test_an_image_is_for_programs(tmp_path: Path) -> None:
+async def test_an_image_is_for_programs(tmp_path: Path, client: DefaultAsyncHttpxClient) -> None:
     scene = scenario.scene(tmp_path)
     (tmp_path / "skills" / "tally" / "dot.png").write_bytes(PIXEL)
     await scene.session.load(["tally"])
     with provider([("skills_read", {"path": "dot.png", "encoding": "binary"})], "Done.") as running:
-        agent = create_agent(_model(running.url), middleware=[skills_middleware(scene.session)])
+        agent = create_agent(_model(running.url, client), middleware=[skills_middleware(scene.session)])
         result = await agent.ainvoke(_asked())
     message = next(message for message in result["messages"] if isinstance(message, ToolMessage))
     assert "stands in the artifact" in running.asked[-1].results[call_id(0, 0)]
