@@ -16,14 +16,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast
 
-from prowess._internal.path_globs import PathGlob
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess.config.origin import DEFAULT, Origin, Value
 from prowess.config.places import project_file, skill_around
 from prowess.config.presets import PRESETS
 from prowess.config.setting_values import from_text, value_of
 from prowess.config.settings import SETTINGS
-from prowess.config.settings_file import SettingsFile, read_settings_file
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
 from prowess.rule_engine import Judgement, Selection
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from prowess.config.origin import Kind
     from prowess.config.presets import Preset
     from prowess.config.settings import Setting
-    from prowess.config.settings_file import PathSettings
+    from prowess.config.settings_file import PathSettings, SettingsFile
     from prowess.diagnostics import Severity
 
 USER_FILE = "config.toml"  # in PROWESS_HOME
@@ -88,6 +86,9 @@ class Configuration:
         """Whether the skill at `path` is to be passed over; for how a floor is kept see `judgement`."""
         for layer in self.layers:
             if "exclude" in layer.values:
+                # Imported here, not at the top: most projects exclude nothing.
+                from prowess._internal.path_globs import PathGlob
+
                 components = _components(path, layer.directory)
                 patterns = cast("tuple[str, ...]", layer.values["exclude"].value)
                 return components is not None and any(PathGlob(pattern).fits(components) for pattern in patterns)
@@ -206,6 +207,9 @@ def _named(file: str) -> SettingsFile:
     if skill is not None:
         message = f"{file}: lies inside the skill {skill}, and a skill does not decide how it is judged; copy it out"
         raise ConfigurationError((message,))
+    # Imported here, not at the top: a start without any file, the usual one, does not pay for it.
+    from prowess.config.settings_file import read_settings_file
+
     found = read_settings_file(file, kind="project")
     if found is None:
         raise ConfigurationError((f"{file}: has no table [tool.prowess]",))
@@ -216,6 +220,9 @@ def _user_layer(layers: list[Layer]) -> tuple[str, ...]:
     path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
         return ()
+    # Imported here, not at the top: as in `_named`.
+    from prowess.config.settings_file import read_settings_file
+
     try:
         found = read_settings_file(path, kind="user", directory="/")
     except ConfigurationError as fault:

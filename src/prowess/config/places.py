@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from prowess.config.settings_file import SettingsFile, read_settings_file
 from prowess.errors import ConfigurationError
 from prowess.format.reading import FILE_NAMES as SKILL_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from prowess.config.settings_file import SettingsFile
 
 OWN_FILE, SHARED_FILE = "prowess.toml", "pyproject.toml"
 
@@ -44,7 +45,7 @@ def project_file(start: str) -> ProjectFile:
                 if skill and (os.path.basename(path) == OWN_FILE or _says_something(path))
             ]
             continue
-        found = [file for path in paths if (file := read_settings_file(path, kind="project")) is not None]
+        found = [file for path in paths if (file := _read(path)) is not None]
         if len(found) > 1:
             raise ConfigurationError(
                 (f"{directory} has settings in {OWN_FILE} and in [tool.prowess] of {SHARED_FILE}; keep them in one",)
@@ -69,9 +70,16 @@ def skill_around(path: str) -> str | None:
 
 def _says_something(path: str) -> bool:
     try:
-        return read_settings_file(path, kind="project") is not None
+        return _read(path) is not None
     except ConfigurationError:
         return True  # not obeyed either way
+
+
+def _read(path: str) -> SettingsFile | None:
+    # Imported here, not at the top: most directories have no such file.
+    from prowess.config.settings_file import read_settings_file
+
+    return read_settings_file(path, kind="project")
 
 
 def _upwards(start: str) -> Iterator[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess._internal.path_globs import PathGlob
 from prowess.config.settings import LEVELS, SELECTABLE, Setting
 from prowess.diagnostics import Severity
 
@@ -76,6 +75,9 @@ def _texts(setting: Setting, written: object) -> tuple[tuple[str, ...], list[Fau
 
 def _text_fault(setting: Setting, text: str) -> str | None:
     if setting.kind == "patterns":
+        # Imported here, not at the top: few settings hold patterns.
+        from prowess._internal.path_globs import PathGlob
+
         try:
             PathGlob(text)
         except ValueError as fault:

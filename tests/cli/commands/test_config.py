@@ -93,6 +93,17 @@ def test_a_wrong_setting_is_two_and_every_fault_is_a_line(project: Path, said: S
     assert said("check", "skills/a", "--isolated")[0] == 0
 
 
+@pytest.mark.proves("tooling.cli.check-exit")
+def test_check_exits_with_zero_one_or_two(project: Path, said: Said) -> None:
+    assert said("check", "skills/a")[0] == 0  # a warning
+    assert said("check", "skills/a", "--isolated", "--ignore", "lint")[0] == 0
+    assert said("check", "skills/données")[0] == 1
+    assert said("check", "skills/a", "--no-such-flag")[0] == 2
+    assert said("check", "skills/gone")[0] == 2
+    (project / "prowess.toml").write_text("profil = 1\n")
+    assert said("check", "skills/a")[0] == 2
+
+
 def test_what_lies_in_a_skill_is_no_setting_also_from_inside(
     project: Path, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
