@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.proves("runtime.run.sandboxed", "client.safety.isolation")
 async def test_every_escape_is_blocked_and_every_limit_holds(sandbox: BubblewrapSandbox) -> None:
     found = await check_sandbox(sandbox)
     assert [finding for finding in found.escapes if finding.held is not True] == []
@@ -73,6 +74,7 @@ async def test_the_kernel_settings_cannot_be_changed(bench: Bench) -> None:
     assert b" ro," in mounts.stdout
 
 
+@pytest.mark.proves("runtime.run.path-limits")
 async def test_the_host_is_nowhere_in_the_file_system(bench: Bench) -> None:
     result = await bench.sh("ls /; ls /etc; hostname; id -un")
     seen = set(result.stdout.decode().split())

@@ -92,6 +92,7 @@ async def test_no_writable_place_takes_more_than_its_size(bench: Bench, director
     assert (await bench.sh(source, limits=limits)).exit_code == 9
 
 
+@pytest.mark.proves("runtime.run.path-limits")
 @pytest.mark.parametrize("directory", ["/", "/dev", "/etc", "/usr", "/skill", "/proc", "/interpreters"])
 async def test_every_other_place_is_read_only(bench: Bench, directory: str) -> None:
     result = await bench.sh(f"echo x > {directory}/new 2>/dev/null || echo refused")

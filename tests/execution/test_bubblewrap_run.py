@@ -61,6 +61,7 @@ async def test_the_home_is_scratch(bench: Bench) -> None:
     assert result.stdout == b"x\nhome\nwork\n"
 
 
+@pytest.mark.proves("runtime.run.path-limits")
 async def test_the_workspace_is_the_working_directory_and_read_only(bench: Bench) -> None:
     (bench.workspace / "data.txt").write_text("data")
     result = await bench.sh("pwd; cat data.txt; echo x > new", workspace=True)
@@ -69,6 +70,7 @@ async def test_the_workspace_is_the_working_directory_and_read_only(bench: Bench
     assert not (bench.workspace / "new").exists()
 
 
+@pytest.mark.proves("runtime.run.path-limits")
 async def test_with_write_the_workspace_can_be_changed_and_the_skill_cannot(bench: Bench) -> None:
     result = await bench.sh("echo x > new; echo y > $SKILL_DIR/new", workspace=True, write=True)
     assert (bench.workspace / "new").read_text() == "x\n"
@@ -126,7 +128,7 @@ async def test_a_large_input_arrives_whole(bench: Bench) -> None:
     assert (await bench.sh("wc -c", stdin=b"x" * 1_000_000)).stdout == b"1000000\n"
 
 
-@pytest.mark.proves("runtime.run.interpreters")
+@pytest.mark.proves("runtime.run.interpreters", "client.safety.languages")
 @pytest.mark.parametrize(
     ("script", "source"),
     [
@@ -150,7 +152,7 @@ async def test_flags_of_a_shebang_that_are_listed_count(bench: Bench) -> None:
     assert (result.exit_code, result.stdout) == (1, b"")
 
 
-@pytest.mark.proves("runtime.run.unsupported")
+@pytest.mark.proves("runtime.run.unsupported", "client.safety.languages")
 async def test_a_script_without_an_interpreter_names_what_is_needed(bench: Bench) -> None:
     with pytest.raises(ScriptUnsupportedError, match=r"no interpreter is configured for '\.rb'.*python3 \(\.py\)"):
         await bench.sandbox.run(bench.request("a.rb", "puts 1"))

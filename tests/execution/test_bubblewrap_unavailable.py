@@ -52,6 +52,7 @@ async def _refused(program: str, root: Path, *, keeps: bool = True) -> str:
     return fault.value.hint
 
 
+@pytest.mark.proves("runtime.run.sandboxed", "client.safety.isolation")
 async def test_an_absent_bubblewrap_names_the_package(tmp_path: Path) -> None:
     assert "apt-get install bubblewrap" in await _refused(str(tmp_path / "none"), tmp_path)
 

@@ -146,6 +146,7 @@ async def test_an_expired_session_opened_anew_by_its_id_is_empty(catalog: Catalo
     assert names(result(await second.call("skills.load", {"names": ["beta"], "mode": "add"}))) == ["beta"]
 
 
+@pytest.mark.proves("runtime.registry.removal-prunes")
 async def test_removal_from_the_catalog_prunes_and_re_adding_does_not_resurrect(session: Session, skills: Path) -> None:
     await session.load(["beta", "alpha"])
     shutil.rmtree(skills / "alpha")

@@ -88,7 +88,7 @@ async def test_a_tree_with_a_link_has_no_digest_and_says_why(session: Session, s
     assert result(await session.call("skills.read", {"path": "references/secret.md"}))["text"] == "beta's secret\n"
 
 
-@pytest.mark.proves("runtime.load.mode.default", "runtime.load.replace")
+@pytest.mark.proves("runtime.load.mode.default", "runtime.load.replace", "runtime.load.receipt.unloaded")
 async def test_a_load_without_mode_replaces(session: Session) -> None:
     await _load(session, "alpha", "beta")
 
@@ -221,6 +221,7 @@ async def test_adding_a_name_keeps_the_copy_that_is_active(tmp_path: Path) -> No
     assert (await _load(session, "same"))["active_skills"][0]["root_dir"] != str(second)
 
 
+@pytest.mark.proves("runtime.load.repeat")
 async def test_loading_an_unchanged_skill_again_is_a_short_notice(catalog: Catalog) -> None:
     session = Session(catalog, body="result")
     first = await _load(session, "alpha")
@@ -333,6 +334,7 @@ async def test_a_skill_removed_from_disk_can_be_unloaded_and_is_mentioned(sessio
     assert codes(receipt) == ["skill_removed"]
 
 
+@pytest.mark.proves("client.audit.activations")
 async def test_loads_and_unloads_leave_records_with_digests(catalog: Catalog, tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
     session = Session(catalog, audit=JsonlAuditLog(str(log), fsync="second"))
@@ -347,6 +349,8 @@ async def test_loads_and_unloads_leave_records_with_digests(catalog: Catalog, tm
     assert {record["session_id"] for record in records} == {session.session_id}
     loaded = next(record for record in records if record["kind"] == "skill.loaded")
     assert loaded["data"]["digest"].startswith("sha256:")
+    assert loaded["data"]["skill"] == "alpha"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", loaded["at"])
 
 
 class _Forgetful:

@@ -186,6 +186,7 @@ async def test_a_skill_removed_in_the_middle_of_its_activation_is_not_activated(
     assert [skill.name for skill in session.active_skills] == ["beta"]
 
 
+@pytest.mark.proves("runtime.registry.removal-prunes")
 async def test_removal_from_the_catalog_prunes_every_session(catalog: Catalog, skills: Path) -> None:
     sessions = [Session(catalog) for _ in range(3)]
     for session in sessions:

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -89,6 +91,7 @@ async def test_bytes_that_are_not_utf8_are_refused_with_the_hint_to_read_binary(
     assert base64.b64decode((await _read(alpha, path="x.dat", encoding="binary"))["data_base64"]) == data
 
 
+@pytest.mark.proves("runtime.read.range", "runtime.read.truncation")
 async def test_a_long_file_comes_in_slices_that_add_up(alpha: Session, skills: Path) -> None:
     text = "aüb€" * 40_000
     (skills / "alpha" / "long.txt").write_text(text, encoding="utf-8")
@@ -105,8 +108,16 @@ async def test_a_long_file_comes_in_slices_that_add_up(alpha: Session, skills: P
 
     assert len(parts) == 5
     assert "".join(parts) == text
+    whole = b""
+    while len(whole) < len(text.encode()):
+        found = await _read(alpha, path="long.txt", offset=len(whole), limit=30_001, encoding="binary")
+        part = base64.b64decode(found["data_base64"])
+        assert (found["offset"], len(part) <= 30_001, bool(part)) == (len(whole), True, True)
+        whole += part
+    assert whole == text.encode()
 
 
+@pytest.mark.proves("runtime.read.section")
 async def test_a_section_comes_with_the_outline_of_its_file(alpha: Session) -> None:
     found = await _read(alpha, path="references/guide.md", section="use-ü")
 
@@ -295,6 +306,7 @@ async def test_a_directory_answers_with_a_capped_list_of_what_it_holds(alpha: Se
     assert "references/" in (await _refused(alpha, path="."))["suggestions"]
 
 
+@pytest.mark.proves("runtime.read.missing")
 async def test_a_missing_file_suggests_the_nearest_paths_and_the_session_goes_on(alpha: Session) -> None:
     detail = await _refused(alpha, path="docs/Guide.md")
 
@@ -365,17 +377,35 @@ async def test_a_live_skill_follows_its_authors_edits_with_a_notice(skills: Path
     assert "notices" not in await _read(session, path="references/guide.md")
 
 
-async def test_no_reference_is_opened_before_a_call_asks_for_it(session: Session, skills: Path) -> None:
-    guide = skills / "alpha" / "references" / "guide.md"
-    session.instructions()
-    before = guide.stat().st_atime_ns
-    os.utime(guide, ns=(before - 10**12, guide.stat().st_mtime_ns))
-    aged = guide.stat().st_atime_ns
+_WATCHED = """\
+import sys
+opened = []
+sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+import anyio
+from prowess.catalog import Catalog
+from prowess.runtime import Session
 
-    session.instructions()
-    await session.refresh()
+async def main():
+    session = Session(Catalog(sys.argv[1]))
+    session.instructions(); session.tools(); await session.refresh(); session.instructions()
+    seen = " ".join(opened)
+    await session.load(["alpha"])
+    await session.read("references/guide.md")
+    assert "SKILL.md" in seen or "alpha" in seen, "the hook sees what is opened"
+    early = [name for name in ("guide.md", "note.txt", "dot.png", "run.py") if name in seen]
+    print(early, "guide.md" in " ".join(opened))
 
-    assert guide.stat().st_atime_ns == aged
+anyio.run(main)
+"""
+
+
+@pytest.mark.proves("runtime.read.lazy")
+def test_no_reference_is_opened_before_a_call_asks_for_it(skills: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WATCHED, str(skills)], capture_output=True, text=True, check=True, timeout=30
+    )
+
+    assert done.stdout == "[] True\n", done.stderr
 
 
 async def test_every_read_says_under_which_digest_it_was_made(alpha: Session, skills: Path) -> None:

@@ -73,6 +73,7 @@ async def test_02_links_are_refused_wherever_they_point(tmp_path: Path) -> None:
         assert await _code(session, "skills.read", path=path) == "unsafe_path", path
 
 
+@pytest.mark.proves("runtime.restrict.forms")
 def test_03_allowed_tools_mean_the_same_in_every_writing(tmp_path: Path) -> None:
     """3. A text with spaces, one with commas and a list give the same patterns, and none of them loses the skill."""
     writings = {

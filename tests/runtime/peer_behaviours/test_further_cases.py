@@ -71,7 +71,9 @@ async def test_b_the_script_tool_is_offered_only_where_a_script_can_run(tmp_path
     assert await offered(tmp_path / "without") == {False}
 
 
-@pytest.mark.proves("runtime.tools.suggest-name", "runtime.tools.error-shape", "runtime.load.unknown")
+@pytest.mark.proves(
+    "runtime.tools.suggest-name", "runtime.tools.error-shape", "runtime.load.unknown", "client.degrade.fallback"
+)
 async def test_c_a_name_that_is_nearly_right_is_answered_with_the_right_one(tmp_path: Path) -> None:
     """C. Wrong case, a slip, another separator; and of a broken skill the reason instead of a guess."""
     write_skill(tmp_path, "csv-report")
