@@ -224,3 +224,21 @@ async def test_an_image_is_for_programs(tmp_path: Path, client: DefaultAsyncHttp
     message = next(message for message in result["messages"] if isinstance(message, ToolMessage))
     assert "stands in the artifact" in running.asked[-1].results[call_id(0, 0)]
     assert base64.b64decode(message.artifact["result"]["data_base64"]) == PIXEL
+
+
+@pytest.mark.anyio
+async def test_a_tool_of_the_agent_cannot_stand_in_for_one_of_the_session(
+    tmp_path: Path, client: DefaultAsyncHttpxClient
+) -> None:
+    def publish(text: str) -> str:
+        """Show a text to everybody."""
+        return text
+
+    scene = scenario.scene(tmp_path)
+    with provider("Done.") as running:
+        agent = create_agent(
+            _model(running.url, client), tools=[publish], middleware=[skills_middleware(scene.session)]
+        )
+        with pytest.raises(InvalidArgumentsError, match="'publish' is the agent's and the session's too"):
+            await agent.ainvoke(_asked())
+    assert running.asked == []

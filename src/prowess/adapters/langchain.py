@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from prowess.adapters.call_order import CallOrder
 from prowess.adapters.extras import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.errors import InvalidArgumentsError
 from prowess.tools.shapes.blocks import call_of
 from prowess.tools.shapes.content import text_of
 
@@ -134,6 +135,10 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _asked(self, request: ModelRequest[Any], ours: str) -> ModelRequest[Any]:
         others = [tool for tool in request.tools if not isinstance(tool, SessionTool)]
+        names = {tool.name for tool in others if isinstance(tool, BaseTool)}
+        if twice := sorted(names & {spec.wire_name for spec in self._hosted.specs()}):
+            problem = f"tool {twice[0]!r} is the agent's and the session's too, and only one can answer; rename one"
+            raise InvalidArgumentsError((problem,))
         return request.override(
             tools=[*others, *_tools(self._hosted)], system_message=_followed_by(request.system_message, ours)
         )
