@@ -400,7 +400,23 @@ async def test_a_store_that_takes_no_events_stops_no_call(catalog: Catalog, capl
     await session.close()
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_numbers_that_no_event_has_give_nothing_or_everything(
+    catalog: Catalog, tmp_path: Path, kind: str
+) -> None:
+    store = MemorySessionStore() if kind == "memory" else SqliteSessionStore(tmp_path / "state.db")
+    session = Session(catalog, store=store, keep_events=10)
+    await session.call("nothing", {})
+    assert await session.replay(10**30, 10**9) == ()
+    assert [event.sequence for event in await session.replay(-(10**9))] == [1]
+    assert await _rest(session, 10**30) == []
+    await store.close()
+
+
 async def test_keeping_and_following_say_what_they_need(catalog: Catalog) -> None:
+    for number in (-1, 10**7):
+        with pytest.raises(InvalidArgumentsError, match="keep_events must be from 0"):
+            Session(catalog, keep_events=number)
     with pytest.raises(InvalidArgumentsError, match="_Rows keeps no events"):
         Session(catalog, store=cast("Any", _Rows()), keep_events=10)
     session = Session(catalog)

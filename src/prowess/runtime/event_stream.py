@@ -133,7 +133,8 @@ async def kept_events(
     store: EventStore, session_id: str, since: int, limit: int
 ) -> tuple[tuple[SessionEvent, ...], int]:
     """Return the events after number `since`, and the last number; the first says what is missing, if anything is."""
-    rows = await store.events_after(session_id, since, limit)
+    since = max(since, 0)
+    rows = await store.events_after(session_id, since, max(limit, 0))
     events = [event for row in rows if (event := _read(row)) is not None]
     if rows and (missing := rows[0].sequence - since - 1) > 0:
         at = events[0].at if events else None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
     from prowess.store import SessionStore
 
+MAX_KEPT = 1_000_000  # events of one session
 _END_SECONDS = 1.0  # a callback that takes longer loses what waits when the program ends
 _NO_CONTENT: Mapping[str, object] = {}
 
@@ -89,8 +90,10 @@ class Events:
         """Return the events of a session in `store`.
 
         Raises:
-            InvalidArgumentsError: they are to be kept, and the store keeps none.
+            InvalidArgumentsError: they are to be kept, and the store keeps none; or `keep` is no possible number.
         """
+        if not 0 <= keep <= MAX_KEPT:
+            raise InvalidArgumentsError((f"keep_events must be from 0 to {MAX_KEPT}",))
         if keep and not isinstance(store, EventStore):
             raise InvalidArgumentsError((f"{type(store).__name__} keeps no events; leave keep_events out",))
         kept = store if isinstance(store, EventStore) else None

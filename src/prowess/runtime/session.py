@@ -115,7 +115,7 @@ class Session:
 
     Raises:
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`, or `cap` is below 1, or the
-            store keeps no events.
+            store keeps no events, or not so many.
     """
 
     def __init__(

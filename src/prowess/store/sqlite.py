@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BUSY_SECONDS = 5.0
+_LARGEST = 2**63 - 1  # of an integer in SQLite
 _TRIMMED_EVERY = 16  # events; so up to that many more are kept
 _T = TypeVar("_T")
 
@@ -113,7 +114,8 @@ class SqliteSessionStore:
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
         """Return the first `limit` events with a higher number."""
         sql = "SELECT sequence, body FROM events WHERE session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-        rows = await self._do(lambda db: db.execute(sql, (session_id, sequence, limit)).fetchall())
+        values = (session_id, min(sequence, _LARGEST), min(limit, _LARGEST))
+        rows = await self._do(lambda db: db.execute(sql, values).fetchall())
         return [KeptEvent(sequence=row[0], body=row[1]) for row in rows]
 
     async def last_event(self, session_id: str) -> int:
