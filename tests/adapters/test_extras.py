@@ -19,6 +19,7 @@ from prowess.adapters.extras import MissingExtraError
         ("langchain", "langchain", "langchain"),
         ("openai_agents", "agents", "openai-agents"),
         ("agentskills_core", "agentskills_core", "agentskills"),
+        ("opentelemetry", "opentelemetry", "otel"),
     ],
 )
 def test_a_missing_library_is_an_import_error_that_names_the_extra(

@@ -100,7 +100,7 @@ def test_a_line_that_is_no_request_is_answered_without_an_id_and_the_next_one_wo
         ({"tool": 3}, "tool must be"),
         ({"tool": "skills.load", "arguments": []}, "arguments must be"),
         ({"tool": "skills.load", "args": {}}, "'args'"),
-        ({"method": "dance"}, "instructions, tools, invoke, approve, close"),
+        ({"method": "dance"}, "instructions, tools, invoke, approve, events, close"),
         ({"method": ["tools"]}, "unknown method"),
     ],
 )
