@@ -95,6 +95,10 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
 
 _DENY = '[[rule]]\neffect = "deny"\ntool = "a"\n'
 _CALL = 'must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"'
+_UNLOAD = (
+    "no rule denies or asks about skills.unload, because giving a skill up is always allowed; "
+    "to keep skills from being used, deny skills.load"
+)
 _PATTERNS = "must be a pattern or a list of patterns"
 _UNKNOWN = "is no key of a policy; known here:"
 _TOOL = '{ tool = "a", x = 1 }'
@@ -112,15 +116,19 @@ _TOOL = '{ tool = "a", x = 1 }'
         ('dynamic_commands = "yes"\n', ":1: dynamic_commands: must be true or false"),
         ("script_dirs = [1]\n", ":1: script_dirs: must be a list of texts"),
         ('script_dirs = [""]\n', ":1: script_dirs: must be a list of texts"),
-        ('script_dirs = ["../x"]\n', ":1: script_dirs: '../x' is no directory of a skill: a '..' component"),
-        ('script_dirs = ["/bin"]\n', ":1: script_dirs: '/bin' is no directory of a skill: it is absolute"),
+        ('script_dirs = ["../x"]\n', (":1: script_dirs: '../x' is no directory of a skill: a '..' "
+         "component could leave the skill's directory"),
+        ('script_dirs = ["/bin"]\n', (":1: script_dirs: '/bin' is no directory of a skill: it is "
+         "absolute; give a path relative to the skill's directory"),
         ('script_dirs = ["."]\n', ":1: script_dirs: '.' is the whole skill; name directories in it"),
-        ('env_allow = ["LD_PRELOAD"]\n', ":1: env_allow: env variable LD_PRELOAD is refused"),
-        ('env_allow = ["A=B"]\n', ":1: env_allow: env name 'A=B' is not a variable name"),
-        ('env_allow = ["PATH"]\n', ":1: env_allow: env variable PATH is set by the sandbox"),
+        ('env_allow = ["LD_PRELOAD"]\n', (":1: env_allow: env variable LD_PRELOAD is refused: it "
+         "changes what a loader or an interpreter loads"),
+        ('env_allow = ["A=B"]\n', (":1: env_allow: env name 'A=B' is not a variable name: "
+         "letters, digits and _ only, not starting with a digit"),
+        ('env_allow = ["PATH"]\n', ":1: env_allow: env variable PATH is set by the sandbox and cannot be replaced"),
         ('read_scripts = "yes"\n', ":1: read_scripts: must be true or false"),
-        ('[[rule]]\neffect = "deny"\ntool = "skills.unload"\n', ":3: rule.tool: no rule denies or asks about"),
-        ('[[rule]]\neffect = "ask"\ntool = "skills_unload"\n', "deny skills.load"),
+        ('[[rule]]\neffect = "deny"\ntool = "skills.unload"\n', f":3: rule.tool: {_UNLOAD}"),
+        ('[[rule]]\neffect = "ask"\ntool = "skills_unload"\n', f":3: rule.tool: {_UNLOAD}"),
         ('env_allow = "A"\n', ":1: env_allow: must be a list of texts"),
         ("audit = true\n", ":1: audit: must be a table"),
         ("[audit]\nrequired = 1\n", ":2: audit.required: must be true or false"),
