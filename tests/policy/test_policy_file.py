@@ -117,14 +117,14 @@ _TOOL = '{ tool = "a", x = 1 }'
         ("script_dirs = [1]\n", ":1: script_dirs: must be a list of texts"),
         ('script_dirs = [""]\n', ":1: script_dirs: must be a list of texts"),
         ('script_dirs = ["../x"]\n', (":1: script_dirs: '../x' is no directory of a skill: a '..' "
-         "component could leave the skill's directory"),
+         "component could leave the skill's directory")),
         ('script_dirs = ["/bin"]\n', (":1: script_dirs: '/bin' is no directory of a skill: it is "
-         "absolute; give a path relative to the skill's directory"),
+         "absolute; give a path relative to the skill's directory")),
         ('script_dirs = ["."]\n', ":1: script_dirs: '.' is the whole skill; name directories in it"),
         ('env_allow = ["LD_PRELOAD"]\n', (":1: env_allow: env variable LD_PRELOAD is refused: it "
-         "changes what a loader or an interpreter loads"),
+         "changes what a loader or an interpreter loads")),
         ('env_allow = ["A=B"]\n', (":1: env_allow: env name 'A=B' is not a variable name: "
-         "letters, digits and _ only, not starting with a digit"),
+         "letters, digits and _ only, not starting with a digit")),
         ('env_allow = ["PATH"]\n', ":1: env_allow: env variable PATH is set by the sandbox and cannot be replaced"),
         ('read_scripts = "yes"\n', ":1: read_scripts: must be true or false"),
         ('[[rule]]\neffect = "deny"\ntool = "skills.unload"\n', f":3: rule.tool: {_UNLOAD}"),
