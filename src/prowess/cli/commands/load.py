@@ -1,4 +1,4 @@
-"""`prowess load`: the instructions of one skill, as a model gets them."""
+"""`prowess load`: one activation, and the instructions that it brings into force."""
 
 from __future__ import annotations
 
@@ -8,30 +8,46 @@ import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.one_activation import activated
+from prowess.cli.session_options import policy_option
+from prowess.errors import AuditError
+from prowess.runtime.rendering import Rendering
 
 
 @click.command()
 @click.argument("name")
+@click.argument("args", required=False)
 @catalog_options
+@policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with properties and files.")
 def command(  # noqa: PLR0917 -- click passes options by name
     name: str,
+    args: str | None,
     roots: tuple[str, ...],
     plugins: tuple[str, ...],
     trust_project: bool,  # noqa: FBT001 -- click passes options by name
     quiet: bool,  # noqa: FBT001 -- as trust_project
+    policy_file: str | None,
     as_json: bool,  # noqa: FBT001 -- as trust_project
 ) -> int:
-    """Print the instructions of the skill NAME: the text after its front matter.
+    """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
 
-    A pipe gets the exact text; on a terminal, control characters are escaped.
+    The rules are those of a session: policy, trust, hooks and the audit log. A pipe gets the exact text; on a terminal,
+    control characters are escaped.
 
     \b
     Example:
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
-    skill = catalog.skill(name)
+    try:
+        with activated(catalog, name, args, policy_file=policy_file) as session:
+            (active,) = session.active_skills
+            skill = catalog.skill(active.name, active.location)
+            body = Rendering().text(active, skill.body, session_id=session.session_id, expose_location=True)
+    except AuditError as fault:
+        output.error(str(fault))
+        return exit_codes.UNAVAILABLE
     if as_json:
         output.document(
             {
@@ -41,7 +57,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
                 "digest": skill.digest,
                 "document_digest": skill.document_digest,
                 "properties": skill.frontmatter.properties(),
-                "body": skill.body,
+                "body": body,
                 "resources": [
                     {"path": file.path, "kind": file.kind, "size": file.size, "executable": file.executable}
                     for file in skill.resources
@@ -49,7 +65,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
             }
         )
     elif sys.stdout.isatty():
-        output.line(skill.body)
+        output.line(body)
     else:
-        output.raw(skill.body)
+        output.raw(body)
     return exit_codes.OK

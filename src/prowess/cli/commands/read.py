@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import sys
+from base64 import b64decode
 from codecs import getincrementaldecoder
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
-from prowess._internal.contained import ContainedRoot, check_relative
 from prowess._internal.terminal_text import printable
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.errors import NotAFileError, ResourceNotFoundError, UnavailableError
+from prowess.cli.one_activation import activated
+from prowess.cli.session_options import policy_option
+from prowess.errors import AuditError, NotAFileError, SkillError
 
 if TYPE_CHECKING:
-    from prowess._internal.contained import OpenedFile
-    from prowess.catalog import SkillEntry
+    from collections.abc import Iterator
+
+    from prowess.runtime import SyncSession
 
 _PART = 1 << 20
 _MOST_ENTRIES = 50
-_LEFT_OUT = ".git"  # belongs to no digest, so to no skill
 
 
 @click.command()
 @click.argument("name")
 @click.argument("path")
 @catalog_options
+@policy_option
 def command(  # noqa: PLR0917 -- click passes options by name
     name: str,
     path: str,
@@ -34,65 +37,64 @@ def command(  # noqa: PLR0917 -- click passes options by name
     plugins: tuple[str, ...],
     trust_project: bool,  # noqa: FBT001 -- click passes options by name
     quiet: bool,  # noqa: FBT001 -- as trust_project
+    policy_file: str | None,
 ) -> int:
     """Print the file PATH of the skill NAME.
 
     A pipe gets the exact bytes; on a terminal, control characters are escaped. PATH is relative to the skill's
-    directory. Links, other skills and everything outside are refused.
+    directory. Links, other skills and everything outside are refused, and the rules are those of a session: a script is
+    run and not shown.
 
     \b
     Example:
       prowess read csv-report SKILL.md --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    entry = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet).get(name)
+    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     try:
-        _print(entry, path)
-    except FileNotFoundError:
-        raise ResourceNotFoundError(entry.name, path, _suggestions(entry, path)) from None
-    except PermissionError as fault:
-        raise UnavailableError(f"{path!r} of skill {entry.name!r} ({fault.strerror})") from fault
+        with activated(catalog, name, policy_file=policy_file) as session:
+            _print(session, path)
+    except NotAFileError as fault:
+        raise NotAFileError(fault.skill, fault.path, _shortened(fault.suggestions)) from None
+    except AuditError as fault:
+        output.error(str(fault))
+        return exit_codes.UNAVAILABLE
     return exit_codes.OK
 
 
-def _print(entry: SkillEntry, path: str) -> None:
-    if _LEFT_OUT in check_relative(path):
-        raise FileNotFoundError(path)
-    with ContainedRoot(entry.root_dir) as root:
-        try:
-            opened = root.open(path)
-        except IsADirectoryError:
-            raise NotAFileError(entry.name, path, _holds(root, path)) from None
-        with opened as file:
-            if sys.stdout.isatty():
-                _show(file)
-                return
-            at = 0
-            while (part := file.read(_PART, at)) and output.raw_bytes(part):
-                at += len(part)
-
-
-def _show(file: OpenedFile) -> None:
-    """Print a file to a terminal, which must not act on what stands in it; bytes that are no UTF-8 are escapes too."""
+def _print(session: SyncSession, path: str) -> None:
     decoder = getincrementaldecoder("utf-8")("backslashreplace")
-    at = 0
-    while part := file.read(_PART, at):
-        at += len(part)
-        output.raw(printable(decoder.decode(part)))
+    for part in _parts(session, path):
+        if sys.stdout.isatty():
+            # A terminal must not act on what stands in a file; bytes that are no UTF-8 are escapes too.
+            output.raw(printable(decoder.decode(part)))
+        elif not output.raw_bytes(part):
+            return
     output.raw(printable(decoder.decode(b"", final=True)))
 
 
-def _holds(root: ContainedRoot, path: str) -> tuple[str, ...]:
-    names = [f"{name}/" if kind == "directory" else name for name, kind in root.entries(path) if name != _LEFT_OUT]
+def _parts(session: SyncSession, path: str) -> Iterator[bytes]:
+    offset: int | None = 0
+    while offset is not None:
+        found = session.read(path, encoding="binary", offset=offset, limit=_PART)
+        if "data_base64" not in found:
+            raise NotShownError(str(found["skill"]), path)
+        yield b64decode(str(found["data_base64"]))
+        offset = cast("int | None", found["next_offset"])
+
+
+class NotShownError(SkillError):
+    """The file is a script: a session runs it and tells nobody its text."""
+
+    code = "script_unsupported"
+
+    def __init__(self, skill: str, path: str) -> None:
+        super().__init__(skill, path)
+        self.skill, self.path = skill, path
+
+    def __str__(self) -> str:
+        return f"{self.path!r} is a script: it is run, not shown; use prowess run {self.skill} {self.path}"
+
+
+def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
     more = (f"and {len(names) - _MOST_ENTRIES} more",) if len(names) > _MOST_ENTRIES else ()
     return (*names[:_MOST_ENTRIES], *more)
-
-
-def _suggestions(entry: SkillEntry, path: str) -> tuple[str, ...]:
-    # Imported here: only a wrong path pays for it.
-    from prowess._internal.tree_digest import read_tree
-    from prowess.catalog.match import close_names
-
-    paths = {file.path: file.path for file in read_tree(entry.root_dir).files}
-    by_name = {path.rpartition("/")[2]: path for path in reversed(paths)}
-    found = [*close_names(path, paths), *(by_name[name] for name in close_names(path.rpartition("/")[2], by_name))]
-    return tuple(dict.fromkeys(found))[:3]

@@ -1,0 +1,44 @@
+"""One activation from the shell, under the rules of a session: policy, trust, scope, hooks, digests and the audit log.
+
+A person asks, so a skill is started as a person starts one; what is for models alone is loaded as a model loads it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from prowess.cli.session_options import audit_log, require_log, writable_home
+from prowess.cli.signals import ended_in_order
+from prowess.format.extended_fields import extended_fields
+from prowess.policy import load_policy
+from prowess.runtime import SyncSession
+from prowess.tools.approvers import TerminalApprover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.catalog import Catalog
+
+
+@contextmanager
+def activated(
+    catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None
+) -> Iterator[SyncSession]:
+    """Open a session in which the skill is active; it ends with the block, and with it the activation.
+
+    Raises:
+        AuditError: the policy wants a record, and there is no place for one.
+        SkillError: the skill cannot be started here; the reason is that of the session.
+    """
+    audit, policy = audit_log(writable_home("this activation leaves no audit record")), load_policy(policy_file)
+    require_log(policy, audit)
+    with (
+        ended_in_order(),
+        SyncSession(catalog, audit=audit, policy=policy, approver=TerminalApprover(), scripts=True) as session,
+    ):
+        if args is None and not extended_fields(catalog.get(name).properties).user_invocable:
+            session.load([name])
+        else:
+            session.invoke(name, args)
+        yield session
