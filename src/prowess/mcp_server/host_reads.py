@@ -96,10 +96,9 @@ class HostReads:
         self._door = ToolExecutor(
             [
                 _ReadSkillFile(skills, audit, session_id),
-                _Lookup(_DESCRIBE, lambda arguments: skills.at(cast("str", arguments["uri"]))),
-                _Lookup(_DIRECTORY, lambda arguments: skills.children(cast("str", arguments["uri"]))),
+                _Lookup(lambda arguments: skills.at(cast("str", arguments["uri"])), _DESCRIBE),
+                _Lookup(lambda arguments: skills.children(cast("str", arguments["uri"])), _DIRECTORY),
                 _Lookup(
-                    _LIST,
                     lambda arguments: skills.page(cast("str", arguments["after"]), cast("int", arguments["size"])),
                 ),
             ],
@@ -163,7 +162,7 @@ class _AsSkillTool:
 class _Lookup:
     """Looks something up on the shelf, in a thread."""
 
-    def __init__(self, spec: ToolSpec, look: Callable[[dict[str, object]], object]) -> None:
+    def __init__(self, look: Callable[[dict[str, object]], object], spec: ToolSpec = _LIST) -> None:
         self.spec, self._look = spec, look
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
