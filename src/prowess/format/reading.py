@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prowess._internal.places import working_directory
 from prowess.diagnostics import Location, Severity
@@ -75,12 +75,17 @@ def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, 
     )
 
 
-def read_document(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> SkillDocument:
-    """Read SKILL.md of `directory`; raises nothing for what is there, or is not.
+class Located(NamedTuple):
+    """What lies at a skill's place: the bytes of its SKILL.md, or the reasons why there are none in `found`."""
 
-    `directory` may also be the path of a file called SKILL.md in any spelling of case. `shown_as` is how diagnostics
-    call the directory; by default as given.
-    """
+    directory: str  # absolute
+    path: str  # as diagnostics call the file
+    data: bytes
+    found: tuple[Diagnostic, ...]
+
+
+def locate(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> Located:
+    """Find SKILL.md and read its bytes; raises nothing for what is there, or is not. Arguments as `read_document`."""
     given = os.fspath(directory)
     if os.path.basename(given).lower() == "skill.md" and not os.path.isdir(given):
         given = os.path.dirname(given) or "."
@@ -92,9 +97,23 @@ def read_document(directory: str | os.PathLike[str], *, shown_as: str | None = N
     if name is not None:
         data, fault = _read(os.path.join(absolute, name), path, name)
         found += fault
-    if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
-        return parse_nothing(path, absolute, found)
-    return parse_source(data, path=path, directory=absolute, found=found)
+    return Located(absolute, path, data, found)
+
+
+def read_document(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> SkillDocument:
+    """Read SKILL.md of `directory`; raises nothing for what is there, or is not.
+
+    `directory` may also be the path of a file called SKILL.md in any spelling of case. `shown_as` is how diagnostics
+    call the directory; by default as given.
+    """
+    return document_at(locate(directory, shown_as=shown_as))
+
+
+def document_at(located: Located) -> SkillDocument:
+    """Return the document of what `locate` found."""
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in located.found):
+        return parse_nothing(located.path, located.directory, located.found)
+    return parse_source(located.data, path=located.path, directory=located.directory, found=located.found)
 
 
 def parse_nothing(path: str, directory: str, found: tuple[Diagnostic, ...]) -> SkillDocument:

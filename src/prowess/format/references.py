@@ -36,7 +36,7 @@ class Reference(NamedTuple):
 
 def references(document: SkillDocument) -> list[Reference]:
     """Return the links and images of the body that mean files, in order."""
-    if "](" not in document.body and "]:" not in document.body:
+    if not _may_link(document.body):
         return []
     # Imported here, not at the top: most uses of a document need no links.
     from prowess._internal.markdown import links
@@ -55,6 +55,17 @@ def references(document: SkillDocument) -> list[Reference]:
     return found
 
 
+def stays_inside(body: str) -> bool:
+    """Whether every link of a body that means a file leads inside the skill: no place is looked up for it."""
+    if not _may_link(body):
+        return True
+    # Imported here, not at the top: as above.
+    from prowess._internal.markdown import links
+
+    paths = (_file_path(link.target) for link in links(body))
+    return all(path is None or _leads(path) == "inside" for path in paths)
+
+
 def inner_components(path: str) -> list[str] | None:
     """Return the components of a relative path with `.` and `..` resolved; None where it leaves the root."""
     components: list[str] = []
@@ -66,6 +77,10 @@ def inner_components(path: str) -> list[str] | None:
         elif component not in {"", "."}:
             components.append(component)
     return components
+
+
+def _may_link(body: str) -> bool:
+    return "](" in body or "]:" in body
 
 
 def _file_path(target: str) -> str | None:
