@@ -9,7 +9,7 @@ CALLS ?= 10000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts reference bench peers local fuzz stress clean
+.PHONY: help setup demo test check docs receipts proof reference bench peers local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ docs: setup ## Write the generated pages
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts --markdown
+
+proof: setup ## Verify formal/ with Dafny, and compare what was proved with what runs on 198 000 inputs
+	@$(PY) -m tools.proof
 
 reference: setup ## Run the reference library's own tests, fetched from the package index, against our shim
 	$(PY) tools/run_reference_tests.py --download

@@ -75,7 +75,8 @@ static class Oracle {
         BigInteger lines;
         var body = Text(question[1]);
         Model.CountLines(body, out lines);
-        return lines + " " + Model.EstimateTokens(new BigInteger(body.Count));
+        return lines + " " + Model.EstimateTokens(new BigInteger(body.Count)) + " "
+          + Bits(lines <= Model.MAX__BODY__LINES, Model.IsValidBodyTokens(body));
       }
       case "files": {
         var found = Model.SkillFile(List(question[1]));

@@ -99,6 +99,7 @@ if [ "$(uname -s)" = Linux ]; then
     command -v bwrap >/dev/null || missing+=(bubblewrap)
     command -v node >/dev/null || missing+=(nodejs)
     command -v git >/dev/null || missing+=(git)
+    command -v dafny >/dev/null || missing+=(dafny) # brings its prover and mono, for make proof
     if [ "${#missing[@]}" -gt 0 ]; then
         apt_install "${missing[@]}" || say "going on without ${missing[*]}: tests that need it are skipped with that reason"
     fi
