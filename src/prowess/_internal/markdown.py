@@ -1,7 +1,8 @@
-"""Links, images and inline code of a Markdown text, by a real parser: what stands in comments and fences is neither.
+"""One reading of a Markdown text, by a real parser: links, headings, code and comments, each with its place.
 
-pyromark (pulldown-cmark) gives source ranges. Where it has no wheel, markdown-it-py finds the same links but knows only
-their lines, so the range is the paragraph.
+What stands in comments and fences is no link, and what stands in a paragraph is no code. pyromark (pulldown-cmark)
+gives source ranges. Where it has no wheel, markdown-it-py finds the same but knows only lines, so that a range is the
+paragraph. The last text read is remembered: all who judge one skill share one reading.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 
 MAX_LINKS = 10_000
+_MAX_PARTS = 10_000  # headings, blocks and so on of one text that are kept, each
 _MAX_RANGE = 4096  # bytes of a link that are looked at; nested images would otherwise cost their depth squared
+_STEP = 512  # bytes between two places whose code point is known
+_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 class MarkdownLink(NamedTuple):
@@ -24,32 +29,6 @@ class MarkdownLink(NamedTuple):
     end: int
 
 
-def links(text: str) -> list[MarkdownLink]:
-    """Return the first links and images of `text` in order, addresses between angle brackets left out."""
-    try:
-        import pyromark  # imported here, not at the top: only a check of bodies needs a Markdown parser
-    except ImportError:
-        return list(_by_markdown_it(text))
-    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
-    source = text.encode("utf-8", "surrogatepass")
-    found = []
-    at = point = 0  # one place, in bytes and in code points; links come in order, so it only moves on
-    for event, span in pyromark.events_with_range(text, options=options):
-        if not isinstance(event, dict) or not isinstance(begin := event.get("Start"), dict):
-            continue
-        link = begin.get("Link") or begin.get("Image")
-        if link is None or link["link_type"] in {"Autolink", "Email"}:
-            continue
-        start = span["start"]
-        end = min(span["end"], start + _MAX_RANGE)
-        point += len(source[at:start].decode())
-        at = start
-        found.append(MarkdownLink(link["dest_url"], point, point + len(source[start:end].decode("utf-8", "ignore"))))
-        if len(found) == MAX_LINKS:
-            break
-    return found
-
-
 class InlineCode(NamedTuple):
     """Inline code: its text as Markdown defines it, and the range with its backticks in code points."""
 
@@ -58,36 +37,171 @@ class InlineCode(NamedTuple):
     end: int
 
 
+class Heading(NamedTuple):
+    """A heading of level 1 to 6, with its range in code points."""
+
+    level: int
+    start: int
+    end: int
+
+
+class CodeBlock(NamedTuple):
+    """A block of code with its range in code points, fences included; `info` is None where it is indented."""
+
+    info: str | None
+    start: int
+    end: int
+
+
+class Outline(NamedTuple):
+    """What one text holds, each kind in order; `comments` are ranges of HTML that begin with `<!--`, `lists` ranges."""
+
+    links: list[MarkdownLink]
+    spans: list[InlineCode]
+    headings: list[Heading]
+    blocks: list[CodeBlock]
+    comments: list[tuple[int, int]]
+    lists: list[tuple[int, int]]
+
+
+_EMPTY = Outline([], [], [], [], [], [])
+_last: tuple[str, bool, Outline] = ("", False, _EMPTY)
+
+
+def outline(text: str) -> Outline:
+    """Return what a text holds; nobody may change the lists, which the next caller gets too."""
+    global _last  # noqa: PLW0603 -- a memory of one text; exchanging the pair is one step, so threads may race for it
+    try:
+        import pyromark  # imported here, not at the top: only a check of bodies needs a Markdown parser
+    except ImportError:
+        pyromark = None  # type: ignore[assignment]  # what it is where there is none
+    known, exact, read = _last
+    if exact == (pyromark is not None) and (known is text or known == text):
+        return read
+    if pyromark is None:
+        read = _by_markdown_it(text)
+    else:
+        options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
+        read = _by_pyromark(text, pyromark.events_with_range(text, options=options))
+    _last = (text, pyromark is not None, read)
+    return read
+
+
+def links(text: str) -> list[MarkdownLink]:
+    """Return the first links and images of `text` in order, addresses between angle brackets left out."""
+    return outline(text).links
+
+
 def inline_code(text: str) -> list[InlineCode] | None:
     """Return the inline code of `text` in order; None where the parser that knows positions is missing."""
     try:
-        import pyromark  # imported here, not at the top: as in `links`
+        import pyromark  # noqa: F401 -- imported here, not at the top: as in `outline`; asked whether it is there
     except ImportError:
         return None
-    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
-    source = text.encode("utf-8", "surrogatepass")
-    found = []
-    at = point = 0  # as in `links`
-    for event, span in pyromark.events_with_range(text, options=options):
-        if isinstance(event, dict) and isinstance(code := event.get("Code"), str):
-            start, end = span["start"], span["end"]
-            point += len(source[at:start].decode())
-            at = start
-            found.append(InlineCode(code, point, point + len(source[start:end].decode())))
+    return outline(text).spans
+
+
+def _by_pyromark(text: str, events: Any) -> Outline:  # noqa: ANN401 -- pyromark's events are nested unions of dicts
+    point, source = _points(text)
+    found = Outline([], [], [], [], [], [])
+    for event, span in events:
+        if not isinstance(event, dict):
+            continue
+        if (begin := event.get("Start")) is not None:
+            if isinstance(begin, dict):
+                _begun(found, begin, span, point, source)
+            continue
+        if isinstance(code := event.get("Code"), str):
+            if len(found.spans) < _MAX_PARTS:
+                found.spans.append(InlineCode(code, point(span["start"]), point(span["end"])))
+        elif isinstance(html := event.get("Html") or event.get("InlineHtml"), str):
+            _html(found, html, point(span["start"]), point(span["end"]))
     return found
 
 
-def _by_markdown_it(text: str) -> Iterator[MarkdownLink]:
+def _begun(
+    found: Outline,
+    begin: dict[str, Any],
+    span: dict[str, int],
+    point: Callable[[int], int],
+    source: bytes,
+) -> None:
+    start, end = span["start"], span["end"]
+    if (link := begin.get("Link") or begin.get("Image")) is not None:
+        if link["link_type"] not in {"Autolink", "Email"} and len(found.links) < MAX_LINKS:
+            end = _boundary(source, min(end, start + _MAX_RANGE))
+            found.links.append(MarkdownLink(link["dest_url"], point(start), point(end)))
+    elif (heading := begin.get("Heading")) is not None:
+        if len(found.headings) < _MAX_PARTS:
+            found.headings.append(Heading(int(heading["level"][1:]), point(start), point(end)))
+    elif (block := begin.get("CodeBlock")) is not None:
+        if len(found.blocks) < _MAX_PARTS:
+            info = block["Fenced"] if isinstance(block, dict) else None
+            found.blocks.append(CodeBlock(info, point(start), point(end)))
+    elif "List" in begin and len(found.lists) < _MAX_PARTS:
+        found.lists.append((point(start), point(end)))
+
+
+def _html(found: Outline, html: str, start: int, end: int) -> None:
+    """Add a piece of HTML that is a comment, or goes on with one that is not closed yet."""
+    if html.startswith("<!--"):
+        if len(found.comments) < _MAX_PARTS:
+            found.comments.append((start, end))
+    elif found.comments and found.comments[-1][1] == start:
+        found.comments[-1] = (found.comments[-1][0], end)
+
+
+def _boundary(source: bytes, at: int) -> int:
+    while at < len(source) and 0x80 <= source[at] < 0xC0:  # noqa: PLR2004 -- the bytes that go on with a character
+        at -= 1
+    return at
+
+
+def _points(text: str) -> tuple[Callable[[int], int], bytes]:
+    """Return what turns an offset in bytes into one in code points, and the bytes."""
+    source = text.encode("utf-8", "surrogatepass")
+    if len(source) == len(text):
+        return (lambda at: at), source
+    known = [0]
+    for start in range(0, len(source), _STEP):
+        known.append(known[-1] + len(source[start : start + _STEP].translate(None, _CONTINUATION)))
+
+    def point(at: int) -> int:
+        step = at // _STEP
+        return known[step] + len(source[step * _STEP : at].translate(None, _CONTINUATION))
+
+    return point, source
+
+
+def _by_markdown_it(text: str) -> Outline:
     from markdown_it import MarkdownIt  # imported here, not at the top: it stands in for a parser that is missing
 
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
+    found = Outline([], [], [], [], [], [])
     for block in MarkdownIt("commonmark").enable("table").parse(text):
-        if block.type != "inline" or block.map is None:
+        if block.map is None:
             continue
-        first, last = block.map
-        for token in block.children or ():
-            target = token.attrs.get("href" if token.type == "link_open" else "src")
-            if token.type in {"link_open", "image"} and isinstance(target, str) and token.info != "auto":
-                yield MarkdownLink(target, starts[first], max(starts[last] - 1, starts[first]))
+        start, end = starts[block.map[0]], max(starts[block.map[1]] - 1, starts[block.map[0]])
+        match block.type:
+            case "heading_open":
+                found.headings.append(Heading(int(block.tag[1:]), start, end))
+            case "fence" | "code_block":
+                found.blocks.append(CodeBlock(block.info if block.type == "fence" else None, start, end))
+            case "html_block":
+                _html(found, block.content, start, end)
+            case "bullet_list_open" | "ordered_list_open":
+                found.lists.append((start, end))
+            case "inline":
+                found.links.extend(_links_of(block.children or (), start, end))
+            case _:
+                pass
+    return found
+
+
+def _links_of(tokens: Any, start: int, end: int) -> Iterator[MarkdownLink]:  # noqa: ANN401 -- tokens of markdown-it
+    for token in tokens:
+        target = token.attrs.get("href" if token.type == "link_open" else "src")
+        if token.type in {"link_open", "image"} and isinstance(target, str) and token.info != "auto":
+            yield MarkdownLink(target, start, end)
