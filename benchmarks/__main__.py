@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from benchmarks import activation, discovery, sandbox_overhead, start
+from benchmarks import activation, checking, discovery, sandbox_overhead, start
 from benchmarks.figures import ROUNDS, Figure
 from prowess.errors import SandboxUnavailableError
 
@@ -41,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[int], list[Figure]]] = {
     "start": start.run,
     "discovery": discovery.run,
     "activation": activation.run,
+    "checking": checking.run,
     "sandbox": _sandbox,
 }
 

@@ -1,4 +1,4 @@
-"""The reference library, installed from the package index into an environment of its own."""
+"""The reference library and a linter, each installed from the package index into an environment of its own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 from prowess._internal.places import cache_home
 
 _PACKAGE = "skills-ref==0.1.1"
+_LINTER = "agnix==0.59.3"
 _WAIT_SECONDS = 300
 
 # Reads every skill below a directory, as the reference library offers it: one directory at a time.
@@ -32,25 +33,34 @@ def interpreter() -> str:
     Raises:
         PeerMissingError: no package index, or no `venv` module.
     """
-    home = os.path.join(cache_home(), "benchmarks", _PACKAGE.replace("==", "-"))
-    python = os.path.join(home, "bin", "python")
-    if _can_import(python):
-        return python
+    return os.path.join(_environment(_PACKAGE, "agentskills"), "python")
+
+
+def agnix() -> str:
+    """Return the path of the linter agnix in an environment of its own.
+
+    Raises:
+        PeerMissingError: as `interpreter`.
+    """
+    return os.path.join(_environment(_LINTER, "agnix"), "agnix")
+
+
+def _environment(package: str, command: str) -> str:
+    """Return the folder of the commands of an environment that holds the package."""
+    home = os.path.join(cache_home(), "benchmarks", package.replace("==", "-"))
+    commands = os.path.join(home, "bin")
+    if os.path.exists(os.path.join(commands, command)):
+        return commands
     shutil.rmtree(home, ignore_errors=True)
-    for command in (
+    python = os.path.join(commands, "python")
+    for step in (
         [sys.executable, "-m", "venv", home],
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", _PACKAGE],
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package],
     ):
         try:
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=_WAIT_SECONDS)
+            subprocess.run(step, check=True, capture_output=True, text=True, timeout=_WAIT_SECONDS)
         except (OSError, subprocess.SubprocessError) as fault:
             shutil.rmtree(home, ignore_errors=True)
             said = getattr(fault, "stderr", None) or str(fault)
-            raise PeerMissingError(f"{_PACKAGE} cannot be installed: {str(said).strip().splitlines()[-1]}") from None
-    return python
-
-
-def _can_import(python: str) -> bool:
-    if not os.path.exists(python):
-        return False
-    return subprocess.run([python, "-c", "import skills_ref"], check=False, capture_output=True).returncode == 0
+            raise PeerMissingError(f"{package} cannot be installed: {str(said).strip().splitlines()[-1]}") from None
+    return commands

@@ -134,6 +134,7 @@ def page(runs: Mapping[str, Run], known: list[Kind]) -> tuple[str, list[str]]:
         version = "this one" if name == _OURS else PEERS[name].package.partition("==")[2]
         skills = len({one.skill for one in done.said})
         lines.append(f"| {name} | {version} | {len(done.said)} | {skills} | {len(done.failed)} |")
+    lines += _by_rule(runs[_OURS])
     lines += ["", "## Kinds of fault", "", f"| kind | {' | '.join(tools)} |", "|---|" + "---|" * len(tools)]
     for name in [*order, *(other for other in others if f" of {_OURS}" in other)]:
         counts = [len(found.get(name, ())) for found in tools.values()]
@@ -159,6 +160,17 @@ def page(runs: Mapping[str, Run], known: list[Kind]) -> tuple[str, list[str]]:
         if any(counts):
             lines.append(f"| {name} | {' | '.join(str(number or '') for number in counts)} |")
     return "\n".join(lines) + "\n", open_kinds
+
+
+def _by_rule(ours: Run) -> list[str]:
+    """The table of our findings by rule."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in ours.said:
+        found[one.severity, one.rule].append(one.skill)
+    lines = ["", "## Our findings by rule", "", "| rule | severity | findings | skills |", "|---|---|---|---|"]
+    for (severity, rule), skills in sorted(found.items(), key=lambda row: (row[0][0], -len(row[1]))):
+        lines.append(f"| `{rule}` | {severity} | {len(skills)} | {len(set(skills))} |")
+    return lines
 
 
 def _list(runs: Mapping[str, Run], known: list[Kind], name: str, peer: str) -> None:
