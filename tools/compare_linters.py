@@ -178,7 +178,7 @@ def _list(runs: Mapping[str, Run], known: list[Kind], name: str, peer: str) -> N
     matching = [kind for kind in known if kind.name == name]
     for one in runs[peer].said:
         first = next((kind for kind in known if kind.means(peer, one)), None)
-        same = first in matching if matching else f"`{one.rule}` of {peer}" == name
+        same = first in matching if matching else first is None and f"`{one.rule}` of {peer}" == name
         if same and one.skill not in ours:
             print(f"{one.file}:{one.line} {one.rule} {one.message[:160]}")
 
