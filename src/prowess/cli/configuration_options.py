@@ -15,7 +15,7 @@ from prowess.config.settings import SETTINGS
 from prowess.format.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from prowess.config import Configuration
 
@@ -75,16 +75,34 @@ def open_configuration(
     Raises:
         ConfigurationError: as `load_configuration`.
     """
-    configuration = load_configuration(
-        flags={SETTINGS[name].flag: tuple(texts) for name, texts in given.items()},
-        file=config_file,
-        isolated=isolated,
-        is_trusted=_is_trusted,
-    )
+    configuration = load_configuration(flags=_flags(given), file=config_file, isolated=isolated, is_trusted=_is_trusted)
     if not quiet:
         for notice in configuration.notices:
             output.note(printable_line(notice))
     return configuration
+
+
+def configuration_loader(
+    *, config_file: str | None, isolated: bool, **given: Iterable[str]
+) -> Callable[[str], Configuration]:
+    """Return what loads the settings for a directory, for a command that outlives one look at the files.
+
+    Raises:
+        ConfigurationError: an option is wrong, or the file that one names.
+    """
+    flags = _flags(given)
+    load_configuration(flags=flags, environment={}, file=config_file, isolated=config_file is None)
+
+    def load(directory: str) -> Configuration:
+        return load_configuration(
+            directory=directory, flags=flags, file=config_file, isolated=isolated, is_trusted=_is_trusted
+        )
+
+    return load
+
+
+def _flags(given: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    return {SETTINGS[name].flag: tuple(texts) for name, texts in given.items()}
 
 
 def _is_trusted(directory: str) -> bool:

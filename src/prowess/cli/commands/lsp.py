@@ -1,0 +1,35 @@
+"""`prowess lsp`: findings, fixes and names for an editor."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from prowess.cli import exit_codes, output
+from prowess.cli.configuration_options import configuration_loader, configuration_options
+
+
+@click.command("lsp")
+@configuration_options
+@click.option("--stdio", is_flag=True, expose_value=False, help="What is done anyway; some editors add it.")
+def command(**options: Any) -> int:  # noqa: ANN401 -- those of configuration_options, which it takes apart
+    """Serve an editor over the Language Server Protocol on standard input and output.
+
+    An editor starts this, rarely a person: docs/editor.md has the set-up for VS Code, Neovim and Zed. Settings are read
+    from the prowess.toml of the folder that is open; the options here go before it.
+
+    Example: prowess lsp --profile claude-code
+    """
+    if find_spec("pygls") is None:
+        output.error("the language server needs pygls: pip install 'prowess[lsp]'")
+        return exit_codes.USAGE
+    load = configuration_loader(**options)
+    # Imported here, not at the top: pygls takes half a second, which --help must not pay for.
+    from prowess.lsp.stdio import serve_stdio
+
+    if sys.stdin.isatty():
+        output.note("Waiting for an editor on standard input; Ctrl-C ends this. docs/editor.md sets editors up.")
+    return serve_stdio(load)

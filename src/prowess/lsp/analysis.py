@@ -1,0 +1,89 @@
+"""One version of one open buffer, judged: the document, how it is judged, and what was found."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pygls.uris import to_fs_path
+
+from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.format.parsing import parse_source
+from prowess.format.reading import FILE_NAMES, locate
+from prowess.format.validation import raw_findings
+from prowess.lint import lint_findings
+from prowess.lsp.positions import Lines, without_surrogates
+
+if TYPE_CHECKING:
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+    from prowess.rule_engine import Judgement
+
+# What a file has only where it is not saved yet, or lies where the editor alone can read it.
+_OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """What is known of one version of a buffer; `text` is what was read, `path` is absolute."""
+
+    uri: str
+    path: str
+    version: int | None
+    text: str
+    lines: Lines
+    document: SkillDocument
+    judgement: Judgement
+    findings: tuple[Diagnostic, ...]
+
+    def findings_of(self, document: SkillDocument) -> list[Diagnostic]:
+        """Judge another document of the same skill."""
+        return findings(document, self.judgement)
+
+    def read(self, data: bytes) -> SkillDocument:
+        """Read other bytes as if they were in this buffer."""
+        return _read(data, self.path, ())
+
+
+def skill_path(uri: str) -> str | None:
+    """Return the absolute path of a URI that names a SKILL.md in a file system, None for every other."""
+    try:
+        path = to_fs_path(uri)
+    except ValueError:  # brackets that are no address
+        return None
+    if path is None or "\0" in path or not os.path.isabs(path) or os.path.basename(path) not in FILE_NAMES:
+        return None
+    return without_surrogates(path)
+
+
+def analyse(uri: str, path: str, text: str, *, version: int | None, encoding: str, judgement: Judgement) -> Analysis:
+    """Read and judge the text of a buffer; other files of the skill are looked at on disk. Raises for no text."""
+    text = without_surrogates(text)
+    located = locate(os.path.dirname(path))
+    about_file = located.found if os.path.basename(located.path) == os.path.basename(path) else ()
+    document = _read(text.encode(), path, tuple(found for found in about_file if found.rule not in _OF_NO_BUFFER))
+    return Analysis(
+        uri=uri,
+        path=path,
+        version=version,
+        text=text,
+        lines=Lines(text, encoding),
+        document=document,
+        judgement=judgement,
+        findings=tuple(findings(document, judgement)),
+    )
+
+
+def findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
+    """Return what is reported of a document, by place, as `prowess check` does."""
+    if judgement.excluded and judgement.floor is None:
+        return []
+    found = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
+    found.sort(key=lambda one: (one.location.line, one.location.column))
+    return judgement.judge(found)
+
+
+def _read(data: bytes, path: str, found: tuple[Diagnostic, ...]) -> SkillDocument:
+    # One byte more than is read says that there is more.
+    return parse_source(data[: MAX_DOCUMENT_BYTES + 1], path=path, directory=os.path.dirname(path), found=found)

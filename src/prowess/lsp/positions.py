@@ -1,0 +1,97 @@
+"""Two ways to count one text: ours in code points from 1, the protocol's in code units from 0.
+
+The protocol ends a line at LF, CRLF and a lone CR, and at nothing else; so do our positions. A column counts units of
+UTF-16 unless client and server agree on another encoding, so that a character beyond the basic plane is two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from prowess.diagnostics import Edit, Location
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CODECS = {"utf-8": ("utf-8", 1), "utf-32": ("utf-32-le", 4)}
+_UTF_16 = ("utf-16-le", 2)
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text that UTF-8 can say: half of a character, which JSON can carry, becomes U+FFFD of the same width."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+class Lines:
+    """The lines of one text, and places in it; `encoding` is the name that the protocol gives it."""
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self._lines = _BREAK.split(text)
+        self._codec, self._width = _CODECS.get(encoding, _UTF_16)
+        first = _BREAK.search(text)
+        self.line_break = "\n" if first is None else first[0]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, number: int) -> str:
+        """Return a line by its 1-based number, without its break; empty where there is none."""
+        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
+
+    def position(self, line: int, column: int) -> types.Position:
+        """Return the protocol's position of a 1-based line and column; what lies behind the end is the end."""
+        if line > len(self._lines):
+            line, column = len(self._lines), len(self._lines[-1]) + 1
+        before = self._lines[line - 1][: max(column - 1, 0)]
+        return types.Position(line=line - 1, character=len(before.encode(self._codec)) // self._width)
+
+    def place(self, position: types.Position) -> tuple[int, int]:
+        """Return the 1-based line and column of a position; one inside of a character is the character's start."""
+        if position.line >= len(self._lines):
+            return len(self._lines), len(self._lines[-1]) + 1
+        units = self._lines[position.line].encode(self._codec)[: position.character * self._width]
+        return position.line + 1, len(units.decode(self._codec, "ignore")) + 1
+
+    def range_of(self, location: Location) -> types.Range:
+        """Return the range of a location; a point is an empty range."""
+        start = self.position(location.line, location.column)
+        if location.end_line is None or location.end_column is None:
+            return types.Range(start=start, end=start)
+        return types.Range(start=start, end=self.position(location.end_line, location.end_column))
+
+    def edit(self, edit: Edit) -> types.TextEdit:
+        """Return an edit as the protocol wants it; line breaks in it become those of the text."""
+        return types.TextEdit(
+            range=types.Range(
+                start=self.position(edit.line, edit.column), end=self.position(edit.end_line, edit.end_column)
+            ),
+            new_text=edit.text.replace("\n", self.line_break),
+        )
+
+    def replacement(self, before: str, after: str) -> types.TextEdit:
+        """Return the one edit that makes `after` of `before`, which is this text; what both share is left alone."""
+        head = _shared(before, after)
+        tail = _shared(before[head:][::-1], after[head:][::-1])
+        end = len(before) - tail
+        # Between CR and LF there is no position.
+        if head and before[head - 1 : head + 1] == "\r\n":
+            head -= 1
+        if end and before[end - 1 : end + 1] == "\r\n":
+            end, tail = end + 1, tail - 1
+        start, stop = self._at(before, head), self._at(before, end)
+        return types.TextEdit(range=types.Range(start=start, end=stop), new_text=after[head : len(after) - tail])
+
+    def _at(self, text: str, offset: int) -> types.Position:
+        breaks = [found.end() for found in _BREAK.finditer(text, 0, offset)]
+        return self.position(len(breaks) + 1, offset - (breaks[-1] if breaks else 0) + 1)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    for at, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return at
+    return min(len(one), len(other))

@@ -1,0 +1,248 @@
+"""The server: what a client may ask, and who answers.
+
+Texts are synchronized whole. A handler that fails answers with an error and is logged in the editor; the server goes
+on. What a client cannot do is not offered to it.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from prowess import __version__
+from prowess._internal.terminal_text import printable
+from prowess.format.reading import FILE_NAMES, locate
+from prowess.lsp.actions import FIX_ALL, actions
+from prowess.lsp.completion import TRIGGERS, completions
+from prowess.lsp.explanations import hover
+from prowess.lsp.open_skills import OpenSkills
+from prowess.lsp.rename import follow, may_move, rename, renamed_range
+from prowess.lsp.reported import diagnostics
+from prowess.lsp.symbols import symbols
+
+if TYPE_CHECKING:
+    from prowess.lsp.analysis import Analysis
+    from prowess.lsp.settings import Load
+
+# Files whose change can change a finding: settings, skills, and what they link to.
+_WATCHED = (
+    "**/{prowess.toml,pyproject.toml,SKILL.md,skill.md,skill.manifest.yaml}",
+    "**/{references,scripts,assets}/**",
+)
+_LONGEST_LOG = 4000
+
+
+class SkillServer(LanguageServer):
+    """The pygls server with one set of open skills; `ended` is whether the client asked to shut down."""
+
+    def __init__(self, load: Load) -> None:
+        super().__init__("prowess", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        self.skills = OpenSkills(load, publish=self.publish, notice=self.notice)
+        self.ended = False
+
+    def publish(self, analysis: Analysis) -> None:
+        """Send the findings of one version of a buffer."""
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(
+                uri=analysis.uri, version=analysis.version, diagnostics=diagnostics(analysis)
+            )
+        )
+
+    def notice(self, sentence: str) -> None:
+        """Tell a person something that keeps the editor from working as they meant."""
+        self.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=printable(sentence)))
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Write a defect into the editor's log; a refusal is an answer already."""
+        del source
+        if not isinstance(error, JsonRpcInvalidParams):
+            data = getattr(error, "data", None)
+            told = "".join(traceback.format_exception(error)) + (f"\n{data}" if data else "")
+            self.window_log_message(
+                types.LogMessageParams(type=types.MessageType.Error, message=printable(told[-_LONGEST_LOG:]))
+            )
+
+    def take_folders(self) -> None:
+        """Note which folders and which encoding hold now."""
+        self.skills.encoding = str(getattr(self.workspace.position_encoding, "value", self.workspace.position_encoding))
+        uris = [folder.uri for folder in self.workspace.folders.values()]
+        paths = [to_fs_path(uri) for uri in uris] or [self.workspace.root_path]
+        self.skills.folders = tuple(path.rstrip(os.sep) or os.sep for path in paths if path)
+
+    @property
+    def versioned(self) -> bool:
+        """Whether the client takes `documentChanges`."""
+        edit = self._workspace_edit
+        return bool(edit and edit.document_changes)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the client can move files as part of an edit."""
+        edit = self._workspace_edit
+        return self.versioned and types.ResourceOperationKind.Rename in ((edit and edit.resource_operations) or ())
+
+    @property
+    def _workspace_edit(self) -> types.WorkspaceEditClientCapabilities | None:
+        workspace = self.client_capabilities.workspace
+        return workspace.workspace_edit if workspace else None
+
+
+def build_server(load: Load) -> SkillServer:
+    """Return a server that answers; `load` gives the settings for a folder."""
+    server = SkillServer(load)
+    _register_synchronization(server)
+    _register_requests(server)
+    _register_renaming(server)
+    return server
+
+
+def _register_synchronization(server: SkillServer) -> None:
+    skills = server.skills
+
+    @server.feature(types.INITIALIZE)
+    def initialize(_params: types.InitializeParams) -> None:
+        server.take_folders()
+
+    @server.feature(types.INITIALIZED)
+    def initialized(_params: types.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace else None
+        if watching and watching.dynamic_registration:
+            watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
+            server.client_register_capability(
+                types.RegistrationParams(
+                    registrations=[
+                        types.Registration(
+                            id="prowess-files",
+                            method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                            register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+                        )
+                    ]
+                )
+            )
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        skills.open(document.uri, document.text, document.version)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        skills.change(uri, server.workspace.get_text_document(uri).source, params.text_document.version)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        if skills.close(uri):
+            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def did_save(_params: types.DidSaveTextDocumentParams) -> None:
+        skills.check_all()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def files_changed(_params: types.DidChangeWatchedFilesParams) -> None:
+        skills.check_all()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def folders_changed(_params: types.DidChangeWorkspaceFoldersParams) -> None:
+        server.take_folders()
+        skills.check_all()
+
+    @server.feature(types.SHUTDOWN)
+    async def shutdown(_params: None) -> None:
+        server.ended = True
+        await skills.end()
+
+
+def _register_requests(server: SkillServer) -> None:
+    skills = server.skills
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def at_hover(params: types.HoverParams) -> types.Hover | None:
+        analysis = await skills.analysis(params.text_document.uri)
+        return None if analysis is None else hover(analysis, params.position)
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL]),
+    )
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
+        analysis = await skills.analysis(params.text_document.uri)
+        if analysis is None:
+            return []
+        only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+        return actions(analysis, params.range, only, versioned=server.versioned)
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(TRIGGERS)))
+    async def completion(params: types.CompletionParams) -> list[types.CompletionItem]:
+        analysis = await skills.analysis(params.text_document.uri)
+        return [] if analysis is None else completions(analysis, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        analysis = await skills.analysis(params.text_document.uri)
+        return [] if analysis is None else symbols(analysis)
+
+
+def _register_renaming(server: SkillServer) -> None:
+    skills = server.skills
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        analysis = await skills.analysis(params.text_document.uri)
+        return None if analysis is None else renamed_range(analysis, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    async def renaming(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        analysis = await skills.analysis(params.text_document.uri)
+        if analysis is None or renamed_range(analysis, params.position) is None:
+            return None
+        moves = server.moves and may_move(os.path.dirname(analysis.path), skills.folders)
+        edit = rename(analysis, params.new_name, moves=moves, versioned=server.versioned)
+        if not moves:
+            server.notice("Only the name was changed; give the directory the same name.")
+        return edit
+
+    folders = types.FileOperationFilter(
+        scheme="file",
+        pattern=types.FileOperationPattern(glob="**/*", matches=types.FileOperationPatternKind.Folder),
+    )
+
+    @server.feature(types.WORKSPACE_WILL_RENAME_FILES, types.FileOperationRegistrationOptions(filters=[folders]))
+    async def will_rename(params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+        changes = {}
+        for file in params.files:
+            analysis = await _skill_in(server, file.old_uri)
+            target = to_fs_path(file.new_uri)
+            edit = None if analysis is None or target is None else follow(analysis, target)
+            if analysis is not None and edit is not None:
+                changes[analysis.uri] = [edit]
+        return types.WorkspaceEdit(changes=changes) if changes else None
+
+
+async def _skill_in(server: SkillServer, uri: str) -> Analysis | None:
+    """Return the skill of a directory, from its buffer where it is open, else from disk."""
+    directory = to_fs_path(uri)
+    if directory is None or "\0" in directory or not os.path.isabs(directory):
+        return None
+    for name in FILE_NAMES:
+        found = await server.skills.analysis(f"{uri.rstrip('/')}/{name}")
+        if found is not None:
+            return found
+    located = locate(directory)
+    try:
+        text = located.data.decode()
+    except UnicodeDecodeError:
+        return None
+    if not text:
+        return None
+    path = os.path.join(directory, os.path.basename(located.path))
+    return await server.skills.analysed(from_fs_path(path) or "", path, text)

@@ -1,0 +1,42 @@
+"""The settings for a buffer: those that `prowess check` finds in the folder of the workspace that holds the file.
+
+Settings that cannot be read do not silence the editor: the defaults judge, and a notice says why.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from prowess.config import Configuration
+from prowess.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Load = Callable[[str], Configuration]
+
+
+class Settings(NamedTuple):
+    """What was read, and why it could not be, where that is so."""
+
+    configuration: Configuration
+    problem: str | None
+
+
+def folder_of(path: str, folders: Iterable[str]) -> str:
+    """Return the innermost of the folders that holds a file, else the directory around its skill."""
+    above = [folder for folder in folders if _holds(folder, path)]
+    return max(above, key=len) if above else os.path.dirname(os.path.dirname(path))
+
+
+def read_settings(load: Load, folder: str) -> Settings:
+    """Load the settings of a folder; with a problem they are the defaults."""
+    try:
+        return Settings(load(folder), None)
+    except (SkillError, OSError, ValueError) as fault:
+        return Settings(Configuration(()), str(fault))
+
+
+def _holds(folder: str, path: str) -> bool:
+    return path.startswith(folder if folder.endswith(os.sep) else f"{folder}{os.sep}")
