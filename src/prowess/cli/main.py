@@ -24,6 +24,7 @@ COMMANDS = {
     "trust": "Trust the skills of a project.",
     "session": "Host a session over JSON lines.",
     "serve": "Serve skills over MCP.",
+    "lsp": "Serve an editor: findings, fixes, names.",
     "agent": "Carry out a task with a model and the skills that fit.",
     "policy": "Show the policy in force, or test a policy file.",
     "audit": "Show or verify the audit log.",
