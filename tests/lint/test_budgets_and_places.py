@@ -13,7 +13,7 @@ from prowess.lint import lint_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-_HEAD = "---\nname: a\ndescription: d\n---\n"
+_HEAD = "---\nname: a\ndescription: Writes d. Use when asked for d.\n---\n"
 
 
 @pytest.fixture

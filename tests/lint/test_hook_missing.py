@@ -22,7 +22,9 @@ def skill(tmp_path: Path) -> Path:
 
 
 def advice(skill: Path, hooks: str) -> list[Diagnostic]:
-    (skill / "SKILL.md").write_text(f"---\nname: a\ndescription: d\n{hooks}---\n", encoding="utf-8")
+    (skill / "SKILL.md").write_text(
+        f"---\nname: a\ndescription: Writes d. Use when asked for d.\n{hooks}---\n", encoding="utf-8"
+    )
     return lint_skill(skill)
 
 

@@ -27,7 +27,9 @@ def skill(tmp_path: Path) -> Path:
 
 
 def advice(skill: Path, body: str, **options: object) -> list[Diagnostic]:
-    (skill / "SKILL.md").write_text(f"---\nname: a\ndescription: d\n---\n{body}\n", encoding="utf-8")
+    (skill / "SKILL.md").write_text(
+        f"---\nname: a\ndescription: Writes d. Use when asked for d.\n---\n{body}\n", encoding="utf-8"
+    )
     return lint_skill(skill, **options)  # type: ignore[arg-type]  # options are those of lint_skill, named in each test
 
 
@@ -75,7 +77,7 @@ def test_a_link_out_of_the_skill_is_not_looked_at(skill: Path) -> None:
 
 
 def test_a_document_without_a_directory_gets_no_advice_on_files() -> None:
-    assert lint_skill(parse_document("---\nname: a\n---\n[x](y.md)")) == []
+    assert lint_skill(parse_document("---\nname: a\ndescription: Use when asked.\n---\n[x](y.md)")) == []
 
 
 def test_advice_follows_profile_and_selection(skill: Path) -> None:

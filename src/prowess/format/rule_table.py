@@ -1,8 +1,9 @@
 """Every rule of the format in one table: what it is called, what it means, and how bad it is in each profile.
 
 A rule id is for ever. The severity in the column `spec` is also the default: what a rule has where a profile switches
-it off and a user selects it all the same. Where `spec` itself is silent, the column `lenient` gives the default, and
-a warning is it where both are. `N` means that the profile does not report the rule.
+it off and a user selects it all the same. Where `spec` itself is silent, the column `lenient` gives the default, then
+the first profile that reports the rule; a rule of taste that none reports is an info. `N` means that the profile does
+not report the rule.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class RuleRow(NamedTuple):
     @property
     def default(self) -> Severity:
         """The severity of a finding before a profile has judged it."""
-        return self.spec or self.lenient or W
+        others = (self.skills_ref, self.skillscraft, self.boxxy, self.claude_code)
+        return self.spec or self.lenient or next(filter(None, others), I)
 
     def severity_in(self, profile: str) -> Severity | None:
         """Return the severity in the profile of this name; None where that does not report the rule."""
@@ -98,6 +100,31 @@ _ROWS = (
     _row("arguments.type",           "spec", N, N, N, N, E, W, "arguments is a list of names."),
     _row("argument-hint.type",       "spec", N, N, N, N, E, W, "argument-hint is a text."),
     _row("paths.type",               "spec", N, N, N, N, E, W, "paths is a list of patterns."),
+    _row("manifest.file",            "spec", W, N, E, W, W, W, "skill.manifest.yaml is a regular file of UTF-8."),
+    _row("manifest.syntax",          "spec", W, N, E, W, W, W, "The manifest is YAML without anchors or tags."),
+    _row("manifest.notMapping",      "spec", W, N, E, W, W, W, "The manifest is a mapping."),
+    _row("manifest.duplicateKey",    "spec", W, N, E, W, W, W, "Each key of the manifest is written once."),
+    _row("manifest.unknownField",    "spec", W, N, W, W, W, W, "Only known fields stand in the manifest."),
+    _row("security.type",            "spec", W, N, E, W, W, W, "security is a mapping of known types."),
+    _row("security.capabilities.type", "spec", W, N, E, W, W, W, "security lists capabilities."),
+    _row("security.capabilities.itemType", "spec", W, N, E, W, W, W, "A capability has an area:action and a reason."),
+    _row("security.fileSystemScope", "spec", W, N, E, W, W, W, "fileSystemScope is one of three words."),
+    _row("testing.type",             "spec", W, N, E, W, W, W, "tests is a list of scenarios."),
+    _row("testing.scenarios.type",   "spec", W, N, E, W, W, W, "A scenario lists cases, a case assertions."),
+    _row("testing.scenarios.itemType", "spec", W, N, E, W, W, W, "Scenarios, cases, assertions have their fields."),
+    _row("testing.scenarios.name",   "spec", W, N, E, W, W, W, "Scenarios and cases have names."),
+    _row("testing.scenarios.expectedOutput", "spec", W, N, E, W, W, W, "expectedBehavior is a text."),
+    _row("tools.type",               "spec", W, N, E, W, W, W, "tools is a mapping."),
+    _row("tools.dependencies.type",  "spec", W, N, E, W, W, W, "tools lists dependencies."),
+    _row("tools.dependencies.itemType", "spec", W, N, E, W, W, W, "A tool is named, required or not, for a purpose."),
+    _row("composition.type",         "spec", W, N, E, W, W, W, "composition is a mapping."),
+    _row("composition.dependencies.type", "spec", W, N, E, W, W, W, "composition lists dependencies."),
+    _row("composition.dependencies.itemType", "spec", W, N, E, W, W, W, "A dependency has a skillName and a reason."),
+    _row("composition.conflicts.type", "spec", W, N, E, W, W, W, "conflicts is a list of names of skills."),
+    _row("composition.executionOrder", "spec", W, N, E, W, W, W, "executionOrder is before, after or independent."),
+    _row("composition.missing",      "catalog", E, N, E, W, E, W, "The skills that a skill depends on are there."),
+    _row("composition.conflict",     "catalog", E, N, E, W, E, W, "What a skill depends on does not exclude it."),
+    _row("composition.cycle",        "catalog", E, N, E, W, E, W, "No skill depends on itself, through others or not."),
     _row("body.maxLines",            "spec", W, N, N, E, W, N, "The body has at most 500 lines."),
     _row("reference.escape",         "spec", E, N, E, E, W, W, "A link to a file stays inside the skill."),
     _row("reference.absolute",       "spec", E, N, E, E, W, W, "A link to a file is relative to the skill."),
@@ -107,6 +134,12 @@ _ROWS = (
     _row("body.tokens",              "lint", W, N, N, W, W, N, "The body has at most 5000 estimated tokens."),
     _row("directory.extraneous",     "lint", N, N, N, W, N, N, "No README, CHANGELOG or the like is in a skill."),
     _row("hooks.missing",            "lint", W, N, W, W, W, W, "A hook's script exists."),
+    _row("context-budget",              "lint", N, N, W, N, N, N, "The body has at most 5000 tokens and 500 lines."),
+    _row("description-quality",         "lint", I, N, W, W, I, N, "The description says when to use the skill."),
+    _row("no-generic-instructions",     "lint", W, N, W, W, W, N, "Instructions are specific."),
+    _row("progressive-disclosure",      "lint", I, N, W, W, I, N, "A body of 200 lines or more has reference files."),
+    _row("defaults-over-menus",         "lint", I, N, W, I, I, N, "Choices name a default."),
+    _row("gotchas-present",             "lint", N, N, I, N, N, N, "A body of more than 50 lines has gotchas."),
 )  # fmt: skip
 
 RULES: dict[str, RuleRow] = {row.id: row for row in _ROWS}

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 from prowess.format.profiles import profile_named
 from prowess.format.validation import document_of
 from prowess.lint.rules.body_tokens import BodyTokens
+from prowess.lint.rules.context_budget import ContextBudget
+from prowess.lint.rules.defaults_over_menus import DefaultsOverMenus
+from prowess.lint.rules.description_quality import DescriptionQuality
 from prowess.lint.rules.directory_extraneous import DirectoryExtraneous
+from prowess.lint.rules.gotchas_present import GotchasPresent
 from prowess.lint.rules.hook_missing import HookMissing
+from prowess.lint.rules.no_generic_instructions import NoGenericInstructions
+from prowess.lint.rules.progressive_disclosure import ProgressiveDisclosure
 from prowess.lint.rules.reference_case import ReferenceCase
 from prowess.lint.rules.reference_depth import ReferenceDepth
 from prowess.lint.rules.reference_missing import ReferenceMissing
@@ -22,7 +28,18 @@ if TYPE_CHECKING:
     from prowess.format.validation import Target
 
 LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
-    ReferenceMissing(), ReferenceCase(), ReferenceDepth(), BodyTokens(), DirectoryExtraneous(), HookMissing()
+    ReferenceMissing(),
+    ReferenceCase(),
+    ReferenceDepth(),
+    BodyTokens(),
+    DirectoryExtraneous(),
+    HookMissing(),
+    GotchasPresent(),
+    DefaultsOverMenus(),
+    ProgressiveDisclosure(),
+    NoGenericInstructions(),
+    DescriptionQuality(),
+    ContextBudget(),
 )
 
 
@@ -40,7 +57,7 @@ def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | 
 
 def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
     """Return what the lint rules find, at default severities; a rule whose findings are not wanted does not run."""
-    subject = LintSubject.of(document, judgement.profile)
+    subject = LintSubject(document, judgement.profile)
     found = LINT_RULES.check(subject, lambda rule: judgement.keeps(rule.id, rule.family))
     found.sort(key=lambda one: (one.location.line, one.location.column))
     skill = document.directory_name

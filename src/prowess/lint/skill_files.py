@@ -31,10 +31,11 @@ class SkillFiles:
     """The entries of a skill's directory, listed when first needed."""
 
     def __init__(self, directory: str) -> None:
-        self._directory = directory
+        self.directory = directory
         self._known: dict[str, dict[str, str]] = {}
         self._folded: dict[str, dict[str, str]] = {}
         self._listed: list[str] | None = None
+        self._named = False
         self._by_name: dict[str, str] = {}
         self._work = _WORK
 
@@ -59,11 +60,28 @@ class SkillFiles:
 
     def suggest(self, path: str) -> str | None:
         """Return the file that may have been meant: the nearest path, else one of the same name elsewhere."""
+        if not self._named:
+            self._named = True
+            for file in reversed(self.listed):
+                self._by_name[_name_of(file)] = file
+        return self._nearest(path, self.listed) or self._by_name.get(_name_of(path))
+
+    @property
+    def listed(self) -> list[str]:
+        """The first files of the skill, sorted; those in deep directories are left out."""
         if self._listed is None:
             self._listed = self._list()
-            for file in reversed(self._listed):
-                self._by_name[_name_of(file)] = file
-        return self._nearest(path, self._listed) or self._by_name.get(_name_of(path))
+        return self._listed
+
+    @property
+    def links(self) -> list[str]:
+        """The symbolic links among the entries that were listed so far."""
+        return sorted(
+            f"{directory}/{name}" if directory else name
+            for directory, entries in self._known.items()
+            for name, kind in entries.items()
+            if kind == "link"
+        )
 
     def _nearest(self, path: str, files: list[str]) -> str | None:
         if len(path) > _LONGEST_COMPARED:
@@ -109,7 +127,7 @@ class SkillFiles:
         """Return name -> kind of what a directory of the skill holds; nothing where it cannot be read."""
         if directory not in self._known:
             try:
-                with ContainedRoot(self._directory) as root:
+                with ContainedRoot(self.directory) as root:
                     self._known[directory] = dict(root.entries(directory or "."))
             except (OSError, UnsafePathError):
                 self._known[directory] = {}  # what cannot be read holds nothing that a link could rely on

@@ -18,12 +18,19 @@ Subject_contra = TypeVar("Subject_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleMeta:
-    """What is known of a rule before it runs; `severity` is the default, a profile may change it."""
+    """What is known of a rule before it runs; `severity` is the default, a profile may change it.
+
+    `source` is whose advice it is; `since` the version that brought the rule; `fixes` what its fix does, where it has
+    one.
+    """
 
     id: str
     family: str
     severity: Severity
     summary: str
+    source: str = "Agent Skills specification"
+    since: str = "0.1.0"
+    fixes: str | None = None
 
     def found(self, message: str, location: Location, *, fix: Fix | None = None) -> Diagnostic:
         """Return a finding of this rule at its default severity."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Location, Severity
+from prowess.diagnostics import Severity
 from prowess.format.limits import MAX_BODY_TOKENS
+from prowess.format.tokens import tokens_above
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -14,14 +15,13 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.lint.subject import LintSubject
 
-_CHARACTERS_A_TOKEN = 4  # boxxy guide, progressive disclosure
-
 
 class BodyTokens:
     """Instructions that take too much of a model's context.
 
     What it does:
-        Estimates the tokens of the body, one for four characters, and compares them with 5000.
+        Estimates the tokens of the body and compares them with 5000: by pieces of text, in the profile `boxxy` one for
+        four characters.
 
     Why it matters:
         The whole body enters the context when the skill is activated, and leaves less of it for the task.
@@ -42,10 +42,10 @@ class BodyTokens:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding where the body begins."""
-        tokens = -(-len(subject.document.body) // _CHARACTERS_A_TOKEN)
-        if tokens > MAX_BODY_TOKENS:
+        method = "characters" if subject.profile.name == "boxxy" else "pieces"
+        if (count := tokens_above(subject.body, MAX_BODY_TOKENS, method)) is not None:
             message = (
-                f"the body has about {tokens} tokens (characters / {_CHARACTERS_A_TOKEN}), at most {MAX_BODY_TOKENS}"
-                " are advised; move detail into references/"
+                f"the body has {count}, at most {MAX_BODY_TOKENS} are advised; move guides into references/ and code"
+                " into scripts/, and keep the quick start"
             )
-            yield self.meta.found(message, Location(path=subject.document.path, line=subject.document.body_line))
+            yield self.meta.found(message, subject.body_start)

@@ -35,7 +35,10 @@ class ReferenceCase:
     """
 
     meta: ClassVar[RuleMeta] = RuleMeta(
-        id="reference.case", family="lint", severity=Severity.WARNING, summary="A linked file is spelled as on disk."
+        id="reference.case",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="A linked file is spelled as it is on disk.",
     )
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:

@@ -1,0 +1,57 @@
+"""The rule `context-budget`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.format.limits import MAX_BODY_LINES, MAX_BODY_TOKENS
+from prowess.format.tokens import tokens_above
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_ADVICE = "move guides into references/ and code into scripts/, and keep the quick start"
+
+
+class ContextBudget:
+    """Instructions that take more of a model's context than a skill should.
+
+    What it does:
+        Estimates the tokens of the body, and counts its lines: more than 5000 tokens, or more than 500 lines, are
+        too many. The estimate is said with its method.
+
+    Why it matters:
+        The whole body enters the context when the skill is activated, and leaves less of it for the task.
+
+    Example:
+        A body of 700 lines that explains every option of a tool.
+
+    Instead:
+        Keep the quick start and what every task needs. Move guides to `references/`, code to `scripts/`, templates
+        to `assets/`.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="context-budget",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="The body has at most 5000 tokens and 500 lines.",
+        source="skillscraft specification reference, lint rules",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if subject.lines > MAX_BODY_LINES:
+            yield self.meta.found(
+                f"the body has {subject.lines} lines, at most {MAX_BODY_LINES} are advised; {_ADVICE}",
+                subject.body_start,
+            )
+        elif (count := tokens_above(subject.body, MAX_BODY_TOKENS, "pieces")) is not None:
+            yield self.meta.found(
+                f"the body has {count}, at most {MAX_BODY_TOKENS} are advised; {_ADVICE}", subject.body_start
+            )

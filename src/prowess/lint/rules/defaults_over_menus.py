@@ -1,0 +1,100 @@
+"""The rule `defaults-over-menus`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_OFFERS = (
+    "you can use ",
+    "you could use ",
+    "you may use ",
+    "can be done with ",
+    "use any of ",
+    "use either ",
+    "choose between ",
+    "choose from ",
+)
+_DECIDING = (
+    "default",
+    "prefer",
+    "recommend",
+    "if ",
+    "when ",
+    "unless",
+    "depend",
+    "instead",
+    "first",
+    "best",
+    "for ",
+    "based on",
+    "ask ",
+)
+_SEVERAL = 3
+_MAX_FOUND = 50
+_REACH = 400  # characters of a sentence, and of what follows it
+
+
+class DefaultsOverMenus:
+    """A row of equal choices without a default.
+
+    What it does:
+        Looks, outside code, for sentences such as `you can use A, B or C` whose paragraph names no default: no word
+        like default, prefer, recommend, if or when.
+
+    Why it matters:
+        A model that has to choose without a criterion chooses differently each time, or asks.
+
+    Example:
+        You can use pypdf, pdfplumber or PyMuPDF.
+
+    Instead:
+        Use pdfplumber. For scans, where it finds no text, use pytesseract.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="defaults-over-menus",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Choices name a default.",
+        source="skillscraft specification reference, lint rules",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each sentence that offers several choices."""
+        found = 0
+        for phrase, at in subject.found_in_prose(_OFFERS):
+            begin, end = _sentence(subject.prose, at)
+            if _items(subject.prose[at + len(phrase) : end]) < _SEVERAL or _decides(subject.prose, begin, end):
+                continue
+            found += 1
+            message = "several choices and no default; name the one to take, and when to take another"
+            yield self.meta.found(message, subject.at(at, end))
+            if found == _MAX_FOUND:
+                return
+
+
+def _sentence(text: str, at: int) -> tuple[int, int]:
+    begin = max(text.rfind("\n", max(at - _REACH, 0), at) + 1, at - _REACH, 0)
+    ends = [
+        end for mark in (". ", ".\n", "\n\n", "\n- ", "\n#", ": ") if (end := text.find(mark, at, at + _REACH)) >= 0
+    ]
+    return begin, min(ends, default=min(at + _REACH, len(text)))
+
+
+def _items(offer: str) -> int:
+    return offer.replace(", or ", ",").replace(" or ", ",").count(",") + 1 if " or " in offer else 0
+
+
+def _decides(text: str, begin: int, end: int) -> bool:
+    paragraph_end = text.find("\n\n", end, end + _REACH)
+    around = text[begin : paragraph_end if paragraph_end >= 0 else end + _REACH]
+    return any(word in around for word in _DECIDING)

@@ -1,0 +1,49 @@
+"""The rule `description-quality`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.lint.occasions import says_when
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+
+class DescriptionQuality:
+    """A description that does not say when to use the skill.
+
+    What it does:
+        Looks for a clause such as `Use when ...`, `for ...` after `use`, or `trigger`, in English and in a dozen
+        other languages. A description in a language that is not known here draws nothing.
+
+    Why it matters:
+        The description is all that a model sees when it decides whether the skill fits. Without an occasion it is
+        picked too rarely.
+
+    Example:
+        `description: Extracts tables from PDF files.`
+
+    Instead:
+        `description: Extracts tables from PDF files. Use when the user asks for data from a PDF or a scan.`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="description-quality",
+        family="lint",
+        severity=Severity.INFO,
+        summary="The description says when to use the skill.",
+        source="skillscraft specification reference, lint rules",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding at the description."""
+        text = subject.description
+        if text and not says_when(text):
+            message = 'the description does not say when to use the skill; add "Use when the user asks to ..."'
+            yield self.meta.found(message, subject.field_place("description"))

@@ -1,0 +1,72 @@
+"""The rule `gotchas-present`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_LONG = 50  # lines
+_WORDS = (
+    "gotcha",
+    "caveat",
+    "pitfall",
+    "known issue",
+    "known problem",
+    "limitation",
+    "edge case",
+    "common mistake",
+    "common error",
+    "common problem",
+    "common issue",
+    "troubleshoot",
+    "armadilha",
+    "cuidado",
+    "\u6ce8\u610f",
+    "\u5e38\u89c1",
+)
+
+
+class GotchasPresent:
+    """A longer skill that does not say what goes wrong.
+
+    What it does:
+        Looks for a heading on gotchas, caveats, pitfalls, limits, edge cases, known issues or troubleshooting where
+        the body has more than 50 lines.
+
+    Why it matters:
+        What surprises people is what a model cannot know: a field that is empty on weekends, a command that needs a
+        flag.
+
+    Example:
+        Sixty lines on an export, and not a word on the time zone of its dates.
+
+    Instead:
+        Add a section `## Gotchas` with the edge cases that cost you time.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="gotchas-present",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A body of more than 50 lines has gotchas.",
+        source="skillscraft specification reference, lint rules",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if subject.lines <= _LONG:
+            return
+        if any(word in subject.lower for word in _WORDS) and any(
+            word in heading for heading in subject.headings for word in _WORDS
+        ):
+            return
+        message = f"the body has {subject.lines} lines and no section on gotchas; add ## Gotchas with edge cases"
+        yield self.meta.found(message, subject.body_start)

@@ -1,0 +1,81 @@
+"""The rule `no-generic-instructions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_PHRASES = (
+    "handle errors appropriately",
+    "handle errors properly",
+    "handle errors gracefully",
+    "handle edge cases appropriately",
+    "follow best practices",
+    "follow the best practices",
+    "follow industry best practices",
+    "use best practices",
+    "use proper error handling",
+    "use appropriate error handling",
+    "ensure proper error handling",
+    "implement proper error handling",
+    "write clean code",
+    "ensure code quality",
+)
+_QUOTES = frozenset("\"'*_\N{LEFT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}")
+_MAX_FOUND = 50
+_REACH = 120  # characters
+
+
+class NoGenericInstructions:
+    """A phrase that tells a model nothing it would not do anyway.
+
+    What it does:
+        Looks, outside code and quotation marks, for stock phrases: handle errors appropriately, follow best
+        practices, use proper error handling and their kin. One that goes on to say what is meant draws nothing.
+
+    Why it matters:
+        Vague advice takes context and changes nothing; a model cannot tell which practice is meant.
+
+    Example:
+        Handle errors appropriately.
+
+    Instead:
+        If the request fails with 429, wait for the seconds in Retry-After and try again, at most three times.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="no-generic-instructions",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="Instructions are specific.",
+        source="skillscraft specification reference, lint rules",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each phrase."""
+        found = 0
+        for phrase, at in subject.found_in_prose(_PHRASES):
+            end = at + len(phrase)
+            if subject.prose[at - 1 : at] in _QUOTES or _goes_on(subject.lower, end):
+                continue
+            found += 1
+            yield self.meta.found(
+                f'"{phrase}" says nothing specific; write the steps that are meant', subject.at(at, end)
+            )
+            if found == _MAX_FOUND:
+                return
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether the line says what is meant: after a colon, in brackets, or in a file."""
+    line_end = text.find("\n", end)
+    rest = text[end : min(line_end if line_end >= 0 else len(text), end + _REACH)]
+    return any(mark in rest for mark in (":", "(", "](", "references/", " by ", " - ", "\N{EM DASH}"))

@@ -1,0 +1,57 @@
+"""The rule `progressive-disclosure`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_LONG = 200  # lines
+
+
+class ProgressiveDisclosure:
+    """A long skill that keeps everything in one file.
+
+    What it does:
+        Looks for reference files where the body has 200 lines or more: files in `references/`, or other Markdown
+        files of the skill. Without a directory the links count.
+
+    Why it matters:
+        A model reads the whole body at each activation, but a reference file only when the task needs it.
+
+    Example:
+        A SKILL.md of 350 lines and nothing beside it.
+
+    Instead:
+        Move detail that only some tasks need into `references/`, and say in SKILL.md when to read which file.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="progressive-disclosure",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A body of 200 lines or more has reference files.",
+        source="skillscraft specification reference, lint rules",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if subject.lines >= _LONG and not _has_references(subject):
+            message = f"the body has {subject.lines} lines and no reference file; move detail into references/"
+            yield self.meta.found(message, subject.body_start)
+
+
+def _has_references(subject: LintSubject) -> bool:
+    if subject.files is None:
+        return any(link.path.lower().endswith(".md") for link in subject.links)
+    own = {"skill.md", "readme.md", "changelog.md"}
+    return bool(subject.files.entries("references")) or any(
+        file.lower().endswith((".md", ".txt", ".rst")) and file.lower() not in own for file in subject.files.listed
+    )

@@ -1,0 +1,64 @@
+"""Every lint rule finds its bad case and says nothing on its good one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tests.lint.cases
+from prowess.format import RULES
+from prowess.lint import LINT_RULES, lint_skill
+from prowess.rule_engine import Selection
+from tests.lint.case import Case, lay_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prowess.diagnostics import Diagnostic
+
+_MODULES = [
+    importlib.import_module(f"tests.lint.cases.{found.name}")
+    for found in pkgutil.iter_modules(tests.lint.cases.__path__)
+]
+CASES: list[Case] = [case for module in _MODULES for case in module.CASES]
+_OLDER = {
+    "reference.missing",
+    "reference.case",
+    "reference.depth",
+    "body.tokens",
+    "directory.extraneous",
+    "hooks.missing",
+}
+
+
+def advice(case: Case, text: str, folder: Path) -> list[Diagnostic]:
+    return lint_skill(lay_out(case, text, folder), profile=case.profile, selection=Selection(select=(case.rule,)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_bad_case_is_found_where_it_stands(case: Case, tmp_path: Path) -> None:
+    found = advice(case, case.bad, tmp_path)
+    assert [one.rule for one in found] == [case.rule] * case.times
+    assert case.says in found[0].message
+    if case.line is not None:
+        assert found[0].location.line == case.line
+
+
+@pytest.mark.parametrize(("case", "good"), [(case, good) for case in CASES for good in case.good], ids=str)
+def test_a_good_case_draws_nothing(case: Case, good: str, tmp_path: Path) -> None:
+    assert advice(case, good, tmp_path) == []
+
+
+def test_every_rule_has_a_bad_and_a_good_case() -> None:
+    covered = {case.rule for case in CASES if case.good}
+    assert {rule.meta.id for rule in LINT_RULES} - _OLDER == covered
+
+
+def test_every_rule_names_its_source_and_stands_in_the_table() -> None:
+    for rule in LINT_RULES:
+        assert rule.meta.source
+        assert rule.meta.since
+        assert rule.meta.summary == RULES[rule.meta.id].summary
