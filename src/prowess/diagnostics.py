@@ -58,11 +58,16 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A set of edits that removes the fault; they do not overlap and apply together or not at all."""
+    """A set of edits that removes the fault; they do not overlap and apply together or not at all.
+
+    `changes` names the top-level fields whose value it changes, adds or takes away. Every other field reads the same
+    afterwards, and so does the body unless an edit lies in it; a fix that breaks its word is not applied.
+    """
 
     safety: FixSafety
     title: str
     edits: tuple[Edit, ...]
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,7 +184,9 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
 
 def _respelled(field: Field, name: str) -> Fix:
     edit = field.origin.edit(field.key_node.start, field.key_node.end, name)
-    return Fix(safety=FixSafety.SAFE, title=f"write {name}", edits=(edit,))
+    # What restricts or permits tools must not begin to do so unasked.
+    safety = FixSafety.UNSAFE if name == "allowed-tools" else FixSafety.SAFE
+    return Fix(safety=safety, title=f"write {name}", edits=(edit,), changes=(field.key, name))
 
 
 def _absent(document: SkillDocument, key: str, fix: Fix | None) -> Diagnostic:
@@ -199,7 +201,7 @@ def _name_it_after_directory(document: SkillDocument) -> Fix | None:
         return None
     line = document.front_matter_line
     edit = Edit(line=line, column=1, end_line=line, end_column=1, text=f"name: {scalar(name)}\n")
-    return Fix(safety=FixSafety.SAFE, title="name it after its directory", edits=(edit,))
+    return Fix(safety=FixSafety.SAFE, title="name it after its directory", edits=(edit,), changes=("name",))
 
 
 def _rename(field: Field, directory: str) -> Fix | None:
@@ -207,7 +209,7 @@ def _rename(field: Field, directory: str) -> Fix | None:
     if not name or name_faults(name) or "\n" in field.source:
         return None
     edit = field.origin.edit(field.value.start, field.value.end, scalar(name))
-    return Fix(safety=FixSafety.UNSAFE, title=f"rename the skill to {name}", edits=(edit,))
+    return Fix(safety=FixSafety.UNSAFE, title=f"rename the skill to {name}", edits=(edit,), changes=("name",))
 
 
 def _joined(field: Field, texts: list[str] | None) -> Fix | None:
@@ -217,7 +219,8 @@ def _joined(field: Field, texts: list[str] | None) -> Fix | None:
     if not tokens or any(part.fault is not None for part in parsed):
         return None
     edit = field.origin.edit(field.key_node.end, field.value.end, f": {scalar(' '.join(map(str, tokens)))}")
-    return Fix(safety=FixSafety.SAFE, title="write the tokens with blanks between them", edits=(edit,))
+    title = "write the tokens with blanks between them"
+    return Fix(safety=FixSafety.SAFE, title=title, edits=(edit,), changes=("allowed-tools",))
 
 
 def _kind(field: Field) -> str:

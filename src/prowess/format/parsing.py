@@ -186,31 +186,35 @@ class _Parsing:
             return None
         origin = self._origin
         fields = []
-        seen: set[str] = set()
+        seen: dict[str, Node] = {}
         for key, value in root.entries:
             name = key_text(key, origin)
             fields.append(Field(key=name, key_node=key, value=value, origin=origin, repaired=value.start in mended))
             if name in seen:
-                self._duplicate("frontmatter.duplicateKey", name, key)
-            seen.add(name)
+                self._duplicate("frontmatter.duplicateKey", name, seen[name], key, value)
+            seen.setdefault(name, value)
             if name == "metadata":
                 self._duplicates_inside(value)
         return tuple(fields)
 
     def _duplicates_inside(self, node: Node) -> None:
         if isinstance(node, Mapping):
-            seen: set[str] = set()
+            seen: dict[str, Node] = {}
             for key, value in node.entries:
                 name = key_text(key, self._origin)
                 if name in seen:
-                    self._duplicate("metadata.duplicateKey", name, key)
-                seen.add(name)
+                    self._duplicate("metadata.duplicateKey", name, seen[name], key, value)
+                seen.setdefault(name, value)
                 self._duplicates_inside(value)
         elif isinstance(node, Sequence):
             for item in node.items:
                 self._duplicates_inside(item)
 
-    def _duplicate(self, rule: str, name: str, key: Node) -> None:
+    def _duplicate(self, rule: str, name: str, first: Node, key: Node, value: Node) -> None:
         if len(self._found) < MAX_FAULTS:
+            # Imported here, not at the top: most documents have no such fault.
+            from prowess.format.duplicate_keys import remove_second
+
             shown = name if len(name) <= _SHOWN_KEY else f"{name[:_SHOWN_KEY]}..."
-            self._report(rule, f"the key {shown!r} is written twice; the first one counts", key.start, key.end)
+            message = f"the key {shown!r} is written twice; the first one counts"
+            self._report(rule, message, key.start, key.end, remove_second(self._origin, first, key, value))

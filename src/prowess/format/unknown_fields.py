@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.yaml_reader import Mapping, Scalar
 from prowess.diagnostics import Edit, Fix, FixSafety
 from prowess.format.document import key_text
+from prowess.format.limits import CLAUDE_CODE_FIELDS
 from prowess.format.quoting import double_quoted
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
     """Return edits that move `field` under metadata without losing its text; None where that is not obvious."""
     if not isinstance(field.value, Scalar) or not isinstance(field.key_node, Scalar) or field.repaired:
         return None
+    if sum(other.key == field.key for other in document.fields) > 1:
+        return None  # with one of them gone another would count
     key_start, key_column = field.origin.position(field.key_node.start)
     if key_column != 1:
         return None
@@ -36,7 +39,11 @@ def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
         end_line, _ = field.origin.position(line_end)
         removal = Edit(line=key_start, column=1, end_line=end_line + 1, end_column=1, text="")
         edits = (insertion, removal)
-    return None if edits is None else Fix(safety=FixSafety.SAFE, title="move it under metadata", edits=edits)
+    if edits is None:
+        return None
+    # What some host reads at the top does nothing under metadata.
+    safety = FixSafety.UNSAFE if field.key in CLAUDE_CODE_FIELDS else FixSafety.SAFE
+    return Fix(safety=safety, title="move it under metadata", edits=edits, changes=(field.key, "metadata"))
 
 
 def _last_entry(metadata: Field, key: str) -> tuple[int, int] | None:

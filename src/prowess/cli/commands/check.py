@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,7 +15,7 @@ from prowess.cli.configuration_options import configuration_options, open_config
 from prowess.config.settings import FORMATS
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
-from prowess.format.reading import read_document
+from prowess.format.reading import document_at, locate
 from prowess.format.skill import frontmatter_of
 from prowess.format.skill_directories import find_skill_directories
 from prowess.format.validation import raw_findings
@@ -22,7 +23,11 @@ from prowess.lint import lint_findings
 from prowess.report import CheckedSkill, Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.cli.fixing import Fixing
     from prowess.config import Configuration
+    from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
     from prowess.rule_engine import Judgement
 
@@ -34,6 +39,9 @@ _STANDARD_INPUT = "-"
 @configuration_options
 @click.option("--format", "form", type=click.Choice(FORMATS), help="The form of the report; text by default.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@click.option("--fix", "fix", is_flag=True, help="Apply the safe fixes to the files.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change the meaning.")
+@click.option("--diff", is_flag=True, help="Show what would be fixed; write nothing.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
@@ -42,6 +50,9 @@ def command(
     paths: tuple[str, ...],
     form: str | None,
     as_json: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
@@ -51,46 +62,77 @@ def command(
 
     PATH is a skill, its SKILL.md, a folder of skills, or - for one SKILL.md on standard input; the working directory by
     default. Settings are read from prowess.toml too; `prowess config show` says which hold. Exits with 1 where an error
-    is found; warnings and infos do not fail.
+    is found; warnings and infos do not fail. With --fix what is left is reported, and --diff exits with 1 where it
+    shows a difference.
 
     Example: prowess check . --select spec,reference --ignore name.ascii
     """
     form = "json" if as_json else form
     configuration = open_configuration(quiet=quiet, format=() if form is None else (form,), **options)
+    fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     skills, excluded = [], 0
-    for document in _documents(paths or (".",), stdin_path):
+    for target in _targets(paths or (".",), stdin_path):
+        document = target.document
         judgement = configuration.judgement(document.directory)
         if judgement.excluded and judgement.floor is None:
             excluded += 1
-        else:
-            skills.append(_checked(document, judgement))
+            continue
+        if fixing is not None:
+            document = fixing.fix(document, target.data, partial(_findings, judgement=judgement), within=target.named)
+        skills.append(_checked(document, judgement))
     if excluded and not quiet:
         output.note(f"{excluded} {'skill is' if excluded == 1 else 'skills are'} excluded: {_where(configuration)}")
-    if configuration.value("format").value == "json":
-        # Imported here, not at the top: one form needs it.
-        from prowess.report.json_report import check_document
+    if not diff:
+        _report(str(configuration.value("format").value), skills, quiet=quiet)
+    failed = Tally.of(skills).errors > 0
+    if fixing is not None:
+        failed = failed or fixing.left_alone > 0 or (diff and fixing.files > 0)
+        if not quiet:
+            output.note(fixing.summary())
+    return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
 
-        output.document(check_document(skills))
-    else:
-        _print(skills, quiet=quiet)
-    return exit_codes.OK if exit_zero or not Tally.of(skills).errors else exit_codes.FAILED
+
+def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form: str | None) -> Fixing | None:
+    if not (fix or diff):
+        if unsafe:
+            raise click.UsageError("--unsafe-fixes needs --fix, or --diff to see what they would change")
+        return None
+    if fix and not diff and _STANDARD_INPUT in paths:
+        raise click.UsageError("standard input cannot be fixed; see what would change with --diff")
+    if diff and form not in {None, "text"}:
+        raise click.UsageError(f"--diff prints a difference, not {form}; leave one of them out")
+    # Imported here, not at the top: most checks change nothing.
+    from prowess.cli.fixing import Fixing
+
+    return Fixing(unsafe=unsafe, writes=not diff)
 
 
 def _where(configuration: Configuration) -> str:
     return output.shown_path(str(configuration.value("exclude").origin))
 
 
-def _documents(paths: tuple[str, ...], stdin_path: str | None) -> list[SkillDocument]:
-    documents: dict[str, SkillDocument] = {}
+class _Target(NamedTuple):
+    """One SKILL.md, and the path on the command line that led to it."""
+
+    document: SkillDocument
+    data: bytes
+    named: str
+
+
+def _targets(paths: tuple[str, ...], stdin_path: str | None) -> Iterator[_Target]:
+    seen: set[str] = set()
     for path in paths:
         if path == _STANDARD_INPUT:
-            documents[path] = _from_standard_input(stdin_path)
+            if path not in seen:
+                seen.add(path)
+                yield _from_standard_input(stdin_path)
             continue
         for directory in _directories(path):
             key = os.path.abspath(directory)  # a skill that two arguments name is checked once
-            if key not in documents:
-                documents[key] = read_document(directory, shown_as=os.path.normpath(directory))
-    return list(documents.values())
+            if key not in seen:
+                seen.add(key)
+                located = locate(directory, shown_as=os.path.normpath(directory))
+                yield _Target(document_at(located), located.data, path)
 
 
 def _directories(path: str) -> tuple[str, ...]:
@@ -106,25 +148,38 @@ def _directories(path: str) -> tuple[str, ...]:
     return found.paths or (path,)  # a directory without any skill is reported as one that lacks its SKILL.md
 
 
-def _from_standard_input(stdin_path: str | None) -> SkillDocument:
+def _from_standard_input(stdin_path: str | None) -> _Target:
     data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
-    if stdin_path is None:
-        return parse_source(data, path="<stdin>")
-    return parse_source(data, path=stdin_path, directory=os.path.dirname(os.path.abspath(stdin_path)))
+    directory = None if stdin_path is None else os.path.dirname(os.path.abspath(stdin_path))
+    return _Target(parse_source(data, path=stdin_path or "<stdin>", directory=directory), data, _STANDARD_INPUT)
 
 
-def _checked(document: SkillDocument, judgement: Judgement) -> CheckedSkill:
+def _findings(document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
     findings = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
     if not judgement.profile.reference_wording:  # the reference tool's order is its own
         findings.sort(key=lambda found: (found.location.line, found.location.column))
+    return tuple(judgement.judge(findings))
+
+
+def _checked(document: SkillDocument, judgement: Judgement) -> CheckedSkill:
     path = document.path or ""
     known = document.complete and document.text_of("name") is not None
     return CheckedSkill(
         path=os.path.dirname(path) or ".",
         name=frontmatter_of(document).name if known else document.directory_name,
         document=document,
-        diagnostics=tuple(judgement.judge(findings)),
+        diagnostics=_findings(document, judgement=judgement),
     )
+
+
+def _report(form: str, skills: list[CheckedSkill], *, quiet: bool) -> None:
+    if form == "json":
+        # Imported here, not at the top: one form needs it.
+        from prowess.report.json_report import check_document
+
+        output.document(check_document(skills))
+    else:
+        _print(skills, quiet=quiet)
 
 
 def _print(skills: list[CheckedSkill], *, quiet: bool) -> None:

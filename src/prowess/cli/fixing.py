@@ -1,0 +1,85 @@
+"""`--fix` and `--diff` of `prowess check`: fix each document, write it or show the difference, and count."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess._internal.terminal_text import printable, printable_line
+from prowess.cli import output
+from prowess.fix import fix_document
+from prowess.fix.difference import difference
+from prowess.fix.replacing import replace_file
+from prowess.format.parsing import parse_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+
+_COLOURS = {"-": "red", "+": "green", "@": "cyan"}
+
+
+class Fixing:
+    """The fixes of one command line. `writes` is false where only the difference is shown."""
+
+    def __init__(self, *, unsafe: bool, writes: bool) -> None:
+        self._unsafe = unsafe
+        self._writes = writes
+        self.fixed = 0
+        self.files = 0
+        self.left_alone = 0  # files that could not be written
+
+    def fix(
+        self,
+        document: SkillDocument,
+        data: bytes,
+        check: Callable[[SkillDocument], Sequence[Diagnostic]],
+        *,
+        within: str,
+    ) -> SkillDocument:
+        """Fix the document of the bytes `data`; return what is to be reported: as it is on the disk now."""
+
+        def read(new: bytes) -> SkillDocument:
+            return parse_source(new, path=document.path, directory=document.directory, found=of_the_file)
+
+        # What was found before any byte was read: a wrong name of the file, or why it cannot be read at all.
+        of_the_file = tuple(found for found in document.diagnostics if found.rule.startswith("file."))
+        if not data or any(found.rule != "file.name" for found in of_the_file):
+            return document
+        result = fix_document(data, read, check, unsafe=self._unsafe)
+        if result.data == data:
+            return document
+        path = document.path or ""
+        if self._writes:
+            file = os.path.join(document.directory or "", os.path.basename(path))
+            reason = replace_file(file, data, result.data, within=within)
+            if reason is not None:
+                self.left_alone += 1
+                output.error(printable_line(f"{path} was not fixed: {reason}"))
+                return document
+        else:
+            show_difference(path, data, result.data)
+        self.files += 1
+        self.fixed += len(result.fixed)
+        return result.document if self._writes else document
+
+    def summary(self) -> str:
+        """Return one sentence on what was done, or would be."""
+        faults = f"{self.fixed} {'fault' if self.fixed == 1 else 'faults'}"
+        files = f"{self.files} {'file' if self.files == 1 else 'files'}"
+        return f"{'fixed' if self._writes else 'would fix'} {faults} in {files}"
+
+
+def show_difference(path: str, before: bytes, after: bytes) -> None:
+    """Print the unified diff of two states of a file."""
+    texts = [data.decode("utf-8", "replace") for data in (before, after)]
+    output.raw("".join(f"{line}\n" for line in _coloured(difference(printable_line(path), *texts))))
+
+
+def _coloured(lines: Iterable[str]) -> Iterable[str]:
+    for line in lines:
+        shown = printable(line)
+        colour = _COLOURS.get(line[:1])
+        yield shown if colour is None else output.styled(shown, colour)

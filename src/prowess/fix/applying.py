@@ -1,0 +1,89 @@
+"""Put edits into a text as it lies on disk: all edits of a fix or none, and no two fixes that touch each other.
+
+Edits count lines and columns of the file itself, so a byte-order mark is a character of line 1, and any of LF, CRLF and
+lone CR ends a line. What an edit inserts gets the line breaks of the line it is inserted into.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.diagnostics import Edit, Fix
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+class Applied(NamedTuple):
+    """The new text, the fixes that are in it, and those that were refused because another one is in their way."""
+
+    text: str
+    fixes: tuple[Fix, ...]
+    refused: tuple[Fix, ...]
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def apply_fixes(text: str, fixes: Sequence[Fix]) -> Applied:
+    """Apply `fixes` to the text of a file, the earlier one winning where two overlap or change the same field.
+
+    Two edits at one place overlap, even where both only insert: their order would be a guess. A fix whose own edits
+    overlap is refused as well.
+    """
+    places = _Places(text)
+    taken: list[_Span] = []
+    changed: set[str] = set()
+    done, refused = [], []
+    for fix in fixes:
+        spans = [places.span(edit) for edit in fix.edits]
+        alone = all(not _overlap(one, other) for at, one in enumerate(spans) for other in spans[:at])
+        free = alone and changed.isdisjoint(fix.changes)
+        if spans and free and not any(_overlap(one, other) for one in spans for other in taken):
+            taken += spans
+            changed.update(fix.changes)
+            done.append(fix)
+        else:
+            refused.append(fix)
+    for span in sorted(taken, reverse=True):
+        text = text[: span.start] + span.text + text[span.end :]
+    return Applied(text, tuple(done), tuple(refused))
+
+
+def _overlap(one: _Span, other: _Span) -> bool:
+    return one.start == other.start or (one.start < other.end and other.start < one.end)
+
+
+class _Places:
+    """Offsets of lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        breaks = list(_BREAK.finditer(text))
+        self._starts = [0, *(found.end() for found in breaks)]
+        self._ends = [*(found.start() for found in breaks), len(text)]
+        self._breaks = [found[0] for found in breaks]
+
+    def span(self, edit: Edit) -> _Span:
+        start = self._offset(edit.line, edit.column)
+        end = max(self._offset(edit.end_line, edit.end_column), start)
+        text = edit.text if "\n" not in edit.text else edit.text.replace("\n", self._break_at(start))
+        return _Span(start, end, text)
+
+    def _offset(self, line: int, column: int) -> int:
+        if line > len(self._starts):
+            return len(self._text)
+        return min(self._starts[line - 1] + column - 1, self._ends[line - 1])
+
+    def _break_at(self, offset: int) -> str:
+        if not self._breaks:
+            return "\n"
+        line = bisect_right(self._starts, offset) - 1
+        return self._breaks[min(line, len(self._breaks) - 1)]

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.cli.dispatch import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BROKEN = "---\nname: a\ndescription: Checks bills. Triggers: VAT\nmodel: x\n---\nBody\n"
+RULES = ("--select", "spec")
+
+
+@pytest.fixture
+def skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    directory = tmp_path / "a"
+    directory.mkdir()
+    (directory / "SKILL.md").write_text(BROKEN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return directory / "SKILL.md"
+
+
+@pytest.mark.proves("tooling.cli.check-fix")
+def test_fix_writes_what_is_safe_and_reports_what_is_left(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "a", "--fix", *RULES]) == 1
+    captured = capfd.readouterr()
+    assert skill.read_text(encoding="utf-8") == BROKEN.replace(
+        "Checks bills. Triggers: VAT", '"Checks bills. Triggers: VAT"'
+    )
+    assert captured.err == "fixed 1 fault in 1 file\n"
+    assert "frontmatter.unknownField" in captured.out
+    assert "frontmatter.syntax" not in captured.out
+    assert run(["check", "a", "--fix", "--unsafe-fixes", *RULES]) == 0
+    assert "metadata:\n  model: x\n" in skill.read_text(encoding="utf-8")
+    stamp = skill.stat().st_mtime_ns
+    assert run(["check", "a", "--fix", "--unsafe-fixes", *RULES]) == 0
+    assert skill.stat().st_mtime_ns == stamp
+
+
+@pytest.mark.proves("tooling.cli.check-fix", "client.parse.repair")
+def test_diff_shows_the_change_and_writes_nothing(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "a", "--diff", "--profile", "lenient", *RULES]) == 1
+    captured = capfd.readouterr()
+    assert captured.out.splitlines() == [
+        "--- a/SKILL.md",
+        "+++ a/SKILL.md",
+        "@@ -1,6 +1,6 @@",
+        " ---",
+        " name: a",
+        "-description: Checks bills. Triggers: VAT",
+        '+description: "Checks bills. Triggers: VAT"',
+        " model: x",
+        " ---",
+        " Body",
+    ]
+    assert captured.err == "would fix 1 fault in 1 file\n"
+    assert skill.read_text(encoding="utf-8") == BROKEN
+    assert run(["check", "a", "--diff", "--exit-zero", "-q"]) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_what_is_not_reported_is_not_fixed(skill: Path) -> None:
+    assert run(["check", "a", "--fix", "--unsafe-fixes", "--select", "name"]) == 0
+    assert skill.read_text(encoding="utf-8") == BROKEN
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(
+    skill: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = skill.parents[1] / "b"
+    other.mkdir()
+    (other / "SKILL.md").write_text("\ufeff---\nname: b\ndescription: d\n---\n", encoding="utf-8")
+    skill.write_text("\n---\nname: a\ndescription: d\n---\n", encoding="utf-8")
+    skill.chmod(0o444)
+    assert run(["check", ".", "--fix", "--select", "encoding"]) == 0
+    assert run(["check", ".", "--fix", "--select", "spec"]) == 1
+    captured = capfd.readouterr()
+    assert "error: a/SKILL.md was not fixed: it is read-only" in captured.err
+    assert (other / "SKILL.md").read_bytes().startswith(b"---")
+
+
+def test_a_link_out_of_the_tree_is_not_followed(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tree = skill.parents[1] / "tree"
+    tree.mkdir()
+    (tree / "a").symlink_to(skill.parent)
+    assert run(["check", "tree", "--fix", *RULES]) == 1
+    assert "behind a link" in capfd.readouterr().err
+    assert skill.read_text(encoding="utf-8") == BROKEN
+
+
+def test_wrong_combinations_are_a_wrong_command_line(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "a", "--unsafe-fixes"]) == 2
+    assert "--fix" in capfd.readouterr().err
+    assert run(["check", "-", "--fix"]) == 2
+    assert run(["check", "a", "--diff", "--json"]) == 2
+    assert skill.read_text(encoding="utf-8") == BROKEN
+
+
+def test_standard_input_has_a_diff(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "\ufeff---\ndescription: d\n---\n\t\x1b]0;x\x07\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
+    assert run(["check", "-", "--diff", "--select", "encoding"]) == 1
+    out = capfd.readouterr().out
+    assert "-\\ufeff---" in out
+    assert "\x1b" not in out
+    assert " \t\\x1b]0;x\\x07" in out
+
+
+def test_what_is_no_regular_file_or_cannot_be_read_is_left_alone(tmp_path: Path, skill: Path) -> None:
+    linked = tmp_path / "l"
+    linked.mkdir()
+    (linked / "SKILL.md").symlink_to(skill)
+    (tmp_path / "empty").mkdir()
+    assert run(["check", "l", "empty", "--fix", "--unsafe-fixes"]) == 1
+    assert os.path.islink(linked / "SKILL.md")
+    assert skill.read_text(encoding="utf-8") == BROKEN
