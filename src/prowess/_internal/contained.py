@@ -17,7 +17,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from prowess.errors import UnsafePathError
@@ -69,13 +68,13 @@ def check_relative(path: str, base: str = "the skill's directory") -> tuple[str,
     return components
 
 
-@dataclass(slots=True, kw_only=True)
 class OpenedFile:
     """An open regular file: `path` is normalised, `stat` is of the descriptor itself. A context manager."""
 
-    path: str
-    fd: int
-    stat: os.stat_result
+    __slots__ = ("fd", "path", "stat")
+
+    def __init__(self, *, path: str, fd: int, stat: os.stat_result) -> None:
+        self.path, self.fd, self.stat = path, fd, stat
 
     @property
     def size(self) -> int:

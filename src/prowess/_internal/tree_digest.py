@@ -17,8 +17,7 @@ import hashlib
 import os
 import stat
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prowess._internal.contained import is_link, opens_beneath
 from prowess.errors import LimitExceededError
@@ -47,8 +46,7 @@ _CacheKey = tuple[str, int, int, int, int]
 _cache: dict[_CacheKey, str] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRecord:
+class FileRecord(NamedTuple):
     """One regular file: `path` relative with `/`, `size` in bytes, `sha256` as lower-case hex."""
 
     path: str
@@ -57,8 +55,7 @@ class FileRecord:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeManifest:
+class TreeManifest(NamedTuple):
     """The regular files of a tree and what stands in the way of a digest, both sorted by the path's UTF-8 bytes."""
 
     files: tuple[FileRecord, ...]

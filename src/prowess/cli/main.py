@@ -16,6 +16,7 @@ COMMANDS = {
     "read-properties": "Print the properties of a skill as JSON.",
     "to-prompt": "Print skills as an <available_skills> block.",
     "check": "Find every fault in skills, with position and reason.",
+    "rule": "Explain one rule, or list all of them.",
     "list": "List the skills that the catalog finds here.",
     "why": "Say which copy of a skill wins, and why.",
     "load": "Print the instructions of one skill.",
@@ -45,6 +46,13 @@ def main() -> None:
             pass  # below, where every refusal is told
         else:
             return
+    if sys.argv[1:2] == ["load"]:
+        # Imported here, not at the top: it is for this command alone.
+        from prowess.cli.plain_load import plain_load
+
+        code = plain_load(sys.argv[2:])
+        if code is not None:
+            sys.exit(code)
     # Imported here, not at the top: it brings click, which `--version` must not pay for.
     from prowess.cli.dispatch import run
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from prowess.cli.session_options import audit_log, require_log, writable_home
+from prowess.cli.audit_place import audit_log, writable_home
+from prowess.cli.session_options import require_log
 from prowess.cli.signals import ended_in_order
 from prowess.format.extended_fields import extended_fields
 from prowess.policy import load_policy

@@ -16,9 +16,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import click
-
-from prowess._internal.printable_json import json_text
 from prowess._internal.terminal_text import printable, printable_line
 
 if TYPE_CHECKING:
@@ -58,6 +55,9 @@ def raw_bytes(data: bytes) -> bool:
 
 def document(value: object) -> None:
     """Print one JSON document; on any stream, what a terminal acts on stands in it as an escape."""
+    # Imported here, not at the top: most commands print no JSON.
+    from prowess._internal.printable_json import json_text
+
     raw(json_text(value, indent=2) + "\n")
 
 
@@ -74,7 +74,12 @@ def error(text: str) -> None:
 def styled(text: str, colour: str, *, err: bool = False) -> str:
     """Colour `text` where the stream is a terminal and `NO_COLOR` is not set; `text` must be safe already."""
     stream = sys.stderr if err else sys.stdout
-    return click.style(text, fg=colour) if stream.isatty() and not os.environ.get("NO_COLOR") else text
+    if not stream.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    # Imported here, not at the top: a pipe has no colours.
+    import click
+
+    return click.style(text, fg=colour)
 
 
 def shown_path(path: str) -> str:

@@ -1,24 +1,21 @@
-"""What the commands that run calls share: the workspace they work on, and the home where their log lies."""
+"""What the commands that run calls share: the workspace they work on, and the policy that may want a log."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from prowess._internal.places import WorkingDirectoryError, ensure_private_directory, prowess_home, working_directory
-from prowess._internal.privacy import NotPrivateError
+from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
 from prowess.errors import AuditError
 from prowess.execution import usable_workspace
-from prowess.policy.audit_log import JsonlAuditLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prowess.policy import Policy
+    from prowess.policy import JsonlAuditLog, Policy
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 _DIRECTORY = click.Path(exists=True, file_okay=False)
@@ -53,27 +50,6 @@ def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
     if message and not quiet:
         output.note(printable_line(message))
     return chosen
-
-
-def writable_home(consequence: str) -> str | None:
-    """Return the home of this user; None, with a note that says what follows, where it cannot be written."""
-    home = prowess_home()
-    try:
-        ensure_private_directory(home)
-        why = None if os.access(home, os.W_OK) else f"{home} cannot be written"
-    except NotPrivateError as fault:
-        why = f"{home} is not used, because {fault.strerror}"
-    except OSError:
-        why = f"{home} cannot be written"
-    if why is None:
-        return home
-    output.note(printable_line(f"{why}: {consequence}"))
-    return None
-
-
-def audit_log(home: str | None) -> JsonlAuditLog | None:
-    """Return the log below this home, one flush to disk a record; None without a home."""
-    return None if home is None else JsonlAuditLog(os.path.join(home, "audit", "audit.jsonl"), fsync="record")
 
 
 def policy_option(command: _Command) -> _Command:

@@ -11,7 +11,13 @@ texts on one line, plain texts continued on indented lines, literal and folded b
 
 from __future__ import annotations
 
-from prowess.format.limits import FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH
+from prowess.format.limits import (
+    FIELDS,
+    MAX_COMPATIBILITY_LENGTH,
+    MAX_DESCRIPTION_LENGTH,
+    MAX_FRONT_MATTER_BYTES,
+    MAX_NAME_LENGTH,
+)
 
 _KNOWN = frozenset(FIELDS)
 _HEAD = b"---\n"
@@ -41,6 +47,14 @@ def read_plain_skill(head: bytes, directory_name: str, *, complete: bool) -> byt
         return None
     fields = plain_properties(source)
     return source if fields is not None and _is_faultless(fields, directory_name) else None
+
+
+def plain_text(data: bytes, directory_name: str) -> str | None:
+    """Return the body of a plain, faultless SKILL.md, given as a whole, or None to hand over."""
+    source = read_plain_skill(data, directory_name, complete=True)
+    if source is None or len(source) > MAX_FRONT_MATTER_BYTES or b"\r" in data:
+        return None
+    return data[len(_HEAD) + len(source) + len(_CLOSE) :].decode().removeprefix("\n")
 
 
 def plain_properties(source: bytes) -> dict[str, str | dict[str, str]] | None:

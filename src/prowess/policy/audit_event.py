@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEvent:
+class AuditEvent(NamedTuple):
     """Something that happened.
 
     `kind` is dotted (`tool.started`, `tool.finished`, `tool.refused`, `skill.loaded` ...). `data` holds JSON values
@@ -21,11 +20,10 @@ class AuditEvent:
     kind: str
     session_id: str | None = None
     call_id: str | None = None
-    data: Mapping[str, object] = field(default_factory=dict)
+    data: Mapping[str, object] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRecord:
+class AuditRecord(NamedTuple):
     """An event in its place.
 
     `sequence` counts from 1; `at` is the time of writing, RFC 3339 in UTC with microseconds; `previous` is the hash

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.canonical_json import canonical_json
@@ -15,11 +15,10 @@ from prowess._internal.canonical_json import canonical_json
 _MAX_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditHead:
+class AuditHead(NamedTuple):
     """`hash` is None where `count` is 0; `size` is the length in bytes of the first `count` records."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # no caller counts what is in a head
     hash: str | None
     size: int
 

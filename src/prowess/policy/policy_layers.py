@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 
-from prowess._internal.places import prowess_home
 from prowess.errors import PolicyError
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile, read_policy_file
-
-ENTERPRISE_FILE = "/etc/prowess/policy.toml"
-FILE_NAME = "policy.toml"
+from prowess.policy.policy_places import ENTERPRISE_FILE, policy_places
 
 
 def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
@@ -21,7 +18,8 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     """
     files: list[PolicyFile] = []
     problems: list[str] = []
-    for path, must_exist in _places(policy_file, enterprise_file):
+    named = [] if policy_file is None else [(policy_file, True)]
+    for path, must_exist in [*((path, False) for path in policy_places(enterprise_file)), *named]:
         if not must_exist and not os.path.lexists(path):
             continue
         try:
@@ -31,8 +29,3 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     if problems:
         raise PolicyError(tuple(problems))
     return Policy(files=tuple(files))
-
-
-def _places(policy_file: str | None, enterprise_file: str) -> list[tuple[str, bool]]:
-    places = [(enterprise_file, False), (os.path.join(prowess_home(), FILE_NAME), False)]
-    return places if policy_file is None else [*places, (policy_file, True)]

@@ -59,7 +59,7 @@ def show(log: str | None, tail: int, *, as_json: bool) -> int:
     path = log or _default_log()
     records = read_tail(path, tail)
     if as_json:
-        document = [None if record is None else asdict(record) for record in records]
+        document = [None if record is None else record._asdict() for record in records]
         output.document({"log": os.path.abspath(path), "records": document})
         return exit_codes.OK
     open_calls = UnfinishedCalls()

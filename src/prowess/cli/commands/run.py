@@ -14,15 +14,9 @@ import click
 from prowess._internal.terminal_text import printable_line
 from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
+from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import (
-    audit_log,
-    open_workspace,
-    policy_option,
-    require_log,
-    workspace_options,
-    writable_home,
-)
+from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.errors import AuditError, UnsafePathError
 from prowess.policy import load_policy

@@ -12,16 +12,10 @@ import click
 from prowess._internal.places import prowess_home
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.http_options import HttpPlace, http_options, http_place
-from prowess.cli.session_options import (
-    audit_log,
-    open_workspace,
-    policy_option,
-    require_log,
-    workspace_options,
-    writable_home,
-)
+from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
 from prowess.errors import AuditError
 from prowess.mcp_server.host_config import HOSTS, snippet
 from prowess.policy import load_policy
