@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Kind = Literal["choice", "selectors", "severities", "patterns"]
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = ("error", "warning", "info", "off")
 SELECTABLE: Mapping[str, str] = MappingProxyType({row.id: row.family for row in RULES.values()})
 """The id and family of every rule that a selector may name."""

@@ -23,7 +23,7 @@ def check_document(skills: Sequence[CheckedSkill]) -> dict[str, object]:
             "infos": tally.infos,
         },
         "diagnostics": [diagnostic_object(found) for skill in skills for found in skill.diagnostics],
-        "skills": [{"path": _unicode(skill.path), "name": skill.name, "valid": skill.valid} for skill in skills],
+        "skills": [{"path": as_unicode(skill.path), "name": skill.name, "valid": skill.valid} for skill in skills],
     }
 
 
@@ -34,13 +34,13 @@ def diagnostic_object(found: Diagnostic) -> dict[str, object]:
         "rule": found.rule,
         "family": found.family,
         "severity": found.severity.value,
-        "message": _unicode(found.message),
-        "path": None if location.path is None else _unicode(location.path),
+        "message": as_unicode(found.message),
+        "path": None if location.path is None else as_unicode(location.path),
         "line": location.line,
         "column": location.column,
         "end_line": location.line if location.end_line is None else location.end_line,
         "end_column": location.column if location.end_column is None else location.end_column,
-        "skill": None if found.skill is None else _unicode(found.skill),
+        "skill": None if found.skill is None else as_unicode(found.skill),
         "detail": found.detail,
         "fix": None if found.fix is None else _fix_object(found.fix),
     }
@@ -63,6 +63,6 @@ def _fix_object(fix: Fix) -> dict[str, object]:
     }
 
 
-def _unicode(text: str) -> str:
+def as_unicode(text: str) -> str:
     r"""JSON is Unicode; the odd bytes of a file name that is not stand as `\xNN`, as they do on a terminal."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if not text.isascii() else text

@@ -75,7 +75,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument) -> Iterator[str]:
     margin = len(str(location.line))
     before, marked = printable_line(shown[:start]), printable_line(shown[start:end])
     mark = " " * _columns(before) + "^" * max(_columns(marked), 1)
-    title = "" if found.fix is None else f" {found.fix.title}"
+    title = "" if found.fix is None else f" {printable_line(found.fix.title)}"
     yield f"  {location.line} | {printable_line(shown)}"
     yield f"  {' ' * margin} | {mark}{title}"
 

@@ -12,15 +12,17 @@ import click
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.configuration_options import configuration_options, open_configuration
+from prowess.cli.skill_sets import is_folder_of_skills, with_composition
 from prowess.config.settings import FORMATS
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import document_at, locate
 from prowess.format.skill import frontmatter_of
 from prowess.format.skill_directories import find_skill_directories
-from prowess.format.validation import raw_findings
+from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.report import CheckedSkill, Tally
+from prowess.report.forms import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +72,9 @@ def command(
     form = "json" if as_json else form
     configuration = open_configuration(quiet=quiet, format=() if form is None else (form,), **options)
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
-    skills, excluded = [], 0
+    skills: list[CheckedSkill] = []
+    judgements: list[Judgement] = []
+    excluded = 0
     for target in _targets(paths or (".",), stdin_path):
         document = target.document
         judgement = configuration.judgement(document.directory)
@@ -80,10 +84,13 @@ def command(
         if fixing is not None:
             document = fixing.fix(document, target.data, partial(_findings, judgement=judgement), within=target.named)
         skills.append(_checked(document, judgement))
+        judgements.append(judgement)
+    skills = with_composition(skills, judgements, whole=not excluded and any(map(is_folder_of_skills, paths or (".",))))
     if excluded and not quiet:
         output.note(f"{excluded} {'skill is' if excluded == 1 else 'skills are'} excluded: {_where(configuration)}")
     if not diff:
-        _report(str(configuration.value("format").value), skills, quiet=quiet)
+        name = str(configuration.value("format").value)
+        output.raw(render(name, skills, style=output.styled, summary=not quiet))
     failed = Tally.of(skills).errors > 0
     if fixing is not None:
         failed = failed or fixing.left_alone > 0 or (diff and fixing.files > 0)
@@ -157,7 +164,7 @@ def _from_standard_input(stdin_path: str | None) -> _Target:
 def _findings(document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
     findings = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
     if not judgement.profile.reference_wording:  # the reference tool's order is its own
-        findings.sort(key=lambda found: (found.location.line, found.location.column))
+        findings.sort(key=place_in_report)
     return tuple(judgement.judge(findings))
 
 
@@ -170,23 +177,3 @@ def _checked(document: SkillDocument, judgement: Judgement) -> CheckedSkill:
         document=document,
         diagnostics=_findings(document, judgement=judgement),
     )
-
-
-def _report(form: str, skills: list[CheckedSkill], *, quiet: bool) -> None:
-    if form == "json":
-        # Imported here, not at the top: one form needs it.
-        from prowess.report.json_report import check_document
-
-        output.document(check_document(skills))
-    else:
-        _print(skills, quiet=quiet)
-
-
-def _print(skills: list[CheckedSkill], *, quiet: bool) -> None:
-    # Imported here, not at the top: one form needs it.
-    from prowess.report.text import check_lines, summary_line
-
-    lines = list(check_lines(skills, output.styled))
-    if not quiet:
-        lines.append(summary_line(skills))
-    output.raw("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,45 @@
+"""Each form of a report by its name; `prowess.config.settings.FORMATS` lists the names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from prowess._internal.printable_json import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from prowess.report.checked import CheckedSkill
+
+    Style = Callable[[str, str], str]
+
+# Module and function; one form is needed in a run, so the others are not imported.
+_DOCUMENTS = {"json": ("json_report", "check_document"), "sarif": ("sarif", "sarif_document")}
+_LINES = {"github": ("github", "github_lines"), "junit": ("junit", "junit_lines")}
+
+
+def render(form: str, skills: Sequence[CheckedSkill], *, style: Style | None = None, summary: bool = True) -> str:
+    """Return the whole report, safe to be printed; `style` and `summary` are about the text for people.
+
+    Raises:
+        KeyError: there is no such form.
+    """
+    if form == "text":
+        # Imported here, not at the top: as above.
+        from prowess.report.text import check_lines, summary_line
+
+        lines = list(check_lines(skills) if style is None else check_lines(skills, style))
+        return _joined([*lines, summary_line(skills)] if summary else lines)
+    if form in _DOCUMENTS:
+        return f"{json_text(_made(*_DOCUMENTS[form], skills), indent=2)}\n"
+    lines_of: Iterable[str] = _made(*_LINES[form], skills)  # type: ignore[assignment]  # what the table says
+    return _joined(lines_of)
+
+
+def _made(module: str, function: str, skills: Sequence[CheckedSkill]) -> object:
+    return getattr(import_module(f"prowess.report.{module}"), function)(skills)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
