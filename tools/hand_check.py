@@ -4,7 +4,7 @@
     python -m tools.hand_check FOLDER record VERDICTS VERDICTS
     python -m tools.hand_check FOLDER count
 
-`draw` runs `prowess check` over the public skills in FOLDER, made by `python -m tools.public_skills build FOLDER`, draws
+`draw` runs `prowess check` over the skills that `python -m tools.public_skills build FOLDER` put into FOLDER, draws
 from its errors and warnings, and writes two files: tests/compat/hand-check.json, which holds for each finding an id,
 its place and its message, and PAGE, which shows each with what stands around it. A reader judges with PAGE and FOLDER
 alone and writes a JSON object: id -> {"verdict": "true" | "false", "why": "..."}. True is: the skill has this fault, at
