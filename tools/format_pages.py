@@ -3,6 +3,7 @@
 docs/schemas/*.schema.json    the settings, and the frontmatter of each profile
 docs/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
 docs/configuration.md         the same
+docs/rules/*.md               a page for each rule, and their list
 
 python tools/format_pages.py           write them
 python tools/format_pages.py --check   exit 1 where one on disk differs
@@ -23,11 +24,13 @@ from prowess.format.divergences import divergence_table
 from prowess.format.frontmatter_schema import frontmatter_schema
 from prowess.format.profiles import PROFILES
 from prowess.format.rule_table import RULES
+from prowess.lint.rule_page import rule_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from prowess.diagnostics import Severity
+    from prowess.lint.rule_page import RulePage
 
 DOCS = Path(__file__).parents[1] / "docs"
 _NONE = "\N{EN DASH}"
@@ -40,8 +43,19 @@ def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
     schemas |= {f"frontmatter.{name}": frontmatter_schema(profile) for name, profile in PROFILES.items()}
     for name, schema in schemas.items():
         yield docs / "schemas" / f"{name}.schema.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    pages = list(rule_pages())
+    for page in pages:
+        yield docs / "rules" / f"{page.id}.md", page.markdown()
+    yield docs / "rules" / "index.md", _list_of(pages)
     for name in ("profiles.md", "configuration.md"):
         yield docs / name, _filled((docs / name).read_text(encoding="utf-8"))
+
+
+def _list_of(pages: list[RulePage]) -> str:
+    rows = ((f"[`{page.id}`]({page.id}.md)", page.summary, page.family, page.fix or _NONE) for page in pages)
+    table = "\n".join(_table(("rule", "what it asks", "family", "fix"), rows))
+    intro = "`prowess rule ID` prints the same pages. How bad each is: [profiles](../profiles.md#rules)."
+    return f"# Rules\n\n{intro}\n\n{table}\n"
 
 
 def _filled(page: str) -> str:
@@ -107,10 +121,14 @@ def main(arguments: list[str]) -> int:
     stale = [
         (path, text) for path, text in generated() if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
+    wanted = {path for path, _ in generated()}
+    gone = [path for path in (DOCS / "rules").glob("*.md") if path not in wanted]
     if "--check" in arguments:
-        for path, _ in stale:
+        for path in (*(path for path, _ in stale), *gone):
             sys.stderr.write(f"{path} is stale: run make docs\n")
-        return 1 if stale else 0
+        return 1 if stale or gone else 0
+    for path in gone:
+        path.unlink()
     for path, text in stale:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

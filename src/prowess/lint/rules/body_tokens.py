@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.diagnostics import Diagnostic
+    from prowess.format.tokens import Method
     from prowess.lint.subject import LintSubject
 
 
@@ -42,7 +43,7 @@ class BodyTokens:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding where the body begins."""
-        method = "characters" if subject.profile.name == "boxxy" else "pieces"
+        method: Method = "characters" if subject.profile.name == "boxxy" else "pieces"
         if (count := tokens_above(subject.body, MAX_BODY_TOKENS, method)) is not None:
             message = (
                 f"the body has {count}, at most {MAX_BODY_TOKENS} are advised; move guides into references/ and code"

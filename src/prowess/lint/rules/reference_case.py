@@ -39,6 +39,7 @@ class ReferenceCase:
         family="lint",
         severity=Severity.WARNING,
         summary="A linked file is spelled as it is on disk.",
+        fixes="writes the name as the disk has it",
     )
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:

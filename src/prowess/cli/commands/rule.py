@@ -1,0 +1,57 @@
+"""`prowess rule`: what a rule does, why it matters, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess.cli import exit_codes, output
+from prowess.errors import InvalidArgumentsError
+from prowess.lint.rule_page import rule_page, rule_pages
+
+if TYPE_CHECKING:
+    from prowess.lint.rule_page import RulePage
+
+
+@click.command("rule")
+@click.argument("rule", required=False, metavar="[ID]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(rule: str | None, *, as_json: bool) -> int:
+    """Explain one rule, or list all of them.
+
+    The same pages are in docs/rules. How bad a finding is depends on the profile: `prowess config show`.
+
+    Example: prowess rule reference.missing
+    """
+    if rule is None:
+        pages = list(rule_pages())
+        if as_json:
+            output.document([_document(page) for page in pages])
+            return exit_codes.OK
+        width = max(len(page.id) for page in pages)
+        for page in pages:
+            output.line(f"{page.id:<{width}}  {page.summary}")
+        return exit_codes.OK
+    try:
+        page = rule_page(rule)
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(str(fault)) from None
+    if as_json:
+        output.document(_document(page))
+    else:
+        output.raw(page.markdown())
+    return exit_codes.OK
+
+
+def _document(page: RulePage) -> dict[str, object]:
+    return {
+        "rule": page.id,
+        "family": page.family,
+        "summary": page.summary,
+        **page.page._asdict(),
+        "severities": dict(page.severities),
+        "fix": page.fix,
+        "since": page.since,
+        "source": page.source,
+    }

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prowess.cli.dispatch import run
+from prowess.format import PROFILES, RULES
+from prowess.lint.rule_page import rule_page, rule_pages
+
+
+@pytest.mark.proves("format.rules.documented")
+def test_every_rule_has_a_page_with_all_its_sections() -> None:
+    pages = list(rule_pages())
+    assert [page.id for page in pages] == list(RULES)
+    for page in pages:
+        assert all(len(section) > 3 for section in page.page)
+        assert list(page.severities) == list(PROFILES)
+        assert page.source
+        assert page.since
+        text = page.markdown()
+        for section in ("What it does", "Why it matters", "Example", "Instead", "Severity"):
+            assert f"\n## {section}\n\n" in text
+        assert f"spec {page.severities['spec'] or 'off'}" in text
+        assert "\nFix: " in text
+
+
+def test_the_page_of_a_rule_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["rule", "reference.case"]) == 0
+    printed = capfd.readouterr().out
+    assert printed.startswith("# reference.case\n\nA linked file is spelled as it is on disk.\n\n## What it does\n\n")
+    assert "Fix: writes the name as the disk has it." in printed
+
+
+def test_as_json_the_sections_are_keys(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["rule", "name.format", "--json"]) == 0
+    page = json.loads(capfd.readouterr().out)
+    assert page["rule"] == "name.format"
+    assert page["severities"]["lenient"] == "warning"
+    assert page["instead"] == "`name: pdf-tables`"
+
+
+def test_without_an_id_all_rules_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["rule"]) == 0
+    assert [line.split()[0] for line in capfd.readouterr().out.splitlines()] == list(RULES)
+    assert run(["rule", "--json"]) == 0
+    assert [page["rule"] for page in json.loads(capfd.readouterr().out)] == list(RULES)
+
+
+@pytest.mark.parametrize(
+    ("slip", "says"),
+    [
+        ("reference.mising", "did you mean reference.missing?"),
+        ("NAME.FORMAT", "did you mean name.format?"),
+        ("\x1b[31m", "`prowess rule` lists them"),
+    ],
+)
+def test_a_slip_is_answered_with_the_nearest_rule(slip: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["rule", slip]) == 2
+    told = capfd.readouterr().err
+    assert says in told
+    assert "\x1b[31m" not in told
+
+
+def test_a_page_names_its_fix_and_source() -> None:
+    assert rule_page("encoding.bom").fix == "removes it"
+    assert rule_page("body.tokens").fix is None
+    assert rule_page("hooks.event").source.startswith("agent skills platform")
