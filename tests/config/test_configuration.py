@@ -53,6 +53,7 @@ def test_a_flag_beats_the_environment_beats_the_project_beats_the_user_beats_the
         "ignore": (("name",), f"{project}/prowess.toml:3"),
         "severity": ((), "default"),
         "exclude": ((), "default"),
+        "suppressions": ("trusted", "default"),
         "format": ("json", f"{project.parent}/home/config.toml:2"),
     }
 

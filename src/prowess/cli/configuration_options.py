@@ -53,6 +53,7 @@ _OPTIONS = (
     ),
     click.option("--severity", multiple=True, metavar="RULES=LEVEL", help="How bad: error, warning, info or off."),
     click.option("--exclude", multiple=True, metavar="GLOBS", help="Pass over the skills at these paths."),
+    click.option("--suppressions", multiple=True, metavar="WHEN", help="Heed comments in skills: trusted, on or off."),
     click.option("--config", "config_file", metavar="FILE", help="Read FILE in place of the project's prowess.toml."),
     click.option("--isolated", is_flag=True, help="Read no file of settings."),
 )

@@ -46,6 +46,15 @@ _ROWS = (
     Setting("ignore", "selectors", "PROWESS_IGNORE", "--ignore", (), "these rules do not run"),
     Setting("severity", "severities", "PROWESS_SEVERITY", "--severity", (), "how bad a finding is"),
     Setting("exclude", "patterns", "PROWESS_EXCLUDE", "--exclude", (), "skills that are passed over", by_path=False),
+    Setting(
+        "suppressions",
+        "choice",
+        "PROWESS_SUPPRESSIONS",
+        "--suppressions",
+        "trusted",
+        "whether comments in a skill count",
+        ("trusted", "on", "off"),
+    ),
     Setting("format", "choice", "PROWESS_FORMAT", "--format", "text", "the form of the report", FORMATS, by_path=False),
 )
 

@@ -95,6 +95,11 @@ def selector_fault(selector: str, known: Mapping[str, str]) -> str | None:
     return _unknown(selector, tuple(known), families)
 
 
+def names_rule(selector: str, rule: str, family: str) -> bool:
+    """Whether a selector is the family of a rule, the beginning of its id, or its id."""
+    return _exactness((selector,), rule, family) > 0
+
+
 def _begins(rule: str, selector: str) -> bool:
     return rule == selector or rule.startswith(f"{selector}.")
 

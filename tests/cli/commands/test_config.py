@@ -121,18 +121,19 @@ def test_show_says_where_each_value_was_set(project: Path, said: Said, monkeypat
     code, out, _ = said("config", "show", "--preset", "strict")
     assert code == 0
     assert out.splitlines() == [
-        "profile   spec                 default",
-        "preset    strict               --preset",
-        "select    as the profile says  default",
-        "ignore    name.ascii           PROWESS_IGNORE",
-        "severity  name.ascii = error   prowess.toml:3",
-        "exclude   fixtures             prowess.toml:1",
-        "format    text                 default",
+        "profile       spec                 default",
+        "preset        strict               --preset",
+        "select        as the profile says  default",
+        "ignore        name.ascii           PROWESS_IGNORE",
+        "severity      name.ascii = error   prowess.toml:3",
+        "exclude       fixtures             prowess.toml:1",
+        "suppressions  trusted              default",
+        "format        text                 default",
         "prowess.toml:4 for vendor/**: ignore lint",
         "this project is not trusted: its file cannot lower findings of the family security (`prowess trust`)",
     ]
     lines = said("config", "show", "vendor/b")[1].splitlines()
-    assert "ignore    name.ascii           PROWESS_IGNORE" in lines
+    assert "ignore        name.ascii           PROWESS_IGNORE" in lines
     assert "fixtures/c is excluded" in said("config", "show", "fixtures/c")[1].splitlines()
     assert str(project) not in out
 

@@ -12,14 +12,14 @@ import click
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.configuration_options import configuration_options, open_configuration
-from prowess.cli.skill_sets import is_folder_of_skills, with_composition
+from prowess.cli.silencing import Silencing
 from prowess.config.settings import FORMATS
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import document_at, locate
 from prowess.format.skill import frontmatter_of
 from prowess.format.skill_directories import find_skill_directories
-from prowess.format.validation import place_in_report, raw_findings
+from prowess.format.validation import raw_findings
 from prowess.lint import lint_findings
 from prowess.report import CheckedSkill, Tally
 from prowess.report.forms import render
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from prowess.cli.fixing import Fixing
     from prowess.config import Configuration
+    from prowess.config.baseline import Baseline
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
     from prowess.rule_engine import Judgement
@@ -44,6 +45,8 @@ _STANDARD_INPUT = "-"
 @click.option("--fix", "fix", is_flag=True, help="Apply the safe fixes to the files.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change the meaning.")
 @click.option("--diff", is_flag=True, help="Show what would be fixed; write nothing.")
+@click.option("--baseline", metavar="FILE", help="Report only what FILE does not know yet.")
+@click.option("--write-baseline", is_flag=True, help="Write what is found to the file of --baseline.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
@@ -55,6 +58,8 @@ def command(
     fix: bool,
     unsafe_fixes: bool,
     diff: bool,
+    baseline: str | None,
+    write_baseline: bool,
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
@@ -72,9 +77,9 @@ def command(
     form = "json" if as_json else form
     configuration = open_configuration(quiet=quiet, format=() if form is None else (form,), **options)
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
-    skills: list[CheckedSkill] = []
-    judgements: list[Judgement] = []
-    excluded = 0
+    known = _baseline(baseline, write=write_baseline, diff=diff)
+    silencing = Silencing(configuration, None if write_baseline else known)
+    skills, everything, excluded = [], [], 0
     for target in _targets(paths or (".",), stdin_path):
         document = target.document
         judgement = configuration.judgement(document.directory)
@@ -82,12 +87,22 @@ def command(
             excluded += 1
             continue
         if fixing is not None:
-            document = fixing.fix(document, target.data, partial(_findings, judgement=judgement), within=target.named)
-        skills.append(_checked(document, judgement))
-        judgements.append(judgement)
-    skills = with_composition(skills, judgements, whole=not excluded and any(map(is_folder_of_skills, paths or (".",))))
+            new = partial(_new, judgement=judgement, silencing=silencing)
+            document = fixing.fix(document, target.data, new, within=target.named)
+        found = _findings(document, judgement, silencing)
+        everything.append((document, found))
+        skills.append(_checked(document, silencing.by_baseline(document, found)))
     if excluded and not quiet:
         output.note(f"{excluded} {'skill is' if excluded == 1 else 'skills are'} excluded: {_where(configuration)}")
+    if silencing.not_honoured and not quiet:
+        output.note(_not_honoured(silencing.not_honoured))
+    if known is not None and write_baseline:
+        number = known.write(everything)
+        if not quiet:
+            output.note(printable_line(f"{known.path} knows {number} {'finding' if number == 1 else 'findings'} now"))
+        return exit_codes.OK
+    if known is not None and not quiet and (gone := known.gone(everything)):
+        output.note(f"{gone} of the baseline {'is' if gone == 1 else 'are'} gone; --write-baseline forgets them")
     if not diff:
         name = str(configuration.value("format").value)
         output.raw(render(name, skills, style=output.styled, summary=not quiet))
@@ -97,6 +112,24 @@ def command(
         if not quiet:
             output.note(fixing.summary())
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
+
+
+def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
+    if path is None:
+        if write:
+            raise click.UsageError("--write-baseline needs --baseline FILE")
+        return None
+    if write and diff:
+        raise click.UsageError("--diff writes nothing, so leave --write-baseline out")
+    # Imported here, not at the top: most checks have no baseline.
+    from prowess.config.baseline import Baseline
+
+    return Baseline.at(path) if write else Baseline.read(path)
+
+
+def _not_honoured(number: int) -> str:
+    what = "a finding" if number == 1 else f"{number} findings"
+    return f"comments in skills ask to silence {what}, in vain: trust the project or say --suppressions on"
 
 
 def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form: str | None) -> Fixing | None:
@@ -161,19 +194,24 @@ def _from_standard_input(stdin_path: str | None) -> _Target:
     return _Target(parse_source(data, path=stdin_path or "<stdin>", directory=directory), data, _STANDARD_INPUT)
 
 
-def _findings(document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
+def _findings(document: SkillDocument, judgement: Judgement, silencing: Silencing) -> tuple[Diagnostic, ...]:
     findings = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
-    if not judgement.profile.reference_wording:  # the reference tool's order is its own
-        findings.sort(key=place_in_report)
-    return tuple(judgement.judge(findings))
+    silenced = silencing.by_comments(document, judgement, judgement.judge(findings))
+    if judgement.profile.reference_wording:  # the reference tool's order is its own
+        return silenced
+    return tuple(sorted(silenced, key=lambda found: (found.location.line, found.location.column)))
 
 
-def _checked(document: SkillDocument, judgement: Judgement) -> CheckedSkill:
+def _new(document: SkillDocument, *, judgement: Judgement, silencing: Silencing) -> tuple[Diagnostic, ...]:
+    return silencing.by_baseline(document, _findings(document, judgement, silencing))
+
+
+def _checked(document: SkillDocument, findings: tuple[Diagnostic, ...]) -> CheckedSkill:
     path = document.path or ""
     known = document.complete and document.text_of("name") is not None
     return CheckedSkill(
         path=os.path.dirname(path) or ".",
         name=frontmatter_of(document).name if known else document.directory_name,
         document=document,
-        diagnostics=_findings(document, judgement=judgement),
+        diagnostics=findings,
     )

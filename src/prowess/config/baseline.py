@@ -1,0 +1,121 @@
+"""A baseline: the findings that were there when a project began to check, so that only new ones are reported.
+
+The file holds, for each skill and kind of finding, how many there were. Kinds are `prowess.report.fingerprint`s, which
+survive moved lines, and skills are named as seen from the directory of the file, so that it means the same from
+everywhere. It is named on the command line, and never lies inside a skill: no skill decides how it is judged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prowess._internal.atomic_write import write_atomically
+from prowess._internal.printable_json import json_text
+from prowess.config.places import skill_around
+from prowess.errors import ConfigurationError
+from prowess.report.fingerprint import fingerprint
+from prowess.report.json_report import as_unicode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+
+VERSION = 1
+_MAX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(slots=True, kw_only=True)
+class Baseline:
+    """What is known already: how many findings of each skill and kind. `path` is absolute."""
+
+    path: str
+    known: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @classmethod
+    def at(cls, path: str) -> Baseline:
+        """Return an empty baseline for the file at `path`.
+
+        Raises:
+            ConfigurationError: the file lies inside a skill.
+        """
+        skill = skill_around(path)
+        if skill is not None:
+            raise ConfigurationError((f"{path}: lies inside the skill {skill}; keep the baseline outside of skills",))
+        return cls(path=os.path.abspath(path))
+
+    @classmethod
+    def read(cls, path: str) -> Baseline:
+        """Return the baseline that the file at `path` holds.
+
+        Raises:
+            ConfigurationError: there is none, it is no baseline, or it lies inside a skill.
+        """
+        baseline = cls.at(path)
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_BYTES + 1)
+        except FileNotFoundError as fault:
+            message = f"{path}: there is no such baseline; write one with --write-baseline"
+            raise ConfigurationError((message,)) from fault
+        except OSError as fault:
+            raise ConfigurationError((f"{path}: cannot be read: {fault.strerror}",)) from fault
+        try:
+            document = json.loads(data if len(data) <= _MAX_BYTES else b"")
+            if document["version"] != VERSION:
+                raise ConfigurationError((f"{path}: is a baseline of another version; write it anew",))
+            for skill, kinds in document["skills"].items():
+                for kind, entry in kinds.items():
+                    baseline.known[skill, kind] = int(entry["count"])
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
+            raise ConfigurationError((f"{path}: is no baseline; write it anew with --write-baseline",)) from fault
+        return baseline
+
+    def new(self, document: SkillDocument, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return the findings on one skill beyond those known; the first ones in order count as known."""
+        left = Counter(self.known)
+        kept = []
+        for found in findings:
+            key = (self._skill(document), fingerprint(found, document))
+            left[key] -= 1
+            if left[key] < 0:
+                kept.append(found)
+        return tuple(kept)
+
+    def gone(self, checked: Iterable[tuple[SkillDocument, Sequence[Diagnostic]]]) -> int:
+        """Return how many known findings of the skills `checked`, with all their findings, are not there any more."""
+        left: Counter[tuple[str, str]] = Counter()
+        for document, findings in checked:
+            skill = self._skill(document)
+            left += Counter({key: count for key, count in self.known.items() if key[0] == skill})
+            left -= Counter((skill, fingerprint(found, document)) for found in findings)
+        return left.total()
+
+    def write(self, checked: Iterable[tuple[SkillDocument, Sequence[Diagnostic]]]) -> int:
+        """Write what was found on the skills `checked` in place of the file; return the number of findings.
+
+        Raises:
+            OSError: the old file is still there.
+        """
+        skills: dict[str, dict[str, dict[str, object]]] = {}
+        number = 0
+        for document, findings in checked:
+            kinds = skills.setdefault(self._skill(document), {})
+            for found in findings:
+                number += 1
+                entry = kinds.setdefault(fingerprint(found, document), {"rule": found.rule, "count": 0})
+                entry["count"] = int(str(entry["count"])) + 1
+        known = {skill: dict(sorted(kinds.items())) for skill, kinds in sorted(skills.items()) if kinds}
+        text = json_text({"version": VERSION, "skills": known}, indent=2)
+        write_atomically(self.path, f"{text}\n".encode(), 0o644)
+        return number
+
+    def _skill(self, document: SkillDocument) -> str:
+        if document.directory is None:
+            return document.path or ""
+        return as_unicode(os.path.relpath(document.directory, os.path.dirname(self.path)).replace(os.sep, "/"))
