@@ -58,6 +58,14 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.SkillNotActiveError(None),
         "no skill is loaded; call skills.load with the name of one first",
     ),
+    (
+        errors.SkillConflictError("a", "b"),
+        "skills 'a' and 'b' cannot be active at once: 'a' names the other as a conflict",
+    ),
+    (
+        errors.RequiredToolError("a", "Bash", "there is none"),
+        "skill 'a' cannot be loaded, because it requires 'Bash': there is none",
+    ),
     (errors.SessionNotFoundError("s1"), "session 's1' does not exist or has expired; open a new one"),
     (errors.ToolNotFoundError("skills.laod", ("skills.load",)), "no tool is called 'skills.laod'; did you mean"),
     (errors.ResourceNotFoundError("pdf", "x.md", ("a.md", "b.md")), "skill 'pdf' has no file 'x.md'; did you mean 'a"),

@@ -7,6 +7,8 @@
     ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       not what its server says it is
     ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     absent: stop asking
     ├── SkillNotActiveError(LookupError)   .name                  skill_not_active    load it first
+    ├── SkillConflictError                 .name .other           skill_conflict      one of two excludes the other
+    ├── RequiredToolError(LookupError)     .skill .tool .reason   tool_not_found      a skill needs it, nobody has it
     ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, evicted or never there
     ├── ToolNotFoundError(LookupError)     .name .suggestions     tool_not_found
     ├── ResourceNotFoundError(LookupError) .skill .path           resource_not_found
@@ -138,6 +140,33 @@ class SkillNotActiveError(SkillError, LookupError):
         if self.name is None:
             return "no skill is loaded; call skills.load with the name of one first"
         return f"skill {self.name!r} is not loaded; call skills.load with names [{self.name!r}] first"
+
+
+class SkillConflictError(SkillError):
+    """Two skills may not be active at once: the manifest of `name` says that it conflicts with `other`."""
+
+    code = "skill_conflict"
+
+    def __init__(self, name: str, other: str) -> None:
+        super().__init__(name, other)
+        self.name, self.other = name, other
+
+    def __str__(self) -> str:
+        both = f"skills {self.name!r} and {self.other!r} cannot be active at once"
+        return f"{both}: {self.name!r} names the other as a conflict; load one of them without the other"
+
+
+class RequiredToolError(SkillError, LookupError):
+    """A skill requires a tool that is not there, or not in the version it needs; `reason` says which of both."""
+
+    code = "tool_not_found"
+
+    def __init__(self, skill: str, tool: str, reason: str) -> None:
+        super().__init__(skill, tool, reason)
+        self.skill, self.tool, self.reason = skill, tool, reason
+
+    def __str__(self) -> str:
+        return f"skill {self.skill!r} cannot be loaded, because it requires {self.tool!r}: {self.reason}"
 
 
 class SessionNotFoundError(SkillError, LookupError):

@@ -115,8 +115,8 @@ def test_a_damaged_state_is_a_store_error(text: str) -> None:
 
 
 def test_a_state_of_a_newer_version_is_not_guessed_at() -> None:
-    with pytest.raises(StoreError, match="schema 3"):
-        from_json(json.dumps({"schema": 3, "active": []}))
+    with pytest.raises(StoreError, match="schema 4"):
+        from_json(json.dumps({"schema": 4, "active": []}))
 
 
 def test_a_state_of_the_first_version_has_no_arguments_and_no_stack() -> None:

@@ -87,6 +87,7 @@ class Agent:
         if skills_dir is not None:
             tools = (*tools, CreateSkillTool(skills_dir, catalog, options.get("approver") or NoApprover()))
         self._options["extra_tools"] = tools
+        self._options.setdefault("host_tools", ())  # a model of ours has no other tools than those of its session
         self._options["agent_types"] = tuple(options.get("agent_types", ()))
 
     async def run(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:

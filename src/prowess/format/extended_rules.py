@@ -27,14 +27,14 @@ def extended_findings(document: SkillDocument, *, repairs: bool) -> list[Diagnos
     properties = document.mapping()
     read = extended_fields(properties)
     faults = [fault for fault in read.faults if fault.path[0] in fields]
-    findings = [finding(fault.rule, fault.message, _place(fields[str(fault.path[0])], fault)) for fault in faults]
+    findings = [finding(fault.rule, fault.message, place_of(fields[str(fault.path[0])], fault)) for fault in faults]
     if "agent" in fields and read.agent is not None and read.context != "fork":
         message = "agent is obeyed only with context: fork; nothing chooses an agent here"
         findings.append(finding("agent.needsFork", message, fields["agent"].location))
     return findings[:MAX_FAULTS]
 
 
-def _place(field: Field, fault: FieldFault) -> Location:
+def place_of(field: Field, fault: FieldFault) -> Location:
     """Walk the tree along the path of the fault; the innermost node that is still found counts."""
     key, node = field.key_node, field.value
     for part in fault.path[1:]:

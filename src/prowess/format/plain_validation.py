@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess.format.body_rules import body_lines
-from prowess.format.limits import FIELDS, MAX_BODY_LINES, MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
+from prowess.format.limits import FIELDS, MANIFEST_FILE, MAX_BODY_LINES, MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 from prowess.format.plain_front_matter import read_plain_skill
 from prowess.format.reading import document_at, locate
 from prowess.format.references import stays_inside
@@ -41,6 +41,8 @@ def _is_plainly_valid(located: Located, profile: Profile, *, references: bool) -
     if profile.reference_wording or profile.metadata_scalars == "written as text":
         return False
     if not profile.known_fields.issuperset(FIELDS):
+        return False
+    if os.path.lexists(os.path.join(located.directory, MANIFEST_FILE)):
         return False
     source = read_plain_skill(data, os.path.basename(located.directory), complete=True)
     if source is None or len(source) > MAX_FRONT_MATTER_BYTES:

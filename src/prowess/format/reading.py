@@ -58,6 +58,7 @@ def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, 
     """
     # Imported here, not at the top: listing needs no digests.
     from prowess._internal.tree_digest import read_tree
+    from prowess.format.sidecar_reading import sidecar_of
 
     directory = document.directory or working_directory()
     try:
@@ -71,6 +72,7 @@ def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, 
         root_dir=directory,
         location=os.path.join(directory, os.path.basename(document.path or FILE_NAMES[0])),
         manifest=manifest,
+        sidecar=sidecar_of(directory, manifest),
         diagnostics=diagnostics,
     )
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from prowess.format.allowed_tools import ToolToken
     from prowess.format.document import Field, SkillDocument
     from prowess.format.extended_fields import ExtendedFields
+    from prowess.format.sidecar import Sidecar
 
 ResourceKind = Literal["script", "reference", "asset", "other"]
 _KINDS: dict[str, ResourceKind] = {"scripts": "script", "references": "reference", "assets": "asset"}
@@ -93,7 +94,8 @@ class Resource:
 class Skill:
     """A skill as a profile loaded it; made by `read_skill`.
 
-    `location` is the absolute path of its SKILL.md, `root_dir` of its directory. `diagnostics` are what the profile
+    `location` is the absolute path of its SKILL.md, `root_dir` of its directory. `manifest` has the hashes of its
+    files, `sidecar` what its `skill.manifest.yaml` says, empty where there is none. `diagnostics` are what the profile
     found without refusing it.
     """
 
@@ -102,6 +104,7 @@ class Skill:
     root_dir: str
     location: str
     manifest: TreeManifest
+    sidecar: Sidecar
     diagnostics: tuple[Diagnostic, ...]
 
     @property

@@ -6,19 +6,18 @@ profile's column of the table.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidSkillError
 from prowess.format.body_rules import body_findings
 from prowess.format.field_rules import field_findings
-from prowess.format.limits import EXTENDED_FIELDS
+from prowess.format.limits import EXTENDED_FIELDS, MANIFEST_FILE
 from prowess.format.profiles import profile_named
 from prowess.format.skill import Skill
 
 if TYPE_CHECKING:
-    import os
-
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
@@ -82,6 +81,8 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
 
         findings += extended_findings(document, repairs=profile.repairs)
     findings += body_findings(document)
+    if not profile.reference_wording:
+        findings += sidecar_faults(document)
     if references and document.body:
         # Imported here, not at the top: it brings the Markdown parser.
         from prowess.format.reference_rules import reference_findings
@@ -94,7 +95,7 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
         silent = [found for found in findings if profile.severities.get(found.rule) is None]
         return [*reference_faults(document, document.directory_name), *silent]
     skill = document.directory_name
-    return sorted((_of_skill(found, skill) for found in findings), key=_place)
+    return sorted((_of_skill(found, skill) for found in findings), key=place_in_report)
 
 
 def judge(found: Diagnostic, profile: Profile) -> Diagnostic | None:
@@ -107,6 +108,16 @@ def judge(found: Diagnostic, profile: Profile) -> Diagnostic | None:
     return found.with_severity(severity)
 
 
+def sidecar_faults(document: SkillDocument) -> tuple[Diagnostic, ...]:
+    """Return what is wrong with the manifest beside the document; it is read only where there is one."""
+    if document.directory is None or not os.path.lexists(os.path.join(document.directory, MANIFEST_FILE)):
+        return ()
+    # Imported here, not at the top: few skills have the file.
+    from prowess.format.sidecar_reading import read_sidecar
+
+    return read_sidecar(document.directory, shown_as=os.path.dirname(document.path or "") or None).faults
+
+
 def _of_skill(found: Diagnostic, skill: str | None) -> Diagnostic:
     if found.skill is not None or skill is None:
         return found
@@ -116,5 +127,7 @@ def _of_skill(found: Diagnostic, skill: str | None) -> Diagnostic:
     return replace(found, skill=skill)
 
 
-def _place(found: Diagnostic) -> tuple[int, int]:
-    return found.location.line, found.location.column
+def place_in_report(found: Diagnostic) -> tuple[bool, int, int]:
+    """Return what findings on one skill are sorted by."""
+    beside = (found.location.path or "").endswith(MANIFEST_FILE)  # a file of its own, told of last
+    return beside, found.location.line, found.location.column

@@ -62,7 +62,7 @@ class Activator:
 
         Raises:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
-            HookFailedError: nothing has changed.
+            SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
         context = self._context
         async with context.loading:
@@ -161,12 +161,15 @@ class Activator:
     ) -> Activation:
         context = self._context
         fresh = [snapshot for snapshot in taken if not _is_repeated(before, snapshot.skill)]
+        notices = context.tools.require(fresh)
+        step(
+            before, [snapshot.skill for snapshot in taken]
+        )  # what may not stand side by side is refused before any hook
         for snapshot in fresh:
             require_runnable(snapshot.skill, snapshot.manifest, context)
         for snapshot in fresh:
             await context.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
-        notices: list[Notice] = []
         ready: list[Snapshot] = []
         for snapshot in taken:
             if "!`" not in snapshot.body or snapshot not in fresh:

@@ -18,6 +18,7 @@ from prowess.policy.approval import ApprovalMemory
 from prowess.policy.restriction import Mode as RestrictionMode
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation_stack import MAX_DEPTH
+from prowess.runtime.composing import KnownTools
 from prowess.runtime.event import SkillLoaded
 from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
@@ -77,6 +78,7 @@ class SessionContext:
     inherited: tuple[Restriction, ...] = ()
     approvals: ApprovalMemory = field(default_factory=ApprovalMemory)
     rendering: Rendering = field(default_factory=Rendering)
+    tools: KnownTools = field(default_factory=KnownTools)
     loading: anyio.Lock = field(default_factory=partial(anyio.Lock, fast_acquire=True))  # the door yields already
 
     async def choose(self, name: str | None) -> ActiveSkill:
@@ -142,13 +144,16 @@ class SessionContext:
         """Take an edited live skill as it is now; it keeps its place.
 
         Raises:
-            DigestChangedError: what it says now has hooks to pass first, or may no longer be active by itself.
+            DigestChangedError: what it says now has hooks to pass or tools to find first, or may no longer be active by
+                itself.
+            SkillConflictError: it excludes now what is active.
         """
         async with self.loading:
             taken = await to_thread.run_sync(self.snapshots.take, skill.name, skill.location)
             fresh = replace(taken.skill, args=skill.args)
             fields = extended_fields(fresh.properties)
-            if fields.hooks.entries or fields.unreadable or fields.context == "fork":
+            asks = taken.sidecar.tools is not None or taken.sidecar.closing_fault is not None
+            if fields.hooks.entries or fields.unreadable or fields.context == "fork" or asks:
                 raise DigestChangedError(skill.name, "SKILL.md")
 
             def replaced(state: SessionState) -> Transition:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from prowess.execution import Sandbox
     from prowess.policy import Approver, AuditLog, Mode, Policy
+    from prowess.runtime.composing import HostTools
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.events import EventObserver
     from prowess.runtime.exposure import ExposureName
@@ -36,6 +37,7 @@ class SessionOptions(TypedDict, total=False):
     expose_location: bool
     artifacts_dir: str | os.PathLike[str] | None
     extra_tools: Iterable[Tool]
+    host_tools: HostTools | None
     exposure: ExposureName
     commands: bool
     fork_runner: ForkRunner | None

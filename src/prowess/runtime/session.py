@@ -34,6 +34,7 @@ from prowess.runtime import compaction, history
 from prowess.runtime.activation import Activator
 from prowess.runtime.artifacts import Artifacts
 from prowess.runtime.call_events import CallEvents
+from prowess.runtime.composing import KnownTools
 from prowess.runtime.context import SessionContext, is_there
 from prowess.runtime.cost import Cost, ReadTokens, measured
 from prowess.runtime.events import Events
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Mode as RestrictionMode
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation_stack import Stack
+    from prowess.runtime.composing import HostTools
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.event_stream import EventStream
@@ -109,6 +111,10 @@ class Session:
     `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
     policy file that says `restrict` has the last word.
 
+    A skill whose manifest requires a tool is loaded where the tool is there. `host_tools` names those that the model
+    has beside the tools of this session, with versions where they are known; None: it is not known which, and a
+    required one that is missing here is told of, not refused.
+
     `on_event` is called with each event of this session and its forks, in a thread of its own; `events` gives them as a
     stream. With `keep_events` the store keeps about that many, so that they can be read later and by other processes.
     `observers` see events where they happen (`prowess.runtime.events`). Where nobody listens, events cost nothing.
@@ -135,6 +141,7 @@ class Session:
         expose_location: bool = True,
         artifacts_dir: str | os.PathLike[str] | None = None,
         extra_tools: Iterable[Tool] = (),
+        host_tools: HostTools | None = None,
         exposure: ExposureName = "tools",
         commands: bool = False,
         fork_runner: ForkRunner | None = None,
@@ -194,6 +201,7 @@ class Session:
             commands=commands_under(policy, commands),
             mode=mode_under(policy, allowed_tools),
             scripts=ScriptRules.of(policy),
+            tools=KnownTools(host_tools),
             events=events,
         )
         self._guard = Guard(self._context, policy, approver)
@@ -228,6 +236,7 @@ class Session:
             SkillTool(invocation),
         )
         self._extra = tuple(extra_tools)
+        self._context.tools.add((*own, *self._extra))
         self._executor = self._door((*own, *self._extra), self._guard.gates)
         self._user_door = self._door((InvokeTool(invocation),), self._guard.user_gates)
         self._exposure = Exposure(self._context, [tool.spec for tool in own])
@@ -337,6 +346,7 @@ class Session:
         tool = FunctionTool(function, **options)
         self._executor.add(HookedTool(tool, self._context, self._hooks))
         self._extra = (*self._extra, tool)
+        self._context.tools.add((tool,))
         return function
 
     def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:

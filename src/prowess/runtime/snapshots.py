@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prowess._internal.tree_digest import TreeManifest
     from prowess.catalog import Catalog
     from prowess.catalog.entry import SkillEntry
+    from prowess.format.sidecar import Sidecar
     from prowess.format.skill import Skill
 
 _KEPT = 64  # more than any session has active skills
@@ -31,12 +32,16 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One skill at one moment: hashes, facts and texts belong together; `text` is the whole file as written."""
+    """One skill at one moment: hashes, facts and texts belong together; `text` is the whole file as written.
+
+    `sidecar` is what its `skill.manifest.yaml` says.
+    """
 
     skill: ActiveSkill
     manifest: TreeManifest
     body: str
     text: str
+    sidecar: Sidecar
 
 
 @dataclass(slots=True, kw_only=True)
@@ -172,8 +177,9 @@ def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
         document_digest=skill.document_digest,
         obstacle=manifest.obstacles[0] if manifest.obstacles else None,
         properties=skill.frontmatter.properties(),
+        conflicts=() if skill.sidecar.composition is None else skill.sidecar.composition.conflicts,
     )
-    return Snapshot(skill=active, manifest=manifest, body=skill.body, text=skill.document.text)
+    return Snapshot(skill=active, manifest=manifest, body=skill.body, text=skill.document.text, sidecar=skill.sidecar)
 
 
 def _signature_of(location: str) -> int | None:

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from prowess.errors import LimitExceededError, StoreError
+from prowess.errors import LimitExceededError, SkillConflictError, StoreError
 from prowess.runtime.activation_stack import kept as still_on_stack
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Mode = Literal["replace", "add"]
 
-SCHEMA = 2
-_READABLE = (1, 2)  # 1 had no arguments, no stack and no finished hooks: then there are none
+SCHEMA = 3
+_READABLE = (1, 2, 3)  # 1 had no arguments, stack and finished hooks, 2 no conflicts: then there are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,7 @@ class ActiveSkill:
     special files (`obstacle` names the first); `content_digest` covers its regular files and is always there;
     `document_digest` is of SKILL.md alone. `properties` is the frontmatter under its own keys. `args` are the arguments
     of the activation, None where it had none; `outputs` are what the commands in the body printed, in order.
+    `conflicts` are the keys of skills that may not be active beside it.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ActiveSkill:
     properties: Mapping[str, Any] = field(default_factory=dict)
     args: str | None = None
     outputs: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
     spelled: str | None = field(default=None, init=False, compare=False, repr=False)  # what a store keeps, made once
 
     @property
@@ -129,6 +131,7 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
 
     Raises:
         LimitExceededError: more than `cap` would be active.
+        SkillConflictError: one that would be active names another one as a conflict.
     """
     asked = {skill.key: skill for skill in skills}
     require_room([skill.key for skill in state.active], list(asked), mode, cap)
@@ -139,12 +142,21 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
     else:
         kept = tuple(asked.get(skill.key, skill) for skill in state.active)
         after = kept + tuple(skill for key, skill in asked.items() if key not in before)
+    _require_peace(after)
     return Transition(
         state=_with(state, after),
         unloaded=tuple(skill.name for key, skill in before.items() if mode == "replace" and key not in asked),
         repeated=tuple(s.name for key, s in asked.items() if key in before and s.same_activation(before[key])),
         changed=tuple(s.name for key, s in asked.items() if key in before and not s.same_bytes(before[key])),
     )
+
+
+def _require_peace(active: Sequence[ActiveSkill]) -> None:
+    names = {skill.key: skill.name for skill in active}
+    for skill in active:
+        other = next((names[key] for key in skill.conflicts if key in names and key != skill.key), None)
+        if other is not None:
+            raise SkillConflictError(skill.name, other)
 
 
 def unloaded(state: SessionState, keys: Collection[str]) -> Transition:
@@ -198,6 +210,7 @@ def _skill_json(skill: ActiveSkill) -> str:
             "properties": dict(skill.properties),
             "args": skill.args,
             "outputs": skill.outputs,
+            "conflicts": skill.conflicts,
         }
     )
     object.__setattr__(skill, "spelled", text)
@@ -216,7 +229,8 @@ def from_json(text: str) -> SessionState:
         if schema in _READABLE:
             return SessionState(
                 active=tuple(
-                    ActiveSkill(**{**skill, "outputs": tuple(skill.get("outputs", ()))}) for skill in value["active"]
+                    ActiveSkill(**{**skill, **{key: tuple(skill.get(key, ())) for key in ("outputs", "conflicts")}})
+                    for skill in value["active"]
                 ),
                 stack=tuple(value.get("stack", ())),
                 finished=tuple(value.get("finished", ())),

@@ -1,39 +1,23 @@
 """Which tools a skill's manifest says it depends on, and which of them are missing here.
 
-A binding is the value of `tools` in an extended manifest (seed 001, Tool Binding): a list of dependencies, each with a
-tool of the `allowed-tools` grammar, whether it is required, what for, and perhaps a least version. Nothing is read
+A binding is the value of `tools` in an extended manifest (extended specification 001, tool binding). Nothing is read
 from disk here, and nothing is refused: whoever activates a skill asks `missing` first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
-from prowess.format.allowed_tools import ToolToken, parse_allowed_tools
+from prowess.format.plain_values import Faults
+from prowess.format.tool_binding import VERSION, ToolBinding, ToolDependency, read_binding
 
-_VERSION = re.compile(r"v?(?P<release>\d+(?:\.\d+)*)(?:-?(?P<pre>[A-Za-z][0-9A-Za-z.-]*))?(?:\+[0-9A-Za-z.-]+)?")
-_FLAGS: Mapping[object, bool] = {"true": True, "false": False}  # as a reader of YAML texts gives them
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDependency:
-    """One tool that a skill uses; `min_version` is None where any version will do."""
-
-    tool: ToolToken
-    required: bool
-    purpose: str
-    min_version: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBinding:
-    """Everything that a manifest says about tools."""
-
-    dependencies: tuple[ToolDependency, ...]
+__all__ = ["MissingTool", "ToolBinding", "ToolDependency", "missing", "read_tool_binding", "version_key"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +34,11 @@ def read_tool_binding(value: object) -> ToolBinding:
     Raises:
         InvalidArgumentsError: with one sentence for each thing that is wrong.
     """
-    listed = value.get("dependencies") if isinstance(value, Mapping) else None
-    if not isinstance(listed, Sequence) or isinstance(listed, str):
-        raise InvalidArgumentsError(("tools must be a mapping with dependencies, a list",))
-    problems: list[str] = []
-    found = [_dependency(each, f"tools.dependencies[{index}]", problems) for index, each in enumerate(listed)]
-    if problems:
-        raise InvalidArgumentsError(tuple(problems))
-    return ToolBinding(dependencies=tuple(cast("list[ToolDependency]", found)))
+    faults = Faults()
+    binding = read_binding(value, faults)
+    if binding is None or faults.found:
+        raise InvalidArgumentsError(tuple(fault.message for fault in faults.found))
+    return binding
 
 
 def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[MissingTool, ...]:
@@ -88,7 +69,7 @@ def version_key(text: str) -> tuple[object, ...]:
     Raises:
         ValueError: it is no version.
     """
-    match = _VERSION.fullmatch(text.strip())
+    match = VERSION.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no version")
     release = [int(part) for part in match["release"].split(".")]
@@ -98,35 +79,3 @@ def version_key(text: str) -> tuple[object, ...]:
     # Numbers before words, and nothing at all after everything: a release is later than its candidates.
     parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"[.-]", pre)] if pre else []
     return tuple(release), pre is None, tuple(parts)
-
-
-def _dependency(value: object, where: str, problems: list[str]) -> ToolDependency | None:
-    before = len(problems)
-    if not isinstance(value, Mapping):
-        problems.append(f"{where} must be a mapping with tool, required and purpose")
-        return None
-    if unknown := sorted(str(name) for name in value if name not in ("tool", "required", "purpose", "minVersion")):
-        problems.append(f"{where} has the unknown keys {', '.join(unknown)}")
-    tool = value.get("tool")
-    tokens = parse_allowed_tools(tool) if isinstance(tool, str) else None
-    if tokens is None or tokens.fault or len(tokens.tokens) != 1:
-        why = f": {tokens.fault.message}" if tokens is not None and tokens.fault else ""
-        problems.append(f"{where}.tool must be one tool such as Read or Bash(git:*){why}")
-    required = value.get("required")
-    required = _FLAGS.get(required) if isinstance(required, str) else required
-    if not isinstance(required, bool):
-        problems.append(f"{where}.required must be true or false")
-    purpose = value.get("purpose")
-    if not isinstance(purpose, str) or not purpose.strip():
-        problems.append(f"{where}.purpose must say what the tool is for")
-    least = value.get("minVersion")
-    if least is not None and not (isinstance(least, str) and _VERSION.fullmatch(least.strip())):
-        problems.append(f"{where}.minVersion must be a version such as '2.30', in quotes")
-    if len(problems) > before or tokens is None:
-        return None
-    return ToolDependency(
-        tool=tokens.tokens[0],
-        required=cast("bool", required),
-        purpose=cast("str", purpose).strip(),
-        min_version=cast("str | None", least),
-    )

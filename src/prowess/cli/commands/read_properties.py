@@ -67,7 +67,8 @@ def everything(skill: Skill) -> dict[str, object]:
     """Return all that was read.
 
     `allowed_tools` is null where the key is absent, which restricts nothing; `metadata_raw` has nested values as they
-    were written; `extended` has the fields beyond the specification, typed; `digest` is null where the tree has none.
+    were written; `extended` has the fields beyond the specification, typed; `manifest` has what
+    `skill.manifest.yaml` says; `digest` is null where the tree has none.
     """
     # Imported here, not at the top: one form needs it.
     from prowess.report.json_report import diagnostic_object
@@ -84,6 +85,7 @@ def everything(skill: Skill) -> dict[str, object]:
         "metadata": dict(fields.metadata),
         "metadata_raw": dict(fields.metadata_raw),
         "extended": fields.extended.as_dict(),
+        "manifest": skill.sidecar.as_dict(),
         "body": skill.body,
         "location": skill.location,
         "digest": skill.digest,

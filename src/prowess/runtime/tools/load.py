@@ -62,7 +62,7 @@ class LoadTool:
 
         Raises:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
-            HookFailedError: nothing has changed.
+            SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
         require_door(self, call)
         names = list(dict.fromkeys(cast("list[str]", arguments["names"])))

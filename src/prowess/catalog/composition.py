@@ -1,0 +1,152 @@
+"""How the skills of one set fit together: who needs whom, who excludes whom, who comes first.
+
+`composition_findings` judges a set: dependencies that are not in it, a skill that relies on one that excludes it or
+another one it relies on, and dependencies in a circle. `in_order` puts skills in the order that their manifests ask
+for. `executionOrder` is one word for all dependencies of a skill, so orders contradict each other only where the
+dependencies form a circle.
+
+Extended specification 001, skill composition; that the order is relative to the dependencies is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prowess._internal.yaml_reader import MAX_FAULTS
+from prowess.format.name import normalise
+from prowess.format.parsing import finding
+from prowess.format.sidecar_reading import place_in_composition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.sidecar import Composition, SkillDependency
+
+_SHOWN = 10  # names of a circle
+_SELF = "composition.cycle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One skill of a set; `directory` is absolute, `shown_as` is how reports call it."""
+
+    name: str
+    directory: str
+    shown_as: str
+    composition: Composition | None
+
+    def found(self, rule: str, message: str, part: str, index: int) -> Diagnostic:
+        """Return a finding at one entry of this skill's composition."""
+        location = place_in_composition(self.directory, self.shown_as, part, index)
+        return finding(rule, message, location)
+
+
+def composition_findings(members: Sequence[Member], *, whole: bool = True) -> list[tuple[Member, Diagnostic]]:
+    """Return what is wrong between the skills of a set, at most 100 of each kind, each with the skill it is found in.
+
+    With `whole=False` the set is a part of one that is not known, and nothing is said of a skill that is not in it.
+    """
+    declared = [member for member in members if member.composition is not None]
+    if not declared:
+        return []
+    by_name: dict[str, Member] = {}
+    for member in members:
+        by_name.setdefault(normalise(member.name), member)
+    found: list[tuple[Member, Diagnostic]] = []
+    for kind in (_missing(declared, by_name) if whole else iter(()), _conflicts(declared, by_name), _circles(declared)):
+        found += [pair for pair, _ in zip(kind, range(MAX_FAULTS), strict=False)]
+    return found
+
+
+def in_order(skills: Iterable[tuple[str, Composition | None]]) -> tuple[str, ...]:
+    """Return the names in the order that `executionOrder` asks for, otherwise in that given.
+
+    A circle leaves its skills as they were.
+
+        in_order([("deploy", after_its_tests), ("run-tests", None)])  # ('run-tests', 'deploy')
+    """
+    given = dict(skills)
+    earlier: dict[str, set[str]] = {name: set() for name in given}
+    for name, composition in given.items():
+        if composition is None or composition.execution_order == "independent":
+            continue
+        for dependency in composition.dependencies:
+            other = dependency.skill_name
+            if other in given and other != name:
+                first, second = (name, other) if composition.execution_order == "before" else (other, name)
+                earlier[second].add(first)
+    ordered: list[str] = []
+    waiting = list(given)
+    while waiting:
+        ready = next((name for name in waiting if not earlier[name] & set(waiting)), waiting[0])
+        ordered.append(ready)
+        waiting.remove(ready)
+    return tuple(ordered)
+
+
+def _missing(declared: Sequence[Member], by_name: Mapping[str, Member]) -> Iterator[tuple[Member, Diagnostic]]:
+    for member in declared:
+        for index, dependency in _dependencies(member):
+            if not dependency.optional and dependency.skill_name not in by_name:
+                message = (
+                    f"{member.name} depends on {dependency.skill_name}, which is not here; "
+                    "add the skill, or mark the dependency as optional"
+                )
+                yield member, member.found("composition.missing", message, "dependencies", index)
+
+
+def _conflicts(declared: Sequence[Member], by_name: Mapping[str, Member]) -> Iterator[tuple[Member, Diagnostic]]:
+    for member in declared:
+        own = normalise(member.name)
+        needed = [(index, each.skill_name) for index, each in _dependencies(member) if not each.optional]
+        for index, name in enumerate(_conflicts_of(member)):
+            if name == own:
+                message = f"{member.name} names itself as a conflict: {member.name} -> {member.name}"
+                yield member, member.found(_SELF, message, "conflicts", index)
+        together = {own} | {name for _, name in needed}
+        for index, name in needed:
+            other = by_name.get(name)
+            for excluded in sorted(set() if other is None else together.intersection(_conflicts_of(other)) - {name}):
+                beside = "it" if excluded == own else f"{excluded}, on which it depends too"
+                message = f"{member.name} depends on {name}, which excludes {beside}; they cannot be active at once"
+                yield member, member.found("composition.conflict", message, "dependencies", index)
+            if name in _conflicts_of(member):
+                message = f"{member.name} depends on {name} and names it as a conflict; they cannot be active at once"
+                yield member, member.found("composition.conflict", message, "dependencies", index)
+
+
+def _circles(declared: Sequence[Member]) -> Iterator[tuple[Member, Diagnostic]]:
+    """Walk along the dependencies; whoever leads back to one that is being walked from closes a circle."""
+    members = {normalise(member.name): member for member in reversed(declared)}
+    done: set[str] = set()
+    for start, first in members.items():
+        if start in done:
+            continue
+        walked: dict[str, Iterator[tuple[int, str]]] = {start: _edges(first)}
+        while walked:
+            here = next(reversed(walked))
+            step = next(walked[here], None)
+            if step is None:
+                del walked[here]
+                done.add(here)
+            elif (name := step[1]) in walked:
+                circle = [*list(walked)[list(walked).index(name) :], name]
+                shown = circle if len(circle) <= _SHOWN else [*circle[: _SHOWN - 1], "...", name]
+                message = f"a skill depends on itself: {' -> '.join(shown)}"
+                yield members[here], members[here].found(_SELF, message, "dependencies", step[0])
+            elif name in members and name not in done:
+                walked[name] = _edges(members[name])
+
+
+def _edges(member: Member) -> Iterator[tuple[int, str]]:
+    return iter([(index, each.skill_name) for index, each in _dependencies(member)])
+
+
+def _dependencies(member: Member) -> Iterable[tuple[int, SkillDependency]]:
+    return enumerate(() if member.composition is None else member.composition.dependencies)
+
+
+def _conflicts_of(member: Member) -> tuple[str, ...]:
+    return () if member.composition is None else member.composition.conflicts
