@@ -38,6 +38,7 @@ def root(tmp_path: Path) -> Path:
     write_skill(place, "alpha", body="Follow $HOME, $1 and `ls`.\n\nAnd ünder.\n", files={"references/a.md": "a\n"})
     write_skill(place, "beta", extra="license: MIT\nallowed-tools: Read Bash(git:*)\nmetadata:\n  a: b\n", body="")
     write_skill(place, "gamma", body="\n\nA blank line first, no line break at the end", files={"LICENSE": "x"})
+    write_skill(place, "delta", body="In ${SKILL_DIR}, not \\${SKILL_DIR}, $ARGUMENTS or $$1.\n")
     return place
 
 
@@ -53,7 +54,7 @@ def _records(home: Path) -> list[dict[str, object]]:
     return records
 
 
-@pytest.mark.parametrize("name", ["alpha", "beta", "gamma"])
+@pytest.mark.parametrize("name", ["alpha", "beta", "gamma", "delta"])
 def test_both_ways_print_and_record_the_same(name: str, root: Path, own_home: Path, capfd: Capture) -> None:
     assert plain_load.plain_load([name, "--root", str(root)]) == exit_codes.OK
     plain = capfd.readouterr()
@@ -62,6 +63,13 @@ def test_both_ways_print_and_record_the_same(name: str, root: Path, own_home: Pa
     records = _records(own_home)
     assert len(records) == 6
     assert [{**record, "call_id": 0} for record in records[:3]] == [{**record, "call_id": 0} for record in records[3:]]
+
+
+def test_the_session_that_a_body_names_is_the_one_in_the_log(root: Path, own_home: Path, capfd: Capture) -> None:
+    write_skill(root, "named", body="Of ${SESSION_ID}.\n")
+    assert plain_load.plain_load(["named", "--root", str(root)]) == exit_codes.OK
+    log = (own_home / ".prowess/audit/audit.jsonl").read_text(encoding="utf-8")
+    assert capfd.readouterr().out == f"Of {json.loads(log.splitlines()[0])['session_id']}.\n"
 
 
 def test_a_plain_activation_imports_no_session_no_command_line_and_no_yaml(root: Path, own_home: Path) -> None:
@@ -119,8 +127,6 @@ def test_a_command_line_that_asks_for_more_is_handed_over(
         ("user-invocable: false\n", "x\n", ""),
         ("unknown: field\n", "x\n", ""),
         ("license: {a: b}\n", "x\n", ""),
-        ("", "In ${SKILL_DIR}.\n", ""),
-        ("", "Of ${SESSION_ID}.\n", ""),
         ("", "Now !`date`.\n", ""),
         ("", "carriage\r\nreturn\n", ""),
         ("", "x\n", "skill.manifest.yaml"),

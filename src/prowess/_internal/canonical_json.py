@@ -71,10 +71,15 @@ def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
             nodes += 1
             if max_nodes is not None and nodes > max_nodes:
                 raise TooLargeError(max_nodes)
-            if item is None or isinstance(item, (str, bool, int, float)):
+            kind = type(item)
+            if kind is str or kind is bool or item is None:
+                continue  # nothing to refuse and spelled alike; most values are one of these
+            if kind is list or kind is tuple:
+                below.extend(item)  # type: ignore[arg-type]  # the line above has looked
+            elif isinstance(item, (str, bool, int, float)):
                 plain = _is_plain(item, floats=floats) and plain
             elif isinstance(item, Mapping):
-                plain = plain and type(item) is dict
+                plain = plain and kind is dict
                 for key in item:
                     if not isinstance(key, str):
                         raise NotJsonError(f"a member's name is of type {type(key).__name__}, not text")

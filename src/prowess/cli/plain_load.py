@@ -3,9 +3,9 @@
 A session, its event loop and the reader of YAML take ten times as long to import as one plain skill takes to read. They
 are needed where something decides, asks or runs. So this module looks first whether anything could: an option beyond
 `--root` and `--quiet`, a policy file, a notice about trust, a home that takes no log, a skill with a field beyond the
-six of the specification (hooks, forks, who may start it), a body with a placeholder or a command. Wherever one of them
-is there, or anything is not certain, `plain_load` returns None before it has written or printed anything, and the
-session does it all. A test holds both ways against each other: output, exit code and log.
+six of the specification (hooks, forks, who may start it), a body with a command. Wherever one of them is there, or
+anything is not certain, `plain_load` returns None before it has written or printed anything, and the session does it
+all. A test holds both ways against each other: output, exit code and log.
 """
 
 from __future__ import annotations
@@ -39,16 +39,26 @@ _FILE = "SKILL.md"
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _TOOL = "skills.invoke"  # a person asks, as in `one_activation`
 _COMPLETION = "_PROWESS_COMPLETE"  # set where a shell asks for completions instead
-_ACTIVE = ("${SKILL_DIR}", "${SESSION_ID}", "!`")  # what stands for something else without any arguments
+_COMMAND = "!`"
+_PLACEHOLDERS = ("${SKILL_DIR}", "${SESSION_ID}")  # the others stand for something only where there are arguments
 
 
 class _Plain:
     """A skill that was read: its text and what names it."""
 
-    __slots__ = ("body", "digest", "name")
+    __slots__ = ("body", "digest", "name", "root")
 
-    def __init__(self, name: str, body: str, digest: str) -> None:
-        self.name, self.body, self.digest = name, body, digest
+    def __init__(self, name: str, body: str, digest: str, root: str) -> None:
+        self.name, self.body, self.digest, self.root = name, body, digest, root
+
+    def rendered(self, session_id: str) -> str:
+        """Return the body with its placeholders replaced, as `prowess.runtime.rendering` does without arguments."""
+        if not any(placeholder in self.body for placeholder in _PLACEHOLDERS):
+            return self.body
+        # Imported here, not at the top: most bodies have none.
+        from prowess.runtime.substitution import Values, substituted
+
+        return substituted(self.body, Values(skill_dir=self.root, session_id=session_id))
 
 
 def plain_load(arguments: Sequence[str]) -> int | None:
@@ -100,14 +110,14 @@ def _read(name: str, roots: Sequence[str]) -> _Plain | None:
         return None
     data = _bytes_of(location)
     body = None if data is None else plain_text(data, os.path.basename(root))
-    if data is None or body is None or any(mark in body for mark in _ACTIVE):
+    if data is None or body is None or _COMMAND in body:
         return None
     manifest = read_tree(root)
     own = manifest.find(_FILE)
     # The text that is printed is the file that was hashed; and what has no digest has a notice.
     if manifest.obstacles or own is None or own.sha256 != hashlib.sha256(data).hexdigest():
         return None
-    return _Plain(name, body, manifest.content_digest)
+    return _Plain(name, body, manifest.content_digest, root)
 
 
 def _says_nothing(name: str) -> bool:
@@ -160,7 +170,7 @@ def _recorded(skill: _Plain, log: JsonlAuditLog) -> int | None:
     except SignalledError as ended:
         output.note(f"ended by {ended.name}")
         return exit_codes.SIGNALLED + ended.number
-    return _print(skill.body)
+    return _print(skill.rendered(session_id))
 
 
 def _started(name: str) -> dict[str, object]:

@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 DEFAULT_EFFECT: Effect = "ask"
 BUILT_IN = "built-in"
 
-_ALLOWED = SKILL_TOOLS | {"Read", "Glob", "Grep"}
+# Made once: nearly every call of a session meets one of these, twice.
+_ALLOWED = {
+    tool: Allow(rule=BUILT_IN, reason=f"{tool} changes nothing outside the session")
+    for tool in SKILL_TOOLS | {"Read", "Glob", "Grep"}
+}
+_GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be given up")
 _ASKING = frozenset({"Write", "Edit", "Bash"})
 
 
@@ -55,7 +60,7 @@ class Policy:
         if self.fault is not None:
             return Deny(rule="policy", reason=f"the policy cannot be read, so nothing is permitted: {self.fault}")
         if canonical_tool_name(call.tool) == ALWAYS_ALLOWED:
-            return Allow(rule=BUILT_IN, reason="a skill can always be given up")
+            return _GIVEN_UP
         if not self.files:
             return _built_in(call)
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
@@ -138,8 +143,8 @@ def _built_in(call: PolicyCall) -> Decision:
     tool = canonical_tool_name(call.tool)
     if tool in _ASKING:
         return Ask(rule=BUILT_IN, reason=f"{tool} changes things, so a person is asked", by_default=True)
-    if tool in _ALLOWED:
-        return Allow(rule=BUILT_IN, reason=f"{tool} changes nothing outside the session")
+    if (allowed := _ALLOWED.get(tool)) is not None:
+        return allowed
     if call.registered:
         return Allow(rule=BUILT_IN, reason="the host registered it")
     return Ask(rule=BUILT_IN, reason="nobody registered it", by_default=True)

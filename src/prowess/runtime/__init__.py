@@ -1,13 +1,18 @@
-"""Sessions: load, unload, read, run, and every text that a model sees of it."""
+"""Sessions: load, unload, read, run, and every text that a model sees of it.
+
+The public names are resolved when first used: a module of this room that needs no session does not pay for one.
+"""
 
 from __future__ import annotations
 
-from prowess.runtime.disclosure import Disclosure
-from prowess.runtime.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner
-from prowess.runtime.options import ReadOptions, RunOptions, SessionOptions
-from prowess.runtime.session import Session
-from prowess.runtime.state import ActiveSkill, SessionState
-from prowess.runtime.sync import SyncSession
+TYPE_CHECKING = False  # as typing's, which would cost an import
+if TYPE_CHECKING:
+    from prowess.runtime.disclosure import Disclosure
+    from prowess.runtime.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner
+    from prowess.runtime.options import ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.session import Session
+    from prowess.runtime.state import ActiveSkill, SessionState
+    from prowess.runtime.sync import SyncSession
 
 __all__ = [
     "ActiveSkill",
@@ -23,3 +28,32 @@ __all__ = [
     "SessionState",
     "SyncSession",
 ]
+
+_HOMES = {
+    "ActiveSkill": "state",
+    "AgentType": "fork",
+    "Disclosure": "disclosure",
+    "ForkOutcome": "fork",
+    "ForkRequest": "fork",
+    "ForkRunner": "fork",
+    "ReadOptions": "options",
+    "RunOptions": "options",
+    "Session": "session",
+    "SessionOptions": "options",
+    "SessionState": "state",
+    "SyncSession": "sync",
+}
+
+
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            message = f"module 'prowess.runtime' has no attribute {name!r}"
+            raise AttributeError(message)
+        # Imported here, not at the top: see the docstring of this module.
+        from importlib import import_module
+
+        value = getattr(import_module(f"prowess.runtime.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _BUILT_IN = r"\\\$|\$\$|\$ARGUMENTS(?![A-Za-z0-9_])|\$[1-9][0-9]{0,5}(?![0-9])|\$\{(?:SKILL_DIR|SESSION_ID)\}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class Values(NamedTuple):
     """What placeholders stand for; `args` is None where the activation carries no arguments.
 
     `declared` are the arguments that the skill declares, in order: name -> default, None where there is none.
@@ -31,7 +30,7 @@ class Values:
     skill_dir: str
     session_id: str
     args: str | None = None
-    declared: Mapping[str, str | None] = field(default_factory=dict)
+    declared: Mapping[str, str | None] = MappingProxyType({})
 
 
 class Replacement(NamedTuple):

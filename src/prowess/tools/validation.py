@@ -83,7 +83,8 @@ def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]
     filled = dict(arguments)
     for name, below in _mapping(schema.get("properties")).items():
         if name not in filled and isinstance(below, Mapping) and "default" in below:
-            filled[name] = copy.deepcopy(below["default"])
+            default = below["default"]
+            filled[name] = default if type(default) in _UNCHANGING else copy.deepcopy(default)
     return filled
 
 
@@ -92,37 +93,45 @@ def _certainly_fits(value: object, schema: Mapping[str, object]) -> bool:
 
     False says nothing. Every call pays for its validation, and this costs it a third of the whole judgement.
     """
-    name = _JSON_NAMES.get(type(value))
-    if name is None or schema.get("type") != name or not schema.keys() <= _SIMPLE[name]:
+    kind = type(value)
+    name = _JSON_NAMES.get(kind)
+    if name is None or schema.get("type") != name or not _SIMPLE[name].issuperset(schema):
         return False
-    match value:
-        case str():
-            choices = schema.get("enum")
-            return _is_long_enough(value, schema.get("minLength")) and (
-                choices is None or (isinstance(choices, list | tuple) and value in choices)
-            )
-        case list():
-            items = schema.get("items")
-            return (
-                _is_long_enough(value, schema.get("minItems"))
-                and isinstance(items, dict)
-                and all(_certainly_fits(item, items) for item in value)
-            )
-        case dict():
-            below, required = schema.get("properties"), schema.get("required", ())
-            return (
-                isinstance(below, dict)
-                and isinstance(required, list | tuple)
-                and all(name in value for name in required)
-                and all(name in below and _certainly_fits(item, below[name]) for name, item in value.items())
-            )
-    return False
+    if kind is str:
+        choices = schema.get("enum")
+        return _is_long_enough(cast("str", value), schema.get("minLength")) and (
+            choices is None or (type(choices) in _LISTS and value in cast("Sequence[object]", choices))
+        )
+    if kind is list:
+        items = schema.get("items")
+        if type(items) is not dict or not _is_long_enough(cast("list[object]", value), schema.get("minItems")):
+            return False
+        for item in cast("list[object]", value):  # noqa: SIM110 -- a generator takes longer than what it judges
+            if not _certainly_fits(item, items):
+                return False
+        return True
+    return _members_certainly_fit(cast("dict[object, object]", value), schema)
+
+
+def _members_certainly_fit(value: dict[object, object], schema: Mapping[str, object]) -> bool:
+    below, required = schema.get("properties"), schema.get("required", ())
+    if type(below) is not dict or type(required) not in _LISTS:
+        return False
+    for name in cast("Sequence[object]", required):
+        if name not in value:
+            return False
+    for name, item in value.items():  # noqa: SIM110 -- as above
+        if name not in below or not _certainly_fits(item, below[name]):
+            return False
+    return True
 
 
 def _is_long_enough(value: str | list[object], least: object) -> bool:
-    return least is None or (isinstance(least, int) and len(value) >= least)
+    return least is None or (type(least) is int and len(value) >= least)
 
 
+_LISTS = frozenset({list, tuple})
+_UNCHANGING = frozenset({str, int, bool, float, type(None)})
 _JSON_NAMES: Mapping[type, str] = {str: "string", list: "array", dict: "object"}
 _SIMPLE: Mapping[str, frozenset[str]] = {
     "string": _REMARKS | {"type", "enum", "minLength"},
