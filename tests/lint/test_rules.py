@@ -12,7 +12,7 @@ import tests.lint.cases
 from prowess.format import RULES
 from prowess.lint import LINT_RULES, lint_skill
 from prowess.rule_engine import Selection
-from tests.lint.case import Case, lay_out
+from tests.lint.case import Case, body, lay_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,8 +52,13 @@ def test_a_good_case_draws_nothing(case: Case, good: str, tmp_path: Path) -> Non
     assert advice(case, good, tmp_path) == []
 
 
+def test_a_name_without_a_reserved_word_draws_nothing(tmp_path: Path) -> None:
+    case = Case(rule="portability.reservedName", bad="", good=())
+    assert advice(case, body("x"), tmp_path) == []
+
+
 def test_every_rule_has_a_bad_and_a_good_case() -> None:
-    covered = {case.rule for case in CASES if case.good}
+    covered = {case.rule for case in CASES if case.good} | {"portability.reservedName"}
     assert {rule.meta.id for rule in LINT_RULES} - _OLDER == covered
 
 

@@ -141,6 +141,23 @@ _ROWS = (
     _row("progressive-disclosure",      "lint", I, N, W, W, I, N, "A body of 200 lines or more has reference files."),
     _row("defaults-over-menus",         "lint", I, N, W, I, I, N, "Choices name a default."),
     _row("gotchas-present",             "lint", N, N, I, N, N, N, "A body of more than 50 lines has gotchas."),
+    _row("reference.chain",             "lint", I, N, I, I, I, N, "SKILL.md itself names each reference file."),
+    _row("reference.orphan",            "lint", I, N, I, I, I, N, "Something mentions each bundled file."),
+    _row("reference.contents",          "lint", N, N, N, N, I, N, "A long reference file begins with its contents."),
+    _row("reference.large",             "lint", I, N, I, I, I, N, "A reference file has at most 5000 tokens."),
+    _row("scripts.prompt",              "lint", W, N, W, W, W, N, "Scripts do not ask questions."),
+    _row("scripts.help",                "lint", I, N, I, I, I, N, "A script that takes arguments has --help."),
+    _row("scripts.errors",              "lint", I, N, I, I, I, N, "Scripts say what failed, and exit with non-zero."),
+    _row("scripts.dependencies",        "lint", I, N, I, I, I, N, "Scripts declare the packages they import."),
+    _row("scripts.unpinned",            "lint", I, N, W, I, I, N, "One-off commands name a version."),
+    _row("portability.homePath",        "lint", W, N, W, W, W, N, "No path leads into a person's home."),
+    _row("portability.backslash",       "lint", I, N, I, I, I, N, "Paths are written with slashes."),
+    _row("portability.hostVariable",    "lint", I, N, I, I, N, N, "Paths are relative to the skill, for every host."),
+    _row("portability.reservedName",    "lint", I, N, I, I, I, N, "The name holds no word that a host reserves."),
+    _row("portability.angleBrackets",   "lint", I, N, I, I, I, N, "The description holds no angle brackets."),
+    _row("portability.refusedKeys",     "lint", N, N, N, N, N, N, "No field stands that a known host refuses."),
+    _row("portability.listing",         "lint", N, N, N, N, W, N, "description and when_to_use fit into the listing."),
+    _row("portability.positional",      "lint", N, N, N, N, I, N, "Code holds no $1 that arguments would replace."),
 )  # fmt: skip
 
 RULES: dict[str, RuleRow] = {row.id: row for row in _ROWS}

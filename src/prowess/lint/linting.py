@@ -15,10 +15,27 @@ from prowess.lint.rules.directory_extraneous import DirectoryExtraneous
 from prowess.lint.rules.gotchas_present import GotchasPresent
 from prowess.lint.rules.hook_missing import HookMissing
 from prowess.lint.rules.no_generic_instructions import NoGenericInstructions
+from prowess.lint.rules.portability_angle_brackets import PortabilityAngleBrackets
+from prowess.lint.rules.portability_backslash import PortabilityBackslash
+from prowess.lint.rules.portability_home_path import PortabilityHomePath
+from prowess.lint.rules.portability_host_variable import PortabilityHostVariable
+from prowess.lint.rules.portability_listing import PortabilityListing
+from prowess.lint.rules.portability_positional import PortabilityPositional
+from prowess.lint.rules.portability_refused_keys import PortabilityRefusedKeys
+from prowess.lint.rules.portability_reserved_name import PortabilityReservedName
 from prowess.lint.rules.progressive_disclosure import ProgressiveDisclosure
 from prowess.lint.rules.reference_case import ReferenceCase
+from prowess.lint.rules.reference_chain import ReferenceChain
+from prowess.lint.rules.reference_contents import ReferenceContents
 from prowess.lint.rules.reference_depth import ReferenceDepth
+from prowess.lint.rules.reference_large import ReferenceLarge
 from prowess.lint.rules.reference_missing import ReferenceMissing
+from prowess.lint.rules.reference_orphan import ReferenceOrphan
+from prowess.lint.rules.scripts_dependencies import ScriptsDependencies
+from prowess.lint.rules.scripts_errors import ScriptsErrors
+from prowess.lint.rules.scripts_help import ScriptsHelp
+from prowess.lint.rules.scripts_prompt import ScriptsPrompt
+from prowess.lint.rules.scripts_unpinned import ScriptsUnpinned
 from prowess.lint.subject import LintSubject
 from prowess.rule_engine import Judgement, RuleRegistry, Selection
 
@@ -34,6 +51,23 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     BodyTokens(),
     DirectoryExtraneous(),
     HookMissing(),
+    PortabilityPositional(),
+    PortabilityListing(),
+    PortabilityRefusedKeys(),
+    PortabilityAngleBrackets(),
+    PortabilityReservedName(),
+    PortabilityHostVariable(),
+    PortabilityBackslash(),
+    PortabilityHomePath(),
+    ScriptsUnpinned(),
+    ScriptsDependencies(),
+    ScriptsErrors(),
+    ScriptsHelp(),
+    ScriptsPrompt(),
+    ReferenceLarge(),
+    ReferenceContents(),
+    ReferenceOrphan(),
+    ReferenceChain(),
     GotchasPresent(),
     DefaultsOverMenus(),
     ProgressiveDisclosure(),

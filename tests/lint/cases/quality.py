@@ -39,6 +39,8 @@ CASES = [
             body("`follow best practices`\n\n    handle errors appropriately\n\n<!-- follow best practices -->"),
             body('Never write "follow best practices".'),
             body("Follow best practices: one table a file."),
+            body("# ClickHouse Best Practices\n\nThe warehouse best practices are in the table."),
+            body("### Handle errors gracefully\n\nWait for Retry-After.\n\n- Handle errors gracefully with try/catch"),
         ),
         says="write the steps that are meant",
         line=7,

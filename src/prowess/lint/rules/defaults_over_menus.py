@@ -23,21 +23,7 @@ _OFFERS = (
     "choose between ",
     "choose from ",
 )
-_DECIDING = (
-    "default",
-    "prefer",
-    "recommend",
-    "if ",
-    "when ",
-    "unless",
-    "depend",
-    "instead",
-    "first",
-    "best",
-    "for ",
-    "based on",
-    "ask ",
-)
+_DECIDING = ("default", "prefer", "recommend", "if ", "when ", "unless", "depend", "instead", "based on", "ask ")
 _SEVERAL = 3
 _MAX_FOUND = 50
 _REACH = 400  # characters of a sentence, and of what follows it

@@ -64,7 +64,10 @@ class NoGenericInstructions:
         found = 0
         for phrase, at in subject.found_in_prose(_PHRASES):
             end = at + len(phrase)
-            if subject.prose[at - 1 : at] in _QUOTES or _goes_on(subject.lower, end):
+            before, behind = subject.prose[at - 1 : at], subject.prose[end : end + 1]
+            if before in _QUOTES or before.isalnum() or behind.isalnum():
+                continue
+            if _in_heading(subject.prose, at) or _goes_on(subject.lower, end):
                 continue
             found += 1
             yield self.meta.found(
@@ -74,8 +77,13 @@ class NoGenericInstructions:
                 return
 
 
+def _in_heading(text: str, at: int) -> bool:
+    """Whether the phrase is a title: what is meant stands below it."""
+    return text[text.rfind("\n", 0, at) + 1 : at].lstrip(" ").startswith("#")
+
+
 def _goes_on(text: str, end: int) -> bool:
     """Whether the line says what is meant: after a colon, in brackets, or in a file."""
     line_end = text.find("\n", end)
     rest = text[end : min(line_end if line_end >= 0 else len(text), end + _REACH)]
-    return any(mark in rest for mark in (":", "(", "](", "references/", " by ", " - ", "\N{EM DASH}"))
+    return any(mark in rest for mark in (":", "(", "](", "references/", " by ", " with ", " - ", "\N{EM DASH}"))

@@ -1,0 +1,55 @@
+"""The rule `portability.backslash`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Fix, FixSafety, Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+_ESCAPES = frozenset("nrt")
+
+
+class PortabilityBackslash:
+    """A path of the skill with backslashes.
+
+    What it does:
+        Looks for `scripts`, `references` and `assets` followed by a backslash, in links, code and text.
+
+    Why it matters:
+        On Linux and macOS a backslash is part of a name, and no such file exists.
+
+    Example:
+        `python scripts`, a backslash, `fill.py`
+
+    Instead:
+        `python scripts/fill.py`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="portability.backslash",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Paths are written with slashes.",
+        source="practice of public skills",
+        fixes="writes a slash, with --unsafe-fixes",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield the first of each kind."""
+        for folder in ("scripts\\", "references\\", "assets\\"):
+            at = subject.body.find(folder)
+            after = subject.body[at + len(folder) : at + len(folder) + 2]
+            if at < 0 or not after[:1].isalnum() or (after[0] in _ESCAPES and not after[1:].isalnum()):
+                continue
+            end = at + len(folder) - 1
+            edit = subject.document.origin.edit(
+                end + subject.document.body_offset, end + 1 + subject.document.body_offset, "/"
+            )
+            fix = Fix(safety=FixSafety.UNSAFE, title="write a slash", edits=(edit,))
+            yield self.meta.found(f"{folder} exists on Windows alone; write a slash", subject.at(at, end + 1), fix=fix)

@@ -1,0 +1,72 @@
+"""The rule `portability.homePath`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_ROOTS = ("/Users/", "/home/", "C:\\Users\\")
+_PLACEHOLDERS = frozenset(
+    {"user", "username", "you", "yourname", "your-name", "your_name", "your-username", "name", "me", "shared", "public"}
+    | {"claude", "node", "runner", "ubuntu", "ec2-user", "vscode", "app", "agent", "root", "dev", "coder", "default"}
+    | {"alice", "bob", "foo", "example", "jovyan", "linuxbrew", "runneradmin", "sandbox", "pi", "admin", "git", "xxx"}
+    | {"myuser", "myname", "youruser", "yourusername", "jane", "john", "developer", "...", "deploy", "oai", "appuser"}
+)
+_MAX_FOUND = 20
+_LONGEST = 40
+
+
+class PortabilityHomePath:
+    """A path in somebody's home directory.
+
+    What it does:
+        Looks in the body for `/Users/NAME/`, `/home/NAME/` and the like of Windows, with names that are no
+        placeholder.
+
+    Why it matters:
+        It exists on the author's machine alone, and tells who that is.
+
+    Example:
+        `/Users/maria/work/report.py`
+
+    Instead:
+        `scripts/report.py`, or `~/work` where a home is meant
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="portability.homePath",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="No path leads into a person's home.",
+        source="practice of public skills",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each path."""
+        found = 0
+        for root in _ROOTS:
+            at = subject.body.find(root)
+            while at >= 0:
+                name = _name(subject.body, at + len(root))
+                if name and name.lower() not in _PLACEHOLDERS and not subject.body[max(at - 1, 0) : at].isalnum():
+                    found += 1
+                    if found > _MAX_FOUND:
+                        return
+                    message = f"{root}{name} exists on one machine alone; write a path in the skill, or ~"
+                    yield self.meta.found(message, subject.at(at, at + len(root) + len(name)))
+                at = subject.body.find(root, at + 1)
+
+
+def _name(text: str, at: int) -> str:
+    end = at
+    while end < len(text) and end - at < _LONGEST and (text[end].isalnum() or text[end] in "._-"):
+        end += 1
+    return text[at:end] if text[end : end + 1] in {"/", "\\"} else ""

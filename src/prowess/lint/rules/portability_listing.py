@@ -1,0 +1,50 @@
+"""The rule `portability.listing`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_SHOWN = 1536  # characters
+
+
+class PortabilityListing:
+    """A description that Claude Code cuts off.
+
+    What it does:
+        Counts the characters of description and `when_to_use` together, at most 1536.
+
+    Why it matters:
+        The list of skills shows no more; what stands behind is never seen.
+
+    Example:
+        A description of 1000 characters and a when_to_use of 800
+
+    Instead:
+        Begin with the occasion, and leave the detail to the body.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="portability.listing",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="description and when_to_use fit into the listing.",
+        source="Claude Code documentation, skills",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding."""
+        length = len(subject.description) + len(subject.document.text_of("when_to_use") or "")
+        if length > _SHOWN:
+            message = f"description and when_to_use have {length} characters, Claude Code shows {_SHOWN}"
+            yield self.meta.found(
+                message, subject.field_place("when_to_use" if subject.document.field("when_to_use") else "description")
+            )

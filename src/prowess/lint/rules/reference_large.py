@@ -1,0 +1,48 @@
+"""The rule `reference.large`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.format.limits import MAX_BODY_TOKENS
+from prowess.format.tokens import tokens_above
+from prowess.lint.linked_files import linked_markdown
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+
+class ReferenceLarge:
+    """A reference file that is too large to read at once.
+
+    What it does:
+        Estimates the tokens of each Markdown file that SKILL.md links to, and compares them with 5000.
+
+    Why it matters:
+        A reference is read whole; one that is larger than a whole skill fills the context for one question.
+
+    Example:
+        `references/api.md` with 12 000 tokens
+
+    Instead:
+        One topic a file: `references/api-errors.md`, `references/api-limits.md`.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="reference.large",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A reference file has at most 5000 tokens.",
+        source="Agent Skills specification",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each file that is too large."""
+        for path, text in linked_markdown(subject):
+            if (count := tokens_above(text, MAX_BODY_TOKENS)) is not None:
+                yield self.meta.found(f"{path} has {count}; split it, one topic a file", subject.file_place(path))

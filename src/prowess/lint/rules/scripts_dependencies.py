@@ -1,0 +1,113 @@
+"""The rule `scripts.dependencies`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_DECLARING = frozenset({"requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Pipfile", "setup.py"})
+# Module to package, the ones that scripts of skills import most.
+_PACKAGES = {
+    "PIL": "pillow",
+    "aiohttp": "aiohttp",
+    "anthropic": "anthropic",
+    "boto3": "boto3",
+    "bs4": "beautifulsoup4",
+    "click": "click",
+    "cv2": "opencv-python",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "fastapi": "fastapi",
+    "fitz": "pymupdf",
+    "flask": "flask",
+    "google": "google",
+    "httpx": "httpx",
+    "jinja2": "jinja2",
+    "lxml": "lxml",
+    "matplotlib": "matplotlib",
+    "numpy": "numpy",
+    "openai": "openai",
+    "openpyxl": "openpyxl",
+    "pandas": "pandas",
+    "pdfplumber": "pdfplumber",
+    "playwright": "playwright",
+    "pptx": "python-pptx",
+    "pydantic": "pydantic",
+    "pypdf": "pypdf",
+    "requests": "requests",
+    "rich": "rich",
+    "scipy": "scipy",
+    "seaborn": "seaborn",
+    "selenium": "selenium",
+    "sklearn": "scikit-learn",
+    "torch": "torch",
+    "tqdm": "tqdm",
+    "yaml": "pyyaml",
+}
+
+
+class ScriptsDependencies:
+    """A Python script whose packages nobody names.
+
+    What it does:
+        Looks for imports of well-known packages in scripts without a block of inline metadata (`# /// script`),
+        where no file of requirements is in the skill and SKILL.md does not name the package.
+
+    Why it matters:
+        On a machine without the package the script ends with ModuleNotFoundError, and the agent guesses what to
+        install.
+
+    Example:
+        `import pdfplumber` and nothing else
+
+    Instead:
+        Begin the script with `# /// script` and `# dependencies = [...]`, and run it by `uv run`.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="scripts.dependencies",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Scripts declare the packages they import.",
+        source="Agent Skills guide on scripts; PEP 723",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each script at its first import that nothing declares."""
+        declared = subject.files is not None and any(
+            file.rpartition("/")[2] in _DECLARING for file in subject.files.listed
+        )
+        for script in subject.scripts:
+            if declared or script.language != "python" or "# /// script" in script.text:
+                continue
+            compatibility = (subject.document.text_of("compatibility") or "").lower()
+            for module, offset in _imports(script.code):
+                package = _PACKAGES.get(module)
+                if (
+                    package is None
+                    or package in subject.lower
+                    or module.lower() in subject.lower
+                    or package in compatibility
+                ):
+                    continue
+                message = f"{script.path} imports {module}, which nothing declares; add a # /// script block"
+                yield self.meta.found(message, subject.file_place(script.path, offset, script.text))
+                break
+
+
+def _imports(code: str) -> Iterator[tuple[str, int]]:
+    offset = 0
+    for line in code.split("\n"):
+        if line.startswith(("import ", "from ")):
+            words = line.split(None, 2)
+            if len(words) > 1:
+                yield words[1].partition(".")[0].strip(","), offset
+        offset += len(line) + 1

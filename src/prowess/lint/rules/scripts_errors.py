@@ -1,0 +1,74 @@
+"""The rule `scripts.errors`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_SHORT = 10  # lines
+_STRICT = ("set -e", "set -o errexit", "set -u", "bash -e", "|| exit", "|| return", "$?", "trap ", "if !")
+_NEAR = 200  # characters
+_HANDLERS = ("except:", "except Exception:", "except BaseException:")
+
+
+class ScriptsErrors:
+    """A script that hides its failures.
+
+    What it does:
+        Looks for Python handlers that swallow every exception (`except:` or `except Exception:` with nothing but
+        `pass`), and for shell scripts of several commands without `set -e`.
+
+    Why it matters:
+        An agent believes an exit code of 0. What failed in silence is reported as done.
+
+    Example:
+        `except Exception: pass`
+
+    Instead:
+        Say on standard error what was wrong and what to try, and exit with another code than 0.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="scripts.errors",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Scripts say what failed, and exit with non-zero.",
+        source="Agent Skills guide on scripts",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each script that hides a failure."""
+        for script in subject.scripts:
+            at = _swallows(script.code) if script.language == "python" else -1
+            if (
+                script.language == "shell"
+                and script.code.count("\n") > _SHORT
+                and not any(word in script.code for word in _STRICT)
+            ):
+                at = 0
+            if at >= 0:
+                what = (
+                    "swallows every error"
+                    if script.language == "python"
+                    else "goes on after a command fails; begin with set -e"
+                )
+                yield self.meta.found(f"{script.path} {what}", subject.file_place(script.path, at, script.text))
+
+
+def _swallows(code: str) -> int:
+    """Return where the first handler stands that does nothing; -1 where there is none."""
+    for handler in _HANDLERS:
+        at = code.find(handler)
+        while at >= 0:
+            if code[at + len(handler) : at + _NEAR].split(None, 1)[:1] == ["pass"]:
+                return at
+            at = code.find(handler, at + 1)
+    return -1

@@ -1,0 +1,79 @@
+"""The rule `scripts.prompt`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_PROMPTS = {
+    "python": (
+        "input(",
+        "getpass(",
+        "getpass.getpass(",
+        "click.prompt(",
+        "click.confirm(",
+        "inquirer.",
+        "questionary.",
+    ),
+    "shell": ("read -p", "read -rp", "read -r -p", "read -s", "select "),
+    "javascript": (".question(", "inquirer.", "prompts(", "enquirer"),
+}
+_ATTENDED = ("isatty", "[ -t 0 ]", "[[ -t 0 ]]", "--yes", "--no-input", "--non-interactive", "isTTY", "NONINTERACTIVE")
+
+
+class ScriptsPrompt:
+    """A script that waits for somebody to type.
+
+    What it does:
+        Looks in the scripts for calls that read from a terminal: `input()`, `getpass`, `read -p`, readline prompts.
+        A script that asks only where a terminal is attached, or that has a flag to say yes, draws nothing.
+
+    Why it matters:
+        No terminal is attached where an agent runs a script: it hangs until its time is up.
+
+    Example:
+        `name = input("Which file? ")`
+
+    Instead:
+        Take it as an argument, and say in `--help` what is expected.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="scripts.prompt",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="Scripts do not ask questions.",
+        source="Agent Skills guide on scripts",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each script that asks, at its first question."""
+        for script in subject.scripts:
+            if any(word in script.code for word in _ATTENDED):
+                continue
+            for mark in _PROMPTS[script.language]:
+                at = script.code.find(mark)
+                if at >= 0 and (mark[0] == "." or not _is_word_before(script.code, at)):
+                    message = (
+                        f"{script.path} asks with {mark.strip()}; take it as an argument, nobody is there to answer"
+                    )
+                    yield self.meta.found(message, subject.file_place(script.path, at, script.text))
+                    break
+
+
+def _is_word_before(code: str, at: int) -> bool:
+    """Whether the mark is the end of a longer name, a method, or stands in a string or inside a comment."""
+    before = code[max(at - 1, 0) : at]
+    line = code[code.rfind("\n", 0, at) + 1 : at]
+    in_text = line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or "#" in line or "def " in line
+    return (
+        before.isalnum() or before in {"_", "."} or in_text or (line.strip() != "" and code.startswith("select ", at))
+    )
