@@ -1,11 +1,12 @@
 """What an editor may apply: the fix of each finding, and all safe fixes at once.
 
 A fix that may change the meaning is offered by itself and says so; "fix all" never takes one. What it gives is what
-`prowess check --fix` would write.
+`prowess check --fix` would write, as far as a few rounds of it go.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
     from prowess.lsp.analysis import Analysis
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.prowess"
 _MOST_OFFERED = 50
+_MOST_ROUNDS = 8  # of checks for "fix all"; where fixes are in each other's way it can be asked for again
 
 
 def actions(analysis: Analysis, where: types.Range, only: Sequence[str], *, versioned: bool) -> list[types.CodeAction]:
@@ -34,12 +37,10 @@ def actions(analysis: Analysis, where: types.Range, only: Sequence[str], *, vers
     if _is_wanted(types.CodeActionKind.QuickFix.value, only):
         offered += _quick_fixes(analysis, where, versioned=versioned)
     if _is_wanted(FIX_ALL, only) and any(_is_safe(found) for found in analysis.findings):
-        fixed = fix_document(analysis.text.encode(), analysis.read, analysis.findings_of)
-        after = fixed.data.decode()
+        after, count = _all_fixed(analysis)
         if after != analysis.text:
             edit = workspace_edit(analysis, [analysis.lines.replacement(analysis.text, after)], versioned=versioned)
-            title = f"Fix all that is safe ({len(fixed.fixed)})"
-            offered.append(types.CodeAction(title=title, kind=FIX_ALL, edit=edit))
+            offered.append(types.CodeAction(title=f"Fix all that is safe ({count})", kind=FIX_ALL, edit=edit))
     return offered
 
 
@@ -54,6 +55,18 @@ def document_edit(analysis: Analysis, edits: list[types.TextEdit]) -> types.Text
     """Return the edits of one buffer, for the version that was looked at."""
     document = types.OptionalVersionedTextDocumentIdentifier(uri=analysis.uri, version=analysis.version)
     return types.TextDocumentEdit(text_document=document, edits=list(edits))
+
+
+@lru_cache(maxsize=2)  # editors ask at each move of the cursor
+def _all_fixed(analysis: Analysis) -> tuple[str, int]:
+    """Return the text with every safe fix, and how many there are."""
+    rounds = iter(range(_MOST_ROUNDS))
+
+    def check(document: SkillDocument) -> list[Diagnostic]:
+        return [] if next(rounds, None) is None else analysis.findings_of(document)
+
+    fixed = fix_document(analysis.text.encode(), analysis.read, check)
+    return fixed.data.decode(), len(fixed.fixed)
 
 
 def _quick_fixes(analysis: Analysis, where: types.Range, *, versioned: bool) -> Iterator[types.CodeAction]:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Analysis:
-    """What is known of one version of a buffer; `text` is what was read, `path` is absolute."""
+    """What is known of one version of a buffer; `text` is what was read, `path` is absolute. Equal to itself alone."""
 
     uri: str
     path: str

@@ -10,7 +10,7 @@ import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from prowess.lsp.analysis import analyse, skill_path
 from prowess.lsp.settings import folder_of, read_settings
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prowess.lsp.analysis import Analysis
     from prowess.lsp.settings import Load
 
+_Result = TypeVar("_Result")
 DELAY = 0.15  # seconds of rest after a change; a quick typist strikes a key each 0.1 to 0.15
 
 
@@ -91,11 +92,15 @@ class OpenSkills:
         buffer = self._buffers.get(uri)
         return None if buffer is None else await asyncio.shield(self._task(buffer))
 
-    async def end(self) -> None:
-        """Give everything up, and wait for the one check that may be running."""
+    async def work(self, task: Callable[[], _Result]) -> _Result:
+        """Run what may take long in the thread that checks."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, task)
+
+    def end(self) -> None:
+        """Give everything up. One check may be running; nobody waits for it but the end of the process."""
         for uri in list(self._buffers):
             self.close(uri)
-        await asyncio.to_thread(self._worker.shutdown, cancel_futures=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _check(self, buffer: _Buffer, delay: float) -> None:
         buffer.check = asyncio.ensure_future(self._checked(buffer, delay))
@@ -125,7 +130,7 @@ class OpenSkills:
                 settings.problem,
             )
 
-        analysis, problem = await asyncio.get_running_loop().run_in_executor(self._worker, work)
+        analysis, problem = await self.work(work)
         self._tell(folder, problem)
         return analysis
 

@@ -52,8 +52,9 @@ class Lines:
         """Return the 1-based line and column of a position; one inside of a character is the character's start."""
         if position.line >= len(self._lines):
             return len(self._lines), len(self._lines[-1]) + 1
-        units = self._lines[position.line].encode(self._codec)[: position.character * self._width]
-        return position.line + 1, len(units.decode(self._codec, "ignore")) + 1
+        line, character = max(position.line, 0), max(position.character, 0)
+        units = self._lines[line].encode(self._codec)[: character * self._width]
+        return line + 1, len(units.decode(self._codec, "ignore")) + 1
 
     def range_of(self, location: Location) -> types.Range:
         """Return the range of a location; a point is an empty range."""

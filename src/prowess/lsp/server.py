@@ -157,9 +157,9 @@ def _register_synchronization(server: SkillServer) -> None:
         skills.check_all()
 
     @server.feature(types.SHUTDOWN)
-    async def shutdown(_params: None) -> None:
+    def shutdown(_params: None) -> None:  # not async: a client may say `exit` without waiting for the answer
         server.ended = True
-        await skills.end()
+        skills.end()
 
 
 def _register_requests(server: SkillServer) -> None:
@@ -179,7 +179,7 @@ def _register_requests(server: SkillServer) -> None:
         if analysis is None:
             return []
         only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
-        return actions(analysis, params.range, only, versioned=server.versioned)
+        return await skills.work(lambda: actions(analysis, params.range, only, versioned=server.versioned))
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(TRIGGERS)))
     async def completion(params: types.CompletionParams) -> list[types.CompletionItem]:

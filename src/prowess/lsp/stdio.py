@@ -16,7 +16,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, BinaryIO
 
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.io_ import StdoutWriter
 
 from prowess.lsp.server import build_server
@@ -50,16 +50,34 @@ async def _serve(server: SkillServer, source: BinaryIO) -> int:
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="input") as reader:
         while (body := await loop.run_in_executor(reader, _next_message, source)) is not None:
             try:
-                server.protocol.handle_message(json.loads(body, object_hook=server.protocol.structure_message))
+                message = json.loads(body, object_hook=server.protocol.structure_message)
+            except Exception as fault:  # noqa: BLE001 -- one message that cannot be read must not end the server
+                _refuse(server, body, fault)
+                continue
+            try:
+                server.protocol.handle_message(message)
             except SystemExit as ended:  # the client said `exit`
                 return int(bool(ended.code))
             except BrokenPipeError:
                 break
-            except Exception as fault:  # noqa: BLE001 -- one message that cannot be read must not end the server
+            except Exception as fault:  # noqa: BLE001 -- as above
                 server._report_server_error(fault, JsonRpcException)  # noqa: SLF001 -- it survives a failing report
     if not server.ended:
-        await server.skills.end()
+        server.skills.end()
     return 0 if server.ended else 1
+
+
+def _refuse(server: SkillServer, body: bytes, fault: Exception) -> None:
+    """Answer a call whose parameters cannot be read, which would be waited for otherwise; log anything else."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        message = None
+    if isinstance(message, dict) and "method" in message and isinstance(message.get("id"), int | str):
+        refusal = JsonRpcInvalidParams(message=f"{type(fault).__name__}: the parameters cannot be read")
+        server.protocol._send_response(message["id"], None, refusal.to_response_error())  # noqa: SLF001 -- no other way
+    else:
+        server._report_server_error(fault, JsonRpcException)  # noqa: SLF001 -- as above
 
 
 def _next_message(source: BinaryIO) -> bytes | None:
