@@ -224,3 +224,41 @@ def test_a_policy_that_cannot_be_read_denies_everything_and_is_as_strict_as_can_
         assert "p.toml:1" in decision.reason
     assert (policy.audit_required, policy.allowed_tools, policy.dynamic_commands) == (True, "restrict", False)
     assert (policy.script_dirs, policy.env_allow) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("skills.load", {"names": ["deploy"]}),
+        ("skills.load", {"names": [" deploy\t"]}),
+        ("skills.load", {"names": ["ｄｅｐｌｏｙ"]}),  # fullwidth letters: another spelling of the same name
+        ("skills.load", {"names": ["deploy@acme-tools"]}),
+        ("skills.load", {"names": ["tables", "deploy"]}),
+        ("skill", {"skill": "deploy"}),
+        ("Skill", {"skill": " deploy "}),
+        ("skills.invoke", {"skill": "deploy"}),
+        ("skills.invoke", {"skill": " /deploy to production"}),
+        ("skills.invoke", {"skill": "$deploy"}),
+    ],
+)
+def test_who_denies_a_skill_denies_every_way_into_force_and_every_spelling(
+    tool: str, arguments: dict[str, object]
+) -> None:
+    of_one = _rule("deny", "skills.load", names="deploy")
+    assert effect_of(_decide(of_one, default="allow", tool=tool, **arguments)) == "deny"
+    assert effect_of(_decide(_rule("deny", "skills.load"), default="allow", tool=tool, **arguments)) == "deny"
+    others = {"names": ["tables"]} if tool == "skills.load" else {"skill": "/tables deploy"}
+    assert effect_of(_decide(of_one, default="allow", tool=tool, **others)) == "allow"
+
+
+def test_who_asks_about_a_load_asks_about_the_one_tool_too_but_not_about_what_a_user_starts() -> None:
+    asks = _rule("ask", "skills.load", names="deploy")
+    assert effect_of(_decide(asks, default="allow", tool="skill", skill="deploy")) == "ask"
+    assert effect_of(_decide(asks, default="allow", tool="skills.invoke", skill="deploy")) == "allow"
+
+
+def test_allowing_a_load_allows_no_other_way_and_no_other_copy() -> None:
+    allows = _rule("allow", "skills.load", names="deploy")
+    assert effect_of(_decide(allows, tool="skills.load", names=[" deploy"])) == "allow"
+    assert effect_of(_decide(allows, tool="skills.load", names=["deploy@acme-tools"])) == "ask"
+    assert effect_of(_decide(allows, tool="skill", skill="deploy")) == "ask"

@@ -3,6 +3,10 @@
 A rule is about calls of the tools that its glob names whole, and among these about those whose arguments fit. A rule
 that allows wants certainty about every argument; one that denies or asks is satisfied by the possibility, because what
 nobody can tell must not slip through (`prowess.policy.fit`).
+
+A skill has several ways into force and its name several spellings. Who denies `skills.load` means the skill and not the
+way, so a rule that denies or asks counts for the `skill` tool as well, one that denies also for what a user starts; and
+names are compared as the catalog compares them.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prowess.policy.fit import CERTAIN, Fit
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
-from prowess.policy.tool_names import canonical_tool_name
+from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 
 if TYPE_CHECKING:
     from prowess.policy.decision import Origin
@@ -56,10 +60,27 @@ class ArgumentMatch:
         if self.argument not in arguments:
             return Fit(certain=False, possible=False, kind="argument", reason=f"it has no argument {self.argument!r}")
         values = _texts(arguments[self.argument])
-        fits = [any(fnmatchcase(value, pattern) for pattern in self.patterns) for value in values]
+        if SKILL_ARGUMENTS.get(tool) == self.argument:
+            return self._fit_of_names(values)
+        fits = [self._fits(value) for value in values]
         if fits and all(fits):
             return CERTAIN
         return Fit(certain=False, possible=any(fits), kind="argument", reason=f"{self.argument!r} has another value")
+
+    def _fit_of_names(self, values: Sequence[str]) -> Fit:
+        # Imported here, not at the top: only a rule about single skills pays for it.
+        from prowess.format.name import normalise
+
+        names = [normalise(value) for value in values]
+        if names and all(map(self._fits, names)):
+            return CERTAIN
+        # deploy@acme is a copy of deploy: a rule about deploy may mean it, one that allows deploy need not.
+        possible = any(self._fits(name) or self._fits(name.partition("@")[0]) for name in names)
+        reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
+        return Fit(certain=False, possible=possible, kind="argument", reason=reason)
+
+    def _fits(self, value: str) -> bool:
+        return any(fnmatchcase(value, pattern) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +110,26 @@ class Rule:
     def applies(self, call: PolicyCall, workspace: str | None) -> Fit | None:
         """Return the fit where the rule has its effect on the call, else None."""
         fit = self.fit(call, workspace)
-        return fit if (fit.certain if self.effect == "allow" else fit.possible) else None
+        if self.effect == "allow":
+            return fit if fit.certain else None
+        if not fit.possible and (load := _as_load(call, self.effect)) is not None:
+            fit = self.fit(load, workspace)
+        return fit if fit.possible else None
+
+
+def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
+    """Return the load that another way into force amounts to; None for every other call."""
+    tool, skill = canonical_tool_name(call.tool), call.arguments.get("skill")
+    if not isinstance(skill, str):
+        skill = ""  # a rule about the tool alone holds; the schema refuses the call
+    if tool == USER_TOOL and effect == "deny":  # a person who starts a skill need not be asked
+        # As a user types it: `/deploy to production`.
+        typed = skill.strip()
+        words = typed[1:].split(maxsplit=1) if typed[:1] in {"/", "$"} else []
+        skill = words[0] if words else typed
+    elif tool not in ONE_SKILL_TOOLS:
+        return None
+    return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"})
 
 
 def _texts(value: object) -> list[str]:

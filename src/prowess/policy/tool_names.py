@@ -26,7 +26,14 @@ ALIASES = {
 }
 
 SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
-SKILL_TOOLS = SESSION_TOOLS | {"skills.list", "skill", "Skill"}  # a server lists skills by a tool as well
+ONE_SKILL_TOOLS = frozenset({"skill", "Skill"})
+SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # a server lists skills by a tool as well
+
+USER_TOOL = "skills.invoke"  # behind a door that no model reaches
+SKILL_ARGUMENTS = {  # where a call names skills
+    "skills.load": "names",
+    **dict.fromkeys(("skills.read", "skills.run_script", USER_TOOL, *ONE_SKILL_TOOLS), "skill"),
+}
 
 ALWAYS_ALLOWED = "skills.unload"  # whatever a policy says: a skill can always be given up
 
