@@ -162,25 +162,20 @@ class Activator:
         context = self._context
         fresh = [snapshot for snapshot in taken if not _is_repeated(before, snapshot.skill)]
         notices = context.tools.require(fresh)
-        step(
-            before, [snapshot.skill for snapshot in taken]
-        )  # what may not stand side by side is refused before any hook
+        skills = [snapshot.skill for snapshot in taken]
+        planned = step(before, skills)  # what may not stand side by side is refused before any hook
         for snapshot in fresh:
             require_runnable(snapshot.skill, snapshot.manifest, context)
         for snapshot in fresh:
             await context.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
-        ready: list[Snapshot] = []
-        for snapshot in taken:
-            if "!`" not in snapshot.body or snapshot not in fresh:
-                ready.append(snapshot)
-                continue
-            skill, remark = await self._commands(snapshot, call_id)
-            ready.append(replace(snapshot, skill=skill))
-            notices += [] if remark is None else [remark]
-        skills = [snapshot.skill for snapshot in ready]
-
-        planned = step(before, skills)  # refused here, before anything has ended
+        ready = list(taken)
+        for place, snapshot in enumerate(taken):
+            if "!`" in snapshot.body and snapshot in fresh:
+                skills[place], remark = await self._commands(snapshot, call_id)
+                ready[place] = replace(snapshot, skill=skills[place])
+                notices += [] if remark is None else [remark]
+                planned = step(before, skills)
 
         def change(state: SessionState) -> Transition:
             for skill in skills:
@@ -302,7 +297,7 @@ def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]
 
 def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
     """Whether the session has exactly this already; a load without arguments asks for no others."""
-    known = find_active(state, skill.name)
+    known = state.find(skill.key)
     return known is not None and skill.same_activation(known)
 
 

@@ -160,8 +160,10 @@ class Snapshots:
         active = tuple(skills)
         bodies = {(skill.location, skill.document_digest) for skill in active}
         manifests = {(skill.location, skill.content_digest) for skill in active}
-        self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
-        self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
+        if not bodies.issuperset(self._bodies):
+            self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
+        if not manifests.issuperset(self._manifests):
+            self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
         self._seen = {skill.location: seen for skill in active if (seen := self._seen.get(skill.location)) is not None}
 
 

@@ -135,6 +135,9 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
     """
     asked = {skill.key: skill for skill in skills}
     require_room([skill.key for skill in state.active], list(asked), mode, cap)
+    if not state.active and mode == "replace":  # nothing is there that could go on, leave or be the same
+        _require_peace(skills := tuple(asked.values()))
+        return Transition(state=_with(state, skills))
     before = {skill.key: skill for skill in state.active}
     asked = {key: _continued(skill, before.get(key)) for key, skill in asked.items()}
     if mode == "replace":
@@ -152,6 +155,8 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
 
 
 def _require_peace(active: Sequence[ActiveSkill]) -> None:
+    if not any(skill.conflicts for skill in active):
+        return
     names = {skill.key: skill.name for skill in active}
     for skill in active:
         other = next((names[key] for key in skill.conflicts if key in names and key != skill.key), None)
