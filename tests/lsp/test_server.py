@@ -12,6 +12,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from prowess.lint.rule_page import rule_page
 from tests.lsp.editor import Editor, capabilities, document, editing
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ async def test_an_editor_gets_findings_explanations_and_fixes(tmp_path: Path) ->
         assert editor.covered(path, found) == "Reads: tables. Use when the user has a table."
         shown = await editor.hover(path, 2, 15)
         assert shown.startswith("**frontmatter.syntax** (error): ")
+        page = rule_page("frontmatter.syntax")
+        assert all(part in shown for part in (page.summary, page.page.what, page.page.why, page.page.instead))
         fix, fix_all = await editor.actions(path)
         assert fix.kind == types.CodeActionKind.QuickFix
         assert fix.is_preferred

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PLANTED = """
 import prowess.lsp.open_skills as open_skills, prowess.lsp.server as server
-from prowess.cli.configuration_options import configuration_loader
+from prowess.config import Configuration
 from prowess.lsp.stdio import serve_stdio
 judge = open_skills.analyse
 def analyse(uri, path, text, **rest):
@@ -33,7 +33,7 @@ def analyse(uri, path, text, **rest):
 open_skills.analyse = analyse
 server.hover = lambda analysis, position: 1 / 0
 print("a stray print")
-raise SystemExit(serve_stdio(configuration_loader(config_file=None, isolated=True)))
+raise SystemExit(serve_stdio(lambda folder: (Configuration(()), lambda document, judgement, found: found)))
 """
 
 

@@ -11,13 +11,14 @@ from pygls.uris import to_fs_path
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import FILE_NAMES, locate
-from prowess.format.validation import raw_findings
+from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.lsp.positions import Lines, without_surrogates
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
+    from prowess.lsp.settings import Silence
     from prowess.rule_engine import Judgement
 
 # What a file has only where it is not saved yet, or lies where the editor alone can read it.
@@ -35,11 +36,12 @@ class Analysis:
     lines: Lines
     document: SkillDocument
     judgement: Judgement
+    silence: Silence
     findings: tuple[Diagnostic, ...]
 
     def findings_of(self, document: SkillDocument) -> list[Diagnostic]:
         """Judge another document of the same skill."""
-        return findings(document, self.judgement)
+        return findings(document, self.judgement, self.silence)
 
     def read(self, data: bytes) -> SkillDocument:
         """Read other bytes as if they were in this buffer."""
@@ -57,7 +59,9 @@ def skill_path(uri: str) -> str | None:
     return without_surrogates(path)
 
 
-def analyse(uri: str, path: str, text: str, *, version: int | None, encoding: str, judgement: Judgement) -> Analysis:
+def analyse(
+    uri: str, path: str, text: str, *, version: int | None, encoding: str, judgement: Judgement, silence: Silence
+) -> Analysis:
     """Read and judge the text of a buffer; other files of the skill are looked at on disk. Raises for no text."""
     text = without_surrogates(text)
     located = locate(os.path.dirname(path))
@@ -71,17 +75,17 @@ def analyse(uri: str, path: str, text: str, *, version: int | None, encoding: st
         lines=Lines(text, encoding),
         document=document,
         judgement=judgement,
-        findings=tuple(findings(document, judgement)),
+        silence=silence,
+        findings=tuple(findings(document, judgement, silence)),
     )
 
 
-def findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
+def findings(document: SkillDocument, judgement: Judgement, silence: Silence) -> list[Diagnostic]:
     """Return what is reported of a document, by place, as `prowess check` does."""
     if judgement.excluded and judgement.floor is None:
         return []
     found = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
-    found.sort(key=lambda one: (one.location.line, one.location.column))
-    return judgement.judge(found)
+    return sorted(silence(document, judgement, judgement.judge(found)), key=place_in_report)
 
 
 def _read(data: bytes, path: str, found: tuple[Diagnostic, ...]) -> SkillDocument:

@@ -5,7 +5,6 @@ Texts of a document are quoted as text: whatever Markdown they hold is escaped.
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,9 @@ from lsprotocol import types
 
 from prowess._internal.terminal_text import printable, printable_line
 from prowess.format.rule_table import RULES
-from prowess.lint import LINT_RULES
+from prowess.lint.rule_page import rule_page
 from prowess.lsp.field_meanings import FIELD_MEANINGS
+from prowess.lsp.reported import concerns
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from prowess.lsp.analysis import Analysis
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+.!|<>~&-]")
-_SECTION = re.compile(r"^(What it does|Why it matters|Example|Instead):$", re.MULTILINE)
 _MOST_SHOWN = 5  # findings at one place
 
 
 def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
     """Return what is to be said at a position; None where that is nothing."""
     place = analysis.lines.place(position)
-    found = [one for one in analysis.findings if _covers(analysis.lines.range_of(one.location), position)]
+    here = [one for one in analysis.findings if concerns(one, analysis)]
+    found = [one for one in here if _covers(analysis.lines.range_of(one.location), position)]
     parts = [finding_page(one) for one in found[:_MOST_SHOWN]]
     field = next((one for one in analysis.document.fields if _stands_at(one, place)), None)
     if field is not None and field.key in FIELD_MEANINGS:
@@ -42,15 +42,22 @@ def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
 def finding_page(found: Diagnostic) -> str:
     """Return a finding and the page of its rule as Markdown."""
     head = f"**{found.rule}** ({found.severity.value}): {escaped(printable_line(found.message))}"
-    page = rule_page(found.rule)
+    page = page_of(found.rule)
     return f"{head}\n\n{page}" if page else head
 
 
-def rule_page(rule: str) -> str:
-    """Return the page of a rule as Markdown; where no page is written, the sentence of the table."""
-    if any(one.meta.id == rule for one in LINT_RULES):
-        return _SECTION.sub(r"**\1**\n", inspect.cleandoc(type(LINT_RULES[rule]).__doc__ or ""))
-    return RULES[rule].summary if rule in RULES else ""
+def page_of(rule: str) -> str:
+    """Return the page of a rule as Markdown, empty for a rule that has none."""
+    if rule not in RULES:
+        return ""
+    found = rule_page(rule)
+    parts = {
+        "What it does": found.page.what,
+        "Why it matters": found.page.why,
+        "Example": found.page.example,
+        "Instead": found.page.instead,
+    }
+    return "\n\n".join((found.summary, *(f"**{title}**\n\n{text}" for title, text in parts.items())))
 
 
 def escaped(text: str) -> str:

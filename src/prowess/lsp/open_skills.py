@@ -125,10 +125,10 @@ class OpenSkills:
         def work() -> tuple[Analysis, str | None]:
             settings = read_settings(self._load, folder)
             judgement = settings.configuration.judgement(os.path.dirname(path))
-            return (
-                analyse(uri, path, text, version=version, encoding=encoding, judgement=judgement),
-                settings.problem,
+            analysis = analyse(
+                uri, path, text, version=version, encoding=encoding, judgement=judgement, silence=settings.silence
             )
+            return analysis, settings.problem
 
         analysis, problem = await self.work(work)
         self._tell(folder, problem)

@@ -12,15 +12,21 @@ from prowess.config import Configuration
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    Load = Callable[[str], Configuration]
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+    from prowess.rule_engine import Judgement
+
+    Silence = Callable[[SkillDocument, Judgement, Sequence[Diagnostic]], Sequence[Diagnostic]]
+    Load = Callable[[str], tuple[Configuration, Silence]]
 
 
 class Settings(NamedTuple):
-    """What was read, and why it could not be, where that is so."""
+    """What was read, what leaves out the findings that comments silence, and why it could not be read, if so."""
 
     configuration: Configuration
+    silence: Silence
     problem: str | None
 
 
@@ -33,9 +39,14 @@ def folder_of(path: str, folders: Iterable[str]) -> str:
 def read_settings(load: Load, folder: str) -> Settings:
     """Load the settings of a folder; with a problem they are the defaults."""
     try:
-        return Settings(load(folder), None)
+        return Settings(*load(folder), None)
     except (SkillError, OSError, ValueError) as fault:
-        return Settings(Configuration(()), str(fault))
+        return Settings(Configuration(()), _keep_all, str(fault))
+
+
+def _keep_all(document: SkillDocument, judgement: Judgement, findings: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    del document, judgement
+    return findings
 
 
 def _holds(folder: str, path: str) -> bool:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.configuration_options import configuration_loader, configuration_options
+from prowess.cli.silencing import Silencing
+
+if TYPE_CHECKING:
+    from prowess.config import Configuration
+    from prowess.lsp.settings import Silence
 
 
 @click.command("lsp")
@@ -26,7 +31,12 @@ def command(**options: Any) -> int:  # noqa: ANN401 -- those of configuration_op
     if find_spec("pygls") is None:
         output.error("the language server needs pygls: pip install 'prowess[lsp]'")
         return exit_codes.USAGE
-    load = configuration_loader(**options)
+    configured = configuration_loader(**options)
+
+    def load(directory: str) -> tuple[Configuration, Silence]:
+        configuration = configured(directory)
+        return configuration, Silencing(configuration, None).by_comments
+
     # Imported here, not at the top: pygls takes half a second, which --help must not pay for.
     from prowess.lsp.stdio import serve_stdio
 
