@@ -239,6 +239,8 @@ def test_a_policy_that_cannot_be_read_denies_everything_and_is_as_strict_as_can_
         ("skills.invoke", {"skill": "deploy"}),
         ("skills.invoke", {"skill": " /deploy to production"}),
         ("skills.invoke", {"skill": "$deploy"}),
+        ("skills.read", {"skill": "deploy", "path": "SKILL.md"}),  # as a host that reads resources asks
+        ("skills.run_script", {"skill": "deploy", "path": "scripts/go.sh"}),
     ],
 )
 def test_who_denies_a_skill_denies_every_way_into_force_and_every_spelling(
@@ -253,6 +255,7 @@ def test_who_denies_a_skill_denies_every_way_into_force_and_every_spelling(
 
 def test_who_asks_about_a_load_asks_about_the_one_tool_too_but_not_about_what_a_user_starts() -> None:
     asks = _rule("ask", "skills.load", names="deploy")
+    assert effect_of(_decide(asks, default="allow", tool="skills.read", skill="deploy", path="SKILL.md")) == "allow"
     assert effect_of(_decide(asks, default="allow", tool="skill", skill="deploy")) == "ask"
     assert effect_of(_decide(asks, default="allow", tool="skills.invoke", skill="deploy")) == "allow"
 

@@ -5,8 +5,8 @@ that allows wants certainty about every argument; one that denies or asks is sat
 nobody can tell must not slip through (`prowess.policy.fit`).
 
 A skill has several ways into force and its name several spellings. Who denies `skills.load` means the skill and not the
-way, so a rule that denies or asks counts for the `skill` tool as well, one that denies also for what a user starts; and
-names are compared as the catalog compares them.
+way, so a rule that denies or asks counts for the `skill` tool as well, one that denies also for what a user starts and
+for the skill's files, which a host reads without loading it; and names are compared as the catalog compares them.
 """
 
 from __future__ import annotations
@@ -118,17 +118,15 @@ class Rule:
 
 
 def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
-    """Return the load that another way into force amounts to; None for every other call."""
+    """Return the load without which this call would not do; None for every other call."""
     tool, skill = canonical_tool_name(call.tool), call.arguments.get("skill")
-    if not isinstance(skill, str):
-        skill = ""  # a rule about the tool alone holds; the schema refuses the call
-    if tool == USER_TOOL and effect == "deny":  # a person who starts a skill need not be asked
-        # As a user types it: `/deploy to production`.
-        typed = skill.strip()
-        words = typed[1:].split(maxsplit=1) if typed[:1] in {"/", "$"} else []
-        skill = words[0] if words else typed
-    elif tool not in ONE_SKILL_TOOLS:
+    # A person who starts a skill need not be asked, and what is read was asked about when it was loaded.
+    if tool not in ONE_SKILL_TOOLS and (effect != "deny" or SKILL_ARGUMENTS.get(tool) != "skill"):
         return None
+    if not isinstance(skill, str):
+        skill = ""  # without a name it is about no single skill, and a rule about all of them holds
+    if tool == USER_TOOL and (typed := skill.strip())[:1] in {"/", "$"}:  # `/deploy to production`
+        skill = next(iter(typed[1:].split()), "")
     return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"})
 
 
