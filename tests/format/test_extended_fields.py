@@ -23,7 +23,7 @@ from prowess.format import (
     validate_skill,
 )
 from prowess.format.extended_fields import extended_fields
-from prowess.format.extended_rules import _place
+from prowess.format.extended_rules import place_of
 from prowess.format.limits import EXTENDED_FIELDS, MAX_TAG_LENGTH, MAX_TAGS
 from prowess.format.parsing import parse_source
 from prowess.format.plain_values import Faults, FieldFault, named, read_seconds
@@ -493,9 +493,9 @@ def test_thousands_of_faults_are_cut_and_still_close() -> None:
 def test_a_fault_stands_at_the_innermost_value_that_its_path_finds() -> None:
     (field,) = parse_document("---\nscope:\n  agents: [a]\n---\n").fields
     for path in (("scope", "agents", 0), ("scope", "agents", 0, "x")):
-        assert (_place(field, FieldFault("scope.type", "", path)).line, field.location.line) == (3, 3)
-        assert _place(field, FieldFault("scope.type", "", path)).column == 12
-    assert _place(field, FieldFault("scope.type", "", ("scope", "x", "y"))) == field.location
+        assert (place_of(field, FieldFault("scope.type", "", path)).line, field.location.line) == (3, 3)
+        assert place_of(field, FieldFault("scope.type", "", path)).column == 12
+    assert place_of(field, FieldFault("scope.type", "", ("scope", "x", "y"))) == field.location
 
 
 def test_a_path_is_spelled_as_an_author_would() -> None:

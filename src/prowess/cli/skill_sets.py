@@ -25,17 +25,17 @@ def is_folder_of_skills(path: str) -> bool:
     return os.path.isdir(path) and not any(os.path.lexists(os.path.join(path, name)) for name in FILE_NAMES)
 
 
-def with_composition(
+def findings_between(
     skills: Sequence[CheckedSkill], judgements: Sequence[Judgement], *, whole: bool
-) -> list[CheckedSkill]:
-    """Return the skills with what their compositions say wrongly of each other, each judged by its own settings.
+) -> dict[int, tuple[Diagnostic, ...]]:
+    """Return what the compositions of skills say wrongly of each other, by the index of the skill it is found in.
 
-    `whole`: there are no further skills that a dependency may mean.
+    Each finding is judged by the settings of its skill. `whole`: there are no further skills that one may depend on.
     """
     directories = [skill.document.directory for skill in skills]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]
     if not any(declared):
-        return list(skills)
+        return {}
     # Imported here, not at the top: few sets have manifests.
     from prowess.catalog.composition import Member, composition_findings
     from prowess.format.sidecar_reading import read_sidecar
@@ -52,9 +52,9 @@ def with_composition(
     found: dict[int, list[Diagnostic]] = {}
     for member, diagnostic in composition_findings(members, whole=whole):
         found.setdefault(id(member), []).append(diagnostic)
-    result = []
-    for skill, member, judgement in zip(skills, members, judgements, strict=True):
+    result = {}
+    for at, (skill, member) in enumerate(zip(skills, members, strict=True)):
         own = [replace(one, skill=skill.document.directory_name) for one in found.get(id(member), ())]
-        more = tuple(judgement.judge(own))
-        result.append(replace(skill, diagnostics=(*skill.diagnostics, *more)) if more else skill)
+        if judged := tuple(judgements[at].judge(own)):
+            result[at] = judged
     return result

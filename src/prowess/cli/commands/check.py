@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +14,14 @@ from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.configuration_options import configuration_options, open_configuration
 from prowess.cli.silencing import Silencing
+from prowess.cli.skill_sets import findings_between, is_folder_of_skills
 from prowess.config.settings import FORMATS
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import document_at, locate
 from prowess.format.skill import frontmatter_of
 from prowess.format.skill_directories import find_skill_directories
-from prowess.format.validation import raw_findings
+from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.report import CheckedSkill, Tally
 from prowess.report.forms import render
@@ -79,7 +81,7 @@ def command(
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
     silencing = Silencing(configuration, None if write_baseline else known)
-    skills, everything, excluded = [], [], 0
+    skills, judgements, everything, excluded = [], [], [], 0
     for target in _targets(paths or (".",), stdin_path):
         document = target.document
         judgement = configuration.judgement(document.directory)
@@ -92,6 +94,9 @@ def command(
         found = _findings(document, judgement, silencing)
         everything.append((document, found))
         skills.append(_checked(document, silencing.by_baseline(document, found)))
+        judgements.append(judgement)
+    whole = not excluded and any(map(is_folder_of_skills, paths or (".",)))
+    everything += _between(skills, judgements, silencing, whole=whole)
     if excluded and not quiet:
         output.note(f"{excluded} {'skill is' if excluded == 1 else 'skills are'} excluded: {_where(configuration)}")
     if silencing.not_honoured and not quiet:
@@ -112,6 +117,19 @@ def command(
         if not quiet:
             output.note(fixing.summary())
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
+
+
+def _between(
+    skills: list[CheckedSkill], judgements: list[Judgement], silencing: Silencing, *, whole: bool
+) -> list[tuple[SkillDocument, tuple[Diagnostic, ...]]]:
+    """Add to the skills what is wrong between them, and return it."""
+    added = []
+    for at, found in findings_between(skills, judgements, whole=whole).items():
+        document = skills[at].document
+        added.append((document, found))
+        fresh = silencing.by_baseline(document, found)
+        skills[at] = replace(skills[at], diagnostics=(*skills[at].diagnostics, *fresh))
+    return added
 
 
 def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
@@ -199,7 +217,7 @@ def _findings(document: SkillDocument, judgement: Judgement, silencing: Silencin
     silenced = silencing.by_comments(document, judgement, judgement.judge(findings))
     if judgement.profile.reference_wording:  # the reference tool's order is its own
         return silenced
-    return tuple(sorted(silenced, key=lambda found: (found.location.line, found.location.column)))
+    return tuple(sorted(silenced, key=place_in_report))
 
 
 def _new(document: SkillDocument, *, judgement: Judgement, silencing: Silencing) -> tuple[Diagnostic, ...]:
