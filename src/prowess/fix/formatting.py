@@ -1,0 +1,115 @@
+"""Lay out a SKILL.md evenly: same values, same order, same comments, same quotes.
+
+The frontmatter goes through a YAML library that keeps what the author wrote (`prowess[fmt]`): entries of mappings are
+indented by two blanks, items of lists by two and a dash, one blank stands after a colon. Line breaks become LF, a
+byte-order mark goes, the file ends with one line break. The body is text and stays as it is.
+
+The result is read by our own reader before it counts. Where a value, a quote or a comment is not what it was, or laying
+it out once more would change it again, the file is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import TYPE_CHECKING, NamedTuple
+
+from prowess._internal.yaml_reader import Mapping, Scalar
+from prowess.format.parsing import parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess._internal.yaml_reader import Node
+    from prowess.format.document import SkillDocument
+
+_COMMENT = re.compile(r"(?:^|[ \t])(#[^\n]*?)[ \t]*$", re.MULTILINE)
+_NEVER = 1 << 30  # columns before a line is broken
+
+
+class Formatted(NamedTuple):
+    """The new bytes; or the old ones, and in `reason` why they stay."""
+
+    data: bytes
+    reason: str | None = None
+
+
+def format_source(data: bytes) -> Formatted:
+    """Return the bytes of a SKILL.md laid out evenly.
+
+    Raises:
+        ImportError: the library that keeps comments is not installed.
+    """
+    document = parse_document(data)
+    faults = [found for found in document.diagnostics if found.rule != "encoding.bom"]
+    if faults:
+        where = f"line {faults[0].location.line}"
+        return Formatted(data, f"it cannot be laid out while {where} is wrong ({faults[0].rule}); see `prowess check`")
+    if not document.complete:
+        return Formatted(data, "it has no frontmatter that can be read")
+    new = _laid_out(document)
+    if new is None or not _is_same(document, parse_document(new)) or _laid_out(parse_document(new)) != new:
+        return Formatted(data, "it cannot be laid out without changing what it says")
+    return Formatted(new.encode())
+
+
+def _laid_out(document: SkillDocument) -> str | None:
+    """Return the text; None where the library refuses what ours has read."""
+    front = document.front_matter or ""
+    if document.fields:
+        try:
+            front = _round_trip(front)
+        except ImportError:
+            raise
+        except Exception:  # noqa: BLE001 -- whatever a library for YAML stumbles over, the file stays as it is
+            return None
+    body = document.body.rstrip("\n")
+    return f"---\n{front}---\n{body}\n" if body else f"---\n{front}---\n"
+
+
+def _round_trip(front: str) -> str:
+    # Imported here, not at the top: it is an extra, and only this needs it.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.nodes import ScalarNode
+    from ruamel.yaml.resolver import VersionedResolver
+
+    class TextResolver(VersionedResolver):
+        """Every plain scalar is text, as for our reader: `1.0`, `on` and dates are not touched."""
+
+        def resolve(self, kind: object, value: object, implicit: object) -> object:
+            if kind is ScalarNode and value != "":
+                implicit = (False, True)
+            return super().resolve(kind, value, implicit)
+
+    yaml = YAML(typ="rt", pure=True)
+    yaml.Resolver = TextResolver
+    yaml.preserve_quotes = True
+    yaml.width = _NEVER
+    yaml.allow_unicode = True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    out = StringIO()
+    yaml.dump(yaml.load(front), out)
+    return out.getvalue()
+
+
+def _is_same(before: SkillDocument, after: SkillDocument) -> bool:
+    if after.diagnostics or not after.complete or before.body.rstrip("\n") != after.body.rstrip("\n"):
+        return False
+    return list(_written(before)) == list(_written(after)) and _comments(before) == _comments(after)
+
+
+def _written(document: SkillDocument) -> Iterator[tuple[str, object]]:
+    """Yield every value in order with the way it is written."""
+    waiting: list[Node] = [node for field in document.fields for node in (field.key_node, field.value)][::-1]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Scalar):
+            yield node.style, node.text
+            continue
+        children = [child for entry in node.entries for child in entry] if isinstance(node, Mapping) else node.items
+        yield "flow" if node.flow else "block", len(children)
+        waiting += reversed(children)
+
+
+def _comments(document: SkillDocument) -> list[str]:
+    return _COMMENT.findall(document.front_matter or "")
