@@ -13,14 +13,14 @@ from prowess.lint import lint_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-_HEAD = "---\nname: a\ndescription: Writes d. Use when asked for d.\n---\n"
+_HEAD = "---\nname: a\ndescription: Writes d. Use when asked for d.\nmetadata: {version: '1'}\n---\n"
 
 
 @pytest.fixture
 def skill(tmp_path: Path) -> Path:
     root = tmp_path / "a"
     root.mkdir()
-    (root / "SKILL.md").write_text(_HEAD)
+    (root / "SKILL.md").write_text(f"{_HEAD}x\n")
     return root
 
 
@@ -30,7 +30,7 @@ def test_more_than_5000_estimated_tokens_are_a_warning_that_names_its_method(
     characters: int, tokens: int | None
 ) -> None:
     found = lint_skill(parse_document(f"{_HEAD}{'x' * characters}"), profile="boxxy")
-    assert [(one.rule, one.severity, one.location.line) for one in found] == (
+    assert [(one.rule, one.severity, one.location.line - 1) for one in found] == (
         [] if tokens is None else [("body.tokens", Severity.WARNING, 5)]
     )
     assert all(f"about {tokens} tokens (characters / 4)" in one.message for one in found)
@@ -49,7 +49,7 @@ def test_a_reference_deeper_than_one_level_is_an_error_in_boxxy_and_advice_in_th
         assert [one.severity for one in found] == ([] if severity is None else [severity] * 2)
     unlinked, linked = [one for one in lint_skill(skill) if one.rule == "reference.depth"]
     assert "references/old is a directory" in unlinked.message
-    assert (linked.location.line, linked.location.column) == (5, 5)
+    assert (linked.location.line, linked.location.column) == (6, 5)
 
 
 @pytest.mark.proves("format.directory.extraneous")

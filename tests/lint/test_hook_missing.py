@@ -23,9 +23,9 @@ def skill(tmp_path: Path) -> Path:
 
 def advice(skill: Path, hooks: str) -> list[Diagnostic]:
     (skill / "SKILL.md").write_text(
-        f"---\nname: a\ndescription: Writes d. Use when asked for d.\n{hooks}---\n", encoding="utf-8"
+        f"---\nname: a\ndescription: Writes d. Use when asked for d.\n{hooks}---\nx\n", encoding="utf-8"
     )
-    return lint_skill(skill)
+    return [one for one in lint_skill(skill) if one.rule != "reference.orphan"]
 
 
 def test_a_hook_that_names_a_missing_file_is_reported_at_the_name(skill: Path) -> None:
@@ -54,7 +54,7 @@ def test_what_is_there_or_cannot_be_looked_for_is_not_reported(skill: Path, hook
 
 
 def test_a_document_without_a_directory_has_no_files_to_miss() -> None:
-    assert lint_skill(parse_document("---\nname: a\nhooks: {pre: gone.sh}\n---\n")) == []
+    assert lint_skill(parse_document("---\nname: a\nhooks: {pre: gone.sh}\n---\nx\n")) == []
 
 
 def test_thousands_of_missing_hooks_are_reported_in_part(skill: Path) -> None:

@@ -30,7 +30,8 @@ def advice(skill: Path, body: str, **options: object) -> list[Diagnostic]:
     (skill / "SKILL.md").write_text(
         f"---\nname: a\ndescription: Writes d. Use when asked for d.\n---\n{body}\n", encoding="utf-8"
     )
-    return lint_skill(skill, **options)  # type: ignore[arg-type]  # options are those of lint_skill, named in each test
+    found = lint_skill(skill, **options)  # type: ignore[arg-type]  # options are those of lint_skill, named in each test
+    return [one for one in found if one.rule in {"reference.missing", "reference.case", "reference.depth"}]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_link_out_of_the_skill_is_not_looked_at(skill: Path) -> None:
 
 
 def test_a_document_without_a_directory_gets_no_advice_on_files() -> None:
-    assert lint_skill(parse_document("---\nname: a\ndescription: Use when asked.\n---\n[x](y.md)")) == []
+    assert lint_skill(parse_document("---\nname: a\ndescription: Writes d. Use when asked.\n---\n[x](y.md)")) == []
 
 
 def test_advice_follows_profile_and_selection(skill: Path) -> None:

@@ -12,7 +12,7 @@ import tests.lint.cases
 from prowess.format import RULES
 from prowess.lint import LINT_RULES, lint_skill
 from prowess.rule_engine import Selection
-from tests.lint.case import Case, body, lay_out
+from tests.lint.case import Case, beside, body, lay_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +34,9 @@ _OLDER = {
 }
 
 
+_OTHERS = {"portability.reservedName", "name.generic", "directory.link"}  # their good case is any other skill
+
+
 def advice(case: Case, text: str, folder: Path) -> list[Diagnostic]:
     return lint_skill(lay_out(case, text, folder), profile=case.profile, selection=Selection(select=(case.rule,)))
 
@@ -52,13 +55,20 @@ def test_a_good_case_draws_nothing(case: Case, good: str, tmp_path: Path) -> Non
     assert advice(case, good, tmp_path) == []
 
 
-def test_a_name_without_a_reserved_word_draws_nothing(tmp_path: Path) -> None:
-    case = Case(rule="portability.reservedName", bad="", good=())
-    assert advice(case, body("x"), tmp_path) == []
+@pytest.mark.parametrize("rule", sorted(_OTHERS))
+def test_what_is_good_in_every_case_draws_nothing(rule: str, tmp_path: Path) -> None:
+    assert advice(Case(rule=rule, bad="", good=()), body("x"), tmp_path) == []
+
+
+def test_a_link_among_the_files_is_named(tmp_path: Path) -> None:
+    case = Case(rule="directory.link", bad="", good=())
+    (lay_out(case, beside(body("x"), scripts__a_sh="x"), tmp_path) / "scripts" / "out").symlink_to(tmp_path)
+    (found,) = lint_skill(tmp_path / case.name, selection=Selection(select=(case.rule,)))
+    assert found.message == "scripts/out is a symbolic link; put a copy of the file there"
 
 
 def test_every_rule_has_a_bad_and_a_good_case() -> None:
-    covered = {case.rule for case in CASES if case.good} | {"portability.reservedName"}
+    covered = {case.rule for case in CASES if case.good} | _OTHERS
     assert {rule.meta.id for rule in LINT_RULES} - _OLDER == covered
 
 

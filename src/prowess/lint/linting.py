@@ -7,13 +7,37 @@ from typing import TYPE_CHECKING
 
 from prowess.format.profiles import profile_named
 from prowess.format.validation import document_of
+from prowess.lint.rules.body_boilerplate import BodyBoilerplate
+from prowess.lint.rules.body_commands import BodyCommands
+from prowess.lint.rules.body_edge_cases import BodyEdgeCases
+from prowess.lint.rules.body_empty import BodyEmpty
+from prowess.lint.rules.body_examples import BodyExamples
+from prowess.lint.rules.body_scope import BodyScope
+from prowess.lint.rules.body_steps import BodySteps
+from prowess.lint.rules.body_structure import BodyStructure
+from prowess.lint.rules.body_templates import BodyTemplates
 from prowess.lint.rules.body_tokens import BodyTokens
+from prowess.lint.rules.body_unclosed_fence import BodyUnclosedFence
+from prowess.lint.rules.body_validation_loop import BodyValidationLoop
+from prowess.lint.rules.body_when_to_use import BodyWhenToUse
+from prowess.lint.rules.compatibility_vague import CompatibilityVague
+from prowess.lint.rules.content_placeholder import ContentPlaceholder
 from prowess.lint.rules.context_budget import ContextBudget
 from prowess.lint.rules.defaults_over_menus import DefaultsOverMenus
+from prowess.lint.rules.description_budget import DescriptionBudget
+from prowess.lint.rules.description_keywords import DescriptionKeywords
+from prowess.lint.rules.description_purpose import DescriptionPurpose
 from prowess.lint.rules.description_quality import DescriptionQuality
 from prowess.lint.rules.directory_extraneous import DirectoryExtraneous
+from prowess.lint.rules.directory_link import DirectoryLink
+from prowess.lint.rules.directory_placement import DirectoryPlacement
 from prowess.lint.rules.gotchas_present import GotchasPresent
 from prowess.lint.rules.hook_missing import HookMissing
+from prowess.lint.rules.license_long import LicenseLong
+from prowess.lint.rules.license_missing import LicenseMissing
+from prowess.lint.rules.metadata_prefix import MetadataPrefix
+from prowess.lint.rules.metadata_version import MetadataVersion
+from prowess.lint.rules.name_generic import NameGeneric
 from prowess.lint.rules.no_generic_instructions import NoGenericInstructions
 from prowess.lint.rules.portability_angle_brackets import PortabilityAngleBrackets
 from prowess.lint.rules.portability_backslash import PortabilityBackslash
@@ -31,8 +55,10 @@ from prowess.lint.rules.reference_depth import ReferenceDepth
 from prowess.lint.rules.reference_large import ReferenceLarge
 from prowess.lint.rules.reference_missing import ReferenceMissing
 from prowess.lint.rules.reference_orphan import ReferenceOrphan
+from prowess.lint.rules.reference_when import ReferenceWhen
 from prowess.lint.rules.scripts_dependencies import ScriptsDependencies
 from prowess.lint.rules.scripts_errors import ScriptsErrors
+from prowess.lint.rules.scripts_guard import ScriptsGuard
 from prowess.lint.rules.scripts_help import ScriptsHelp
 from prowess.lint.rules.scripts_prompt import ScriptsPrompt
 from prowess.lint.rules.scripts_unpinned import ScriptsUnpinned
@@ -51,6 +77,32 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     BodyTokens(),
     DirectoryExtraneous(),
     HookMissing(),
+    ScriptsGuard(),
+    DirectoryLink(),
+    DirectoryPlacement(),
+    BodyScope(),
+    BodyValidationLoop(),
+    BodyTemplates(),
+    BodyCommands(),
+    NameGeneric(),
+    ReferenceWhen(),
+    BodyBoilerplate(),
+    BodySteps(),
+    BodyStructure(),
+    BodyEdgeCases(),
+    BodyExamples(),
+    BodyWhenToUse(),
+    MetadataPrefix(),
+    MetadataVersion(),
+    CompatibilityVague(),
+    LicenseMissing(),
+    LicenseLong(),
+    DescriptionBudget(),
+    DescriptionKeywords(),
+    DescriptionPurpose(),
+    ContentPlaceholder(),
+    BodyUnclosedFence(),
+    BodyEmpty(),
     PortabilityPositional(),
     PortabilityListing(),
     PortabilityRefusedKeys(),

@@ -110,9 +110,7 @@ CASES = [
         bad=body("```sh\nuvx ruff check .\nnpx -y @scope/tool@latest\ngo run example.org/x\n```\n"),
         good=(
             body("```sh\nuvx ruff@0.14.0 check\nnpx @scope/tool@1.0.0\npipx run ruff==0.14.0\ndeno run main.ts\n```"),
-            body(
-                "Never run npx tools.\n\n```sh\nnpx <package>\nnpx ./local\ngo run a.go\nuvx --from git+https://e.org/x y\n```"
-            ),
+            body("Never run npx tools.\n\n```sh\nnpx <package>\ngo run a.go\nuvx --from git+https://e.org/x y\n```"),
         ),
         says="ruff runs in whatever version is newest",
         line=6,

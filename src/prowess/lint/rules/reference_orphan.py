@@ -71,7 +71,7 @@ class ReferenceOrphan:
             return
         own = [file for file in subject.files.listed if file.partition("/")[0] in _FOLDERS and not _is_plumbing(file)]
         texts = [
-            subject.body,
+            subject.document.text,
             *(text for file in subject.files.listed if _is_text(file) and (text := subject.texts.text(file))),
         ]
         found = 0

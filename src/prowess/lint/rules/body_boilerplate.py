@@ -1,0 +1,64 @@
+"""The rule `body.boilerplate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_HEADINGS = frozenset(
+    {
+        "changelog",
+        "change log",
+        "contributing",
+        "license",
+        "licence",
+        "release notes",
+        "version history",
+        "contributors",
+    }
+)
+_LICENCES = ("permission is hereby granted, free of charge", "redistribution and use in source and binary forms")
+
+
+class BodyBoilerplate:
+    """Text for people inside the instructions.
+
+    What it does:
+        Looks for headings on licence, changelog, installation of the skill and contributing, and for the opening
+        words of licences.
+
+    Why it matters:
+        The model reads it at each activation, and it helps with no task.
+
+    Example:
+        `## Changelog`
+
+    Instead:
+        Keep it in the repository around the skill.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="body.boilerplate",
+        family="lint",
+        severity=Severity.INFO,
+        summary="The body has no licence text or changelog.",
+        source="boxxy formal specification and implementation guide",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if (heading := next((one for one in subject.headings if one in _HEADINGS), None)) is not None or any(
+            word in subject.lower for word in _LICENCES
+        ):
+            yield self.meta.found(
+                f"{heading or 'a licence'} is for people; keep it in the repository around the skill",
+                subject.body_start,
+            )

@@ -1,0 +1,47 @@
+"""The rule `body.examples`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_LONG = 50  # lines: what is shorter needs no such part
+_WORDS = ("example", "e.g.", "for instance", "exemplo", "sample")
+
+
+class BodyExamples:
+    """A long body without an example.
+
+    What it does:
+        Looks for a block of code or the word example in a body of more than 50 lines.
+
+    Why it matters:
+        An example of input and output says what a paragraph leaves open.
+
+    Example:
+        Fifty lines of rules
+
+    Instead:
+        `## Example`, with input and output
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="body.examples",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A long body has an example.",
+        source="boxxy formal specification and implementation guide",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if subject.lines > _LONG and not any(word in subject.lower for word in _WORDS) and not subject.outline.blocks:
+            yield self.meta.found("the body has no example; show an input and its output", subject.body_start)

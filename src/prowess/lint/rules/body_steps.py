@@ -1,0 +1,48 @@
+"""The rule `body.steps`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_ORDER = ("first", "then", "finally")
+
+
+class BodySteps:
+    """A procedure without numbered steps.
+
+    What it does:
+        Looks for a numbered list where the body says first, then and finally.
+
+    Why it matters:
+        Steps in a list are done one by one; steps in a paragraph are skipped.
+
+    Example:
+        First open the file, then ... finally ...
+
+    Instead:
+        `1. Open the file`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="body.steps",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A procedure is a list of steps.",
+        source="boxxy formal specification and implementation guide",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if all(word in subject.lower for word in _ORDER) and not any(
+            subject.body[start : start + 1].isdigit() for start, _ in subject.outline.lists
+        ):
+            yield self.meta.found("this reads like a procedure; write its steps as a numbered list", subject.body_start)

@@ -1,0 +1,49 @@
+"""The rule `body.validationLoop`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_RISKY = ("delete ", "deploy", "migrat", "overwrit", "drop table")
+_CHECKS = ("verify", "validat", "check", "test", "confirm", "dry-run", "review")
+
+
+class BodyValidationLoop:
+    """A risky procedure without a check.
+
+    What it does:
+        Looks for verify, validate, check or test in a body that deletes, deploys or migrates.
+
+    Why it matters:
+        What cannot be undone has to be looked at before and after.
+
+    Example:
+        Delete the old rows, then deploy.
+
+    Instead:
+        Plan, check the plan, carry it out, check the result; if it is wrong, correct and check again.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="body.validationLoop",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A risky procedure checks its result.",
+        source="Agent Skills guide on good practice",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if any(word in subject.lower for word in _RISKY) and not any(word in subject.lower for word in _CHECKS):
+            yield self.meta.found(
+                "the procedure changes things for good and checks nothing; add a step that does", subject.body_start
+            )

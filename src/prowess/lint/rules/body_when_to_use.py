@@ -1,0 +1,47 @@
+"""The rule `body.whenToUse`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_LONG = 50  # lines: what is shorter needs no such part
+_WORDS = ("when to", "when not", "use when", "use this", "do not use", "don't use", "not for", "quando")
+
+
+class BodyWhenToUse:
+    """A long body that does not say where the skill ends.
+
+    What it does:
+        Looks for when to use, or not to use, the skill in a body of more than 50 lines.
+
+    Why it matters:
+        A skill that is applied where it does not fit does harm.
+
+    Example:
+        Fifty lines of steps
+
+    Instead:
+        `## When to use`, and what the skill is not for
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="body.whenToUse",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A long body says when to use the skill.",
+        source="boxxy formal specification and implementation guide",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding where the body begins."""
+        if subject.lines > _LONG and not any(word in subject.lower for word in _WORDS):
+            yield self.meta.found("the body says neither when to use the skill nor when not", subject.body_start)

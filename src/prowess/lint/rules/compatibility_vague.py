@@ -1,0 +1,56 @@
+"""The rule `compatibility.vague`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_NOTHING = frozenset({"any", "all", "none", "n/a", "universal", "no requirements", "nothing"})
+_ANY = (
+    "works with all",
+    "works with any",
+    "works everywhere",
+    "any agent",
+    "all agents",
+    "compatible with all",
+    "compatible with any",
+)
+
+
+class CompatibilityVague:
+    """A compatibility that requires nothing.
+
+    What it does:
+        Looks for texts such as `any` or `works everywhere`.
+
+    Why it matters:
+        It takes room in every conversation and says nothing; most skills need no such field.
+
+    Example:
+        `compatibility: Works with all agents`
+
+    Instead:
+        Leave it out, or say what is needed: `Requires git and jq`.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="compatibility.vague",
+        family="lint",
+        severity=Severity.INFO,
+        summary="compatibility names a requirement.",
+        source="Agent Skills specification",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding at the field."""
+        text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
+        if text in _NOTHING or text.startswith(_ANY):
+            yield self.meta.found("compatibility requires nothing; leave it out", subject.field_place("compatibility"))

@@ -1,0 +1,54 @@
+"""The rule `content.placeholder`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum")
+_MAX_FOUND = 20
+
+
+class ContentPlaceholder:
+    """Text that was to be written later.
+
+    What it does:
+        Looks, outside code, for lines that begin with `TODO:` or `FIXME:`, for `[TODO` and for lorem ipsum.
+
+    Why it matters:
+        An agent takes it for an instruction, or for a gap that it may fill.
+
+    Example:
+        `TODO: describe the errors`
+
+    Instead:
+        Write it, or take the line out.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="content.placeholder",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="No text is left to be written.",
+        source="practice of public skills",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each placeholder."""
+        found = 0
+        for phrase, at in subject.found_in_prose(_MARKS):
+            line = subject.prose[subject.prose.rfind("\n", 0, at) + 1 : at]
+            if phrase.endswith(":") and line.strip(" -*>#0123456789."):
+                continue
+            found += 1
+            yield self.meta.found("this is still to be written", subject.at(at, at + len(phrase)))
+            if found == _MAX_FOUND:
+                return

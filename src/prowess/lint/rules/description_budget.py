@@ -1,0 +1,49 @@
+"""The rule `description.budget`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.format.tokens import tokens_above
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_BUDGET = 100
+
+
+class DescriptionBudget:
+    """Name and description that cost much in every conversation.
+
+    What it does:
+        Estimates the tokens of both together, characters divided by 4, and compares them with 100.
+
+    Why it matters:
+        Every agent reads them for every skill when it starts, used or not.
+
+    Example:
+        A description of 900 characters
+
+    Instead:
+        What it does and when, in two sentences.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="description.budget",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Name and description have about 100 tokens.",
+        source="boxxy formal specification and implementation guide",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding at the description."""
+        text = f"{subject.document.text_of('name') or ''} {subject.description}"
+        if (count := tokens_above(text, _BUDGET, "characters")) is not None:
+            message = f"name and description have {count}, about {_BUDGET} are meant for them"
+            yield self.meta.found(message, subject.field_place("description"))

@@ -1,0 +1,94 @@
+"""The rule `description.keywords`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_WORD = re.compile(r"[^\W\d_]+")
+_STEM = 4
+_SHORT = 2
+_FILLER = frozenset(
+    {
+        "helps",
+        "help",
+        "with",
+        "the",
+        "and",
+        "for",
+        "this",
+        "skill",
+        "tool",
+        "use",
+        "when",
+        "useful",
+        "working",
+        "work",
+        "things",
+    }
+    | {
+        "stuff",
+        "various",
+        "tasks",
+        "does",
+        "handles",
+        "handle",
+        "manage",
+        "manages",
+        "processing",
+        "ajuda",
+        "com",
+        "para",
+        "your",
+        "you",
+        "that",
+    }
+)
+
+
+class DescriptionKeywords:
+    """A description without a word of its own.
+
+    What it does:
+        Takes away filler and the words of the name, and looks whether anything is left.
+
+    Why it matters:
+        A model finds the skill by the words of the request; the name alone has few.
+
+    Example:
+        `description: Helps with PDFs.` for `pdf-processing`
+
+    Instead:
+        `description: Extracts tables and fills forms. Use when ...`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="description.keywords",
+        family="lint",
+        severity=Severity.INFO,
+        summary="The description has words beyond the name.",
+        source="Agent Skills specification",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding at the description."""
+        words = _WORD.findall(subject.description.lower())
+        name = subject.document.text_of("name") or ""
+        stems = [part[:_STEM] for part in name.lower().split("-") if len(part) > 1]
+        left = [
+            word
+            for word in words
+            if len(word) > _SHORT and word not in _FILLER and not any(word.startswith(stem) for stem in stems)
+        ]
+        if words and subject.description.isascii() and not left:
+            message = "the description says no more than the name; name what it works on and what it does"
+            yield self.meta.found(message, subject.field_place("description"))

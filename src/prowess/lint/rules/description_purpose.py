@@ -1,0 +1,61 @@
+"""The rule `description.purpose`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_OCCASIONS = (
+    "use when",
+    "use this when",
+    "use this skill when",
+    "use it when",
+    "when ",
+    "trigger",
+    "invoke when",
+    "activate when",
+)
+
+
+class DescriptionPurpose:
+    """A description that says when and not what.
+
+    What it does:
+        Looks whether every sentence begins with `Use when` and the like.
+
+    Why it matters:
+        A model matches a request with what a skill does; an occasion alone leaves it guessing.
+
+    Example:
+        `Use when the user uploads a file.`
+
+    Instead:
+        `Extracts tables from PDF files. Use when the user uploads one.`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="description.purpose",
+        family="lint",
+        severity=Severity.INFO,
+        summary="The description says what the skill does.",
+        source="Agent Skills specification",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding at the description."""
+        text = subject.description.lower()
+        if not text.startswith(_OCCASIONS):
+            return
+        sentences = [part.strip() for part in text.replace("! ", ". ").split(". ") if part.strip()]
+        if all(part.startswith(_OCCASIONS) for part in sentences):
+            yield self.meta.found(
+                "the description says when to use the skill and not what it does", subject.field_place("description")
+            )

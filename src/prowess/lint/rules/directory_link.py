@@ -1,0 +1,55 @@
+"""The rule `directory.link`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_FOLDERS = ("scripts", "references", "assets")
+_MAX_LOOKED_AT = 1000
+
+
+class DirectoryLink:
+    """A symbolic link among the files of the skill.
+
+    What it does:
+        Looks for links in the directory and in `scripts/`, `references/` and `assets/`.
+
+    Why it matters:
+        A link that leads out of the skill is not there on another machine, and hosts refuse to follow it.
+
+    Example:
+        `scripts/run` as a link to `../../other/run`
+
+    Instead:
+        A copy of the file
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="directory.link",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="No file is a symbolic link.",
+        source="practice of public skills",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each link."""
+        if subject.files is None:
+            return
+        top = subject.files.entries("")
+        for folder in ("", *(name for name in _FOLDERS if top.get(name) == "directory")):
+            for name, kind in list(subject.files.entries(folder).items())[:_MAX_LOOKED_AT]:
+                if kind == "link":
+                    path = f"{folder}/{name}" if folder else name
+                    yield self.meta.found(
+                        f"{path} is a symbolic link; put a copy of the file there", subject.body_start
+                    )

@@ -1,0 +1,74 @@
+"""The rule `name.generic`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_GENERIC = frozenset(
+    {
+        "doc",
+        "proc",
+        "helper",
+        "helpers",
+        "util",
+        "utils",
+        "tool",
+        "tools",
+        "skill",
+        "my",
+        "data",
+        "misc",
+        "common",
+        "manager",
+        "handler",
+        "process",
+        "processor",
+        "stuff",
+        "general",
+        "assistant",
+        "test",
+    }
+)
+
+
+class NameGeneric:
+    """A name of parts that fit any skill.
+
+    What it does:
+        Looks for names that consist of words such as helper, utils, doc and proc alone.
+
+    Why it matters:
+        A person who reads the list cannot tell what the skill is for.
+
+    Example:
+        `doc-proc`
+
+    Instead:
+        `pdf-extraction`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="name.generic",
+        family="lint",
+        severity=Severity.INFO,
+        summary="The name says what the skill does.",
+        source="boxxy formal specification and implementation guide",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield one finding at the name."""
+        name = (subject.document.text_of("name") or "").strip()
+        parts = name.split("-")
+        if name and all(part in _GENERIC for part in parts):
+            yield self.meta.found(
+                f"{name} fits any skill; name what it does, such as pdf-extraction", subject.field_place("name")
+            )

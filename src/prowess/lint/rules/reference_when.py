@@ -1,0 +1,53 @@
+"""The rule `reference.when`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_WORDS = ("if ", "when", "for ", "before", "after", "to ", "need", ":")
+_REACH = 300
+_MAX_LOOKED_AT = 100
+
+
+class ReferenceWhen:
+    """A reference without a word on when to read it.
+
+    What it does:
+        Looks for if, when, for or before in the line of each link to a Markdown file of the skill.
+
+    Why it matters:
+        An agent that does not know when reads all of them, or none.
+
+    Example:
+        `- [forms](references/forms.md)`
+
+    Instead:
+        `For forms with signatures read [forms](references/forms.md).`
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="reference.when",
+        family="lint",
+        severity=Severity.INFO,
+        summary="A link says when to read the file.",
+        source="Agent Skills guide on good practice",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each link."""
+        for link in subject.links[:_MAX_LOOKED_AT]:
+            start = link.start - subject.document.body_offset
+            line = subject.lower[subject.lower.rfind("\n", 0, start) + 1 : start + _REACH].split("\n", 1)[0]
+            if link.path.lower().endswith(".md") and not any(word in line for word in _WORDS):
+                yield self.meta.found(
+                    f"say when to read {link.path}", subject.document.origin.location(link.start, link.end)
+                )

@@ -1,0 +1,51 @@
+"""The rule `scripts.guard`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_DELETES = ("shutil.rmtree(", "rm -rf ", "rm -r ", "os.remove(", "fs.rmSync(", "DROP TABLE")
+_FLAGS = ("--dry-run", "--force", "--yes", "--confirm", "dry_run", "tempfile", "mktemp")
+
+
+class ScriptsGuard:
+    """A script that destroys without being asked twice.
+
+    What it does:
+        Looks for calls that delete trees in scripts without `--dry-run`, `--force`, `--yes` or `--confirm`.
+
+    Why it matters:
+        An agent may run a script to see what it does.
+
+    Example:
+        `shutil.rmtree(path)`
+
+    Instead:
+        A flag `--dry-run` that says what would be deleted
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="scripts.guard",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Scripts that delete have a --dry-run.",
+        source="Agent Skills guide on scripts",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each such script."""
+        for script in subject.scripts:
+            at = min((at for mark in _DELETES if (at := script.code.find(mark)) >= 0), default=-1)
+            if at >= 0 and not any(flag in script.text for flag in _FLAGS):
+                yield self.meta.found(
+                    f"{script.path} deletes; add --dry-run or --force", subject.file_place(script.path, at, script.text)
+                )
