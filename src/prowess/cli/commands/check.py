@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,28 +14,21 @@ from prowess.cli import exit_codes, output
 from prowess.cli.configuration_options import configuration_options, open_configuration
 from prowess.cli.silencing import Silencing
 from prowess.cli.skill_sets import findings_between, is_folder_of_skills
+from prowess.cli.targets import STANDARD_INPUT, targets
 from prowess.config.settings import FORMATS
-from prowess.format.limits import MAX_DOCUMENT_BYTES
-from prowess.format.parsing import parse_source
-from prowess.format.reading import document_at, locate
 from prowess.format.skill import frontmatter_of
-from prowess.format.skill_directories import find_skill_directories
 from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.report import CheckedSkill, Tally
 from prowess.report.forms import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from prowess.cli.fixing import Fixing
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
     from prowess.rule_engine import Judgement
-
-_STANDARD_INPUT = "-"
 
 
 @click.command("check")
@@ -82,7 +74,7 @@ def command(
     known = _baseline(baseline, write=write_baseline, diff=diff)
     silencing = Silencing(configuration, None if write_baseline else known)
     skills, judgements, everything, excluded = [], [], [], 0
-    for target in _targets(paths or (".",), stdin_path):
+    for target in targets(paths or (".",), stdin_path):
         document = target.document
         judgement = configuration.judgement(document.directory)
         if judgement.excluded and judgement.floor is None:
@@ -155,7 +147,7 @@ def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form
         if unsafe:
             raise click.UsageError("--unsafe-fixes needs --fix, or --diff to see what they would change")
         return None
-    if fix and not diff and _STANDARD_INPUT in paths:
+    if fix and not diff and STANDARD_INPUT in paths:
         raise click.UsageError("standard input cannot be fixed; see what would change with --diff")
     if diff and form not in {None, "text"}:
         raise click.UsageError(f"--diff prints a difference, not {form}; leave one of them out")
@@ -167,49 +159,6 @@ def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form
 
 def _where(configuration: Configuration) -> str:
     return output.shown_path(str(configuration.value("exclude").origin))
-
-
-class _Target(NamedTuple):
-    """One SKILL.md, and the path on the command line that led to it."""
-
-    document: SkillDocument
-    data: bytes
-    named: str
-
-
-def _targets(paths: tuple[str, ...], stdin_path: str | None) -> Iterator[_Target]:
-    seen: set[str] = set()
-    for path in paths:
-        if path == _STANDARD_INPUT:
-            if path not in seen:
-                seen.add(path)
-                yield _from_standard_input(stdin_path)
-            continue
-        for directory in _directories(path):
-            key = os.path.abspath(directory)  # a skill that two arguments name is checked once
-            if key not in seen:
-                seen.add(key)
-                located = locate(directory, shown_as=os.path.normpath(directory))
-                yield _Target(document_at(located), located.data, path)
-
-
-def _directories(path: str) -> tuple[str, ...]:
-    if not os.path.lexists(path):
-        raise click.UsageError(f"there is no {path!r}")
-    if not os.path.isdir(path):
-        if os.path.basename(path).lower() != "skill.md":
-            raise click.UsageError(f"{path!r} is neither a directory nor a SKILL.md")
-        return (os.path.dirname(path) or ".",)
-    found = find_skill_directories(path)
-    for note in found.notes:
-        output.note(printable_line(note))
-    return found.paths or (path,)  # a directory without any skill is reported as one that lacks its SKILL.md
-
-
-def _from_standard_input(stdin_path: str | None) -> _Target:
-    data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
-    directory = None if stdin_path is None else os.path.dirname(os.path.abspath(stdin_path))
-    return _Target(parse_source(data, path=stdin_path or "<stdin>", directory=directory), data, _STANDARD_INPUT)
 
 
 def _findings(document: SkillDocument, judgement: Judgement, silencing: Silencing) -> tuple[Diagnostic, ...]:
