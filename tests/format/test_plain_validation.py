@@ -49,6 +49,7 @@ def test_ordinary_skills_need_no_document(tmp_path: Path) -> None:
         (b"line\n" * 500 + b"one more", False),
         (b"[a](references/a.md)", True),
         (b"[a](../b/SKILL.md)", False),
+        (b"[a]({baseDir}/../b.md) [b](${CLAUDE_SKILL_DIR}/../b.md)", True),
         (b"[a](/etc/passwd)", False),
         (b"[a]: ../b\n\n[a]", False),
         (b"`[a](../b)`", True),

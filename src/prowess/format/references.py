@@ -88,7 +88,7 @@ def _file_path(target: str) -> str | None:
     target = target.strip()
     if target.lower().startswith("file:"):
         return target
-    if not target or target[0] in "#?" or "${" in target or "{{" in target:  # placeholders are filled in later
+    if not target or target[0] in "#?{" or "${" in target or "{{" in target:  # placeholders are filled in later
         return None
     if _SCHEME.match(target):
         return None
