@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
     from prowess.format.validation import Target
+    from prowess.rule_engine import Rule
 
 LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     ReferenceMissing(),
@@ -128,6 +129,8 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     ContextBudget(),
 )
 
+_last: tuple[Judgement | None, tuple[Rule[LintSubject], ...]] = (None, ())
+
 
 def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | None = None) -> list[Diagnostic]:
     """Return the advice on `target`, which is as for `validate_skill`; sorted by place.
@@ -144,7 +147,17 @@ def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | 
 def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
     """Return what the lint rules find, at default severities; a rule whose findings are not wanted does not run."""
     subject = LintSubject(document, judgement.profile)
-    found = LINT_RULES.check(subject, lambda rule: judgement.keeps(rule.id, rule.family))
+    found = [one for rule in _kept(judgement) for one in rule.check(subject)]
     found.sort(key=lambda one: (one.location.line, one.location.column))
     skill = document.directory_name
     return [replace(one, skill=skill) for one in found]
+
+
+def _kept(judgement: Judgement) -> tuple[Rule[LintSubject], ...]:
+    """Return the rules that run; the answer for the last judgement is remembered, as all skills of a check share it."""
+    global _last  # noqa: PLW0603 -- a memory of one judgement; exchanging the pair is one step
+    known, rules = _last
+    if known is not judgement:
+        rules = tuple(rule for rule in LINT_RULES if judgement.keeps(rule.meta.id, rule.meta.family))
+        _last = (judgement, rules)
+    return rules

@@ -126,6 +126,8 @@ class SkillFiles:
     def entries(self, directory: str) -> dict[str, str]:
         """Return name -> kind of what a directory of the skill holds; nothing where it cannot be read."""
         if directory not in self._known:
+            if directory and "/" not in directory and self.entries("").get(directory) != "directory":
+                return {}  # most skills have no directories, and the listing of the top says so
             try:
                 with ContainedRoot(self.directory) as root:
                     self._known[directory] = dict(root.entries(directory or "."))

@@ -55,6 +55,8 @@ class BodyBoilerplate:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding where the body begins."""
+        if not any(word in subject.lower for word in (*_HEADINGS, *_LICENCES)):
+            return
         if (heading := next((one for one in subject.headings if one in _HEADINGS), None)) is not None or any(
             word in subject.lower for word in _LICENCES
         ):

@@ -46,7 +46,7 @@ class ScriptsUnpinned:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield each command."""
         found = 0
-        if any(word in subject.body for word, _ in _RUNNERS):
+        if any(f"{word} {action}" in subject.body for word, action in _RUNNERS):
             for start, end in ((block.start, block.end) for block in subject.outline.blocks):
                 for package, at in _unpinned(subject.body[start:end]):
                     found += 1
