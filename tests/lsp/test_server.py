@@ -32,14 +32,15 @@ def skill(root: Path, name: str, text: str | None = None) -> Path:
 
 
 def rules(found: Sequence[types.Diagnostic]) -> list[object]:
-    return [one.code for one in found]
+    """The rules of what is more than a hint; those of taste come and go."""
+    return [one.code for one in found if one.severity != types.DiagnosticSeverity.Information]
 
 
 @pytest.mark.proves("governance.beyond.ide")
 async def test_an_editor_gets_findings_explanations_and_fixes(tmp_path: Path) -> None:
     path = skill(tmp_path, "table", GOOD.replace("Reads tables.", "Reads: tables.").format(name="table"))
     async with editing(tmp_path) as editor:
-        (found,) = await editor.open(path)
+        found = next(one for one in await editor.open(path) if one.code == "frontmatter.syntax")
         assert (found.code, found.severity, found.source) == (
             "frontmatter.syntax", types.DiagnosticSeverity.Error, "prowess",
         )  # fmt: skip
@@ -48,7 +49,8 @@ async def test_an_editor_gets_findings_explanations_and_fixes(tmp_path: Path) ->
         assert shown.startswith("**frontmatter.syntax** (error): ")
         page = rule_page("frontmatter.syntax")
         assert all(part in shown for part in (page.summary, page.page.what, page.page.why, page.page.instead))
-        fix, fix_all = await editor.actions(path)
+        (fix,) = (one for one in await editor.actions(path) if one.kind == types.CodeActionKind.QuickFix)
+        (fix_all,) = await editor.actions(path, ["source"])
         assert fix.kind == types.CodeActionKind.QuickFix
         assert fix.is_preferred
         assert fix.diagnostics is not None
@@ -56,7 +58,7 @@ async def test_an_editor_gets_findings_explanations_and_fixes(tmp_path: Path) ->
         assert fix_all.kind == "source.fixAll.prowess"
         editor.apply(fix.edit)
         assert 'description: "Reads: tables. Use' in path.read_text()
-        assert await editor.change(path, path.read_text()) == []
+        assert rules(await editor.change(path, path.read_text())) == []
 
 
 async def test_an_open_buffer_gets_the_findings_that_check_reports_of_the_same_file(tmp_path: Path) -> None:
@@ -86,13 +88,13 @@ async def test_the_buffer_counts_and_not_the_file_and_fast_typing_is_checked_onc
     path = skill(tmp_path, "table")
     text = path.read_text()
     async with editing(tmp_path) as editor:
-        assert await editor.open(path) == []
+        assert rules(await editor.open(path)) == []
         before = len(editor.published)
         for at in range(30):
             editor.type(path, text.replace("name: table", f"name: table{at}"))
         found = await editor.change(path, text.replace("name: table", "name: chair"))
         assert rules(found) == ["name.matchesDirectory"]
-        assert "'chair'" in found[0].message
+        assert any("'chair'" in one.message for one in found)
         assert len(editor.published) - before < 5
         assert path.read_text() == text
         # What lies around the buffer is looked at on disk, again when the file is saved.
@@ -102,7 +104,7 @@ async def test_the_buffer_counts_and_not_the_file_and_fast_typing_is_checked_onc
         (path.parent / "references" / "rates.md").write_text("# Rates\n")
         sent = len(editor.published)
         editor.client.text_document_did_save(types.DidSaveTextDocumentParams(text_document=document(path)))
-        assert await editor.findings(path, sent) == []
+        assert rules(await editor.findings(path, sent)) == []
         # A buffer that is closed, and a file that is no skill, show nothing.
         sent = len(editor.published)
         editor.close(path)
@@ -173,7 +175,7 @@ async def test_the_settings_of_the_folder_hold_and_a_wrong_file_is_told_once(tmp
     text = GOOD.format(name="chair").replace("---\n#", "context: fork\n---\n#")
     path = skill(tmp_path / "deep" / "down", "table", text)
     async with editing(tmp_path, client=capabilities(watches=True)) as editor:
-        assert await editor.open(path) == []
+        assert rules(await editor.open(path)) == []
         await editor.until(lambda: editor.registered)
         assert editor.registered[0].method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         (tmp_path / "prowess.toml").write_text("ignore = 1\n")
@@ -263,7 +265,7 @@ async def test_renaming_a_skill_moves_its_directory_and_its_name_together(tmp_pa
         assert not path.parent.exists()
         assert "name: 'chair'\n" in moved.read_text()
         editor.close(path)
-        assert await editor.open(moved) == []
+        assert rules(await editor.open(moved)) == []
         # The directory is moved in the editor's tree, and the name follows.
         target = tmp_path / "true"
         edit = await editor.client.workspace_will_rename_files_async(

@@ -165,7 +165,7 @@ async def test_a_handler_that_crashes_is_logged_in_the_editor_and_the_server_goe
     path = tmp_path / "table" / "SKILL.md"
     at = types.HoverParams(text_document=document(path), position=types.Position(line=1, character=1))
     async with editing(tmp_path, command=(sys.executable, "-c", _PLANTED), quiet=False) as editor:
-        assert [one.code for one in await editor.open(path, "---\nname: table\n---\n")] == ["description.required"]
+        assert "description.required" in [one.code for one in await editor.open(path, "---\nname: table\n---\n")]
         for _ in range(2):
             with pytest.raises(JsonRpcException):
                 await editor.client.text_document_hover_async(at)
@@ -176,7 +176,7 @@ async def test_a_handler_that_crashes_is_logged_in_the_editor_and_the_server_goe
         assert "RecursionError: planted" in editor.shown[0]
         with pytest.raises(JsonRpcException):
             await editor.complete(path, 0, 0)
-        assert [one.code for one in await editor.change(path, "")] == ["frontmatter.missing"]
+        assert "frontmatter.missing" in [one.code for one in await editor.change(path, "")]
 
 
 @pytest.mark.anyio
