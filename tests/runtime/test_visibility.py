@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog
-from prowess.errors import InvalidArgumentsError, SkillNotFoundError
+from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
+from prowess.policy import Policy, read_policy_file
 from prowess.runtime import Session, SyncSession
 from prowess.runtime.json_lines import answer
 from tests.runtime.making import failure, result, write_skill
@@ -49,6 +50,27 @@ async def test_a_skill_closed_to_the_model_is_in_nothing_that_the_model_sees(ses
     assert "deploy" not in seen.replace("deploy-check", "")
     for tool, arguments in (("skills.load", {"names": ["deploy-chek"]}), ("skill", {"skill": "deploy-chek"})):
         assert failure(await session.call(tool, arguments))["suggestions"] == ["deploy-check"]
+
+
+@pytest.mark.proves("client.catalog.filter", "governance.policy.explains")
+async def test_a_skill_that_a_policy_denies_is_offered_to_nobody_and_a_call_hears_the_rule(
+    mixed: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "p.toml"
+    rule = '[[rule]]\neffect = "deny"\ntool = "skills.load"\nmatch = { names = "deploy*" }\nreason = "not here"\n'
+    file.write_text(f'default = "allow"\n{rule}')
+    session = Session(Catalog(mixed), policy=Policy(files=(read_policy_file(str(file)),)))
+    seen = _all_that_a_model_sees(session)
+    assert "background" in seen
+    assert "deploy" not in seen
+    assert session.completions("/") == ()
+    calls = ("skills.load", {"names": [" deploy-check "]}), ("skill", {"skill": "deploy-check"})
+    for tool, arguments in calls:
+        error = failure(await session.call(tool, arguments))
+        assert (error["code"], error["message"]) == ("policy_denied", f"denied by {file}:2: not here")
+    with pytest.raises(PolicyDeniedError, match="not here"):
+        await session.invoke("/deploy-check now")
+    assert session.active_skills == ()
 
 
 @pytest.mark.proves("runtime.activate.flags")

@@ -197,7 +197,7 @@ class Session:
             cap=cap,
             body=body,
             expose_location=expose_location,
-            visibility=Visibility(catalog, forks=fork_runner is not None),
+            visibility=Visibility(catalog, forks=fork_runner is not None, policy=policy),
             commands=commands_under(policy, commands),
             mode=mode_under(policy, allowed_tools),
             scripts=ScriptRules.of(policy),

@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 from prowess.format.extended_fields import extended_fields
+from prowess.policy.decision import Deny
+from prowess.policy.rule import PolicyCall
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.extended_fields import ExtendedFields
+    from prowess.policy.policy import Policy
 
 By = Literal["model", "user"]
 
 _KEPT = 256
+_STARTS: Mapping[By, Callable[[str], PolicyCall]] = {
+    "model": lambda name: PolicyCall(tool="skills.load", arguments={"names": [name]}),
+    "user": lambda name: PolicyCall(tool="skills.invoke", arguments={"skill": name}),
+}
 _BOTH: tuple[By, ...] = ("model", "user")
 _MODEL_CLOSED = "only a person can start it"
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
@@ -43,10 +50,15 @@ _LONGEST_PHRASE = 500  # characters that are looked at
 
 
 class Visibility:
-    """Answers for one session; `forks` tells whether something can run a fork."""
+    """Answers for one session; `forks` tells whether something can run a fork.
 
-    def __init__(self, catalog: Catalog, *, forks: bool) -> None:
+    What `policy` denies is offered to nobody: a model would only learn of it that it may not. A call that names it all
+    the same meets the policy, and hears which rule denies it.
+    """
+
+    def __init__(self, catalog: Catalog, *, forks: bool, policy: Policy | None = None) -> None:
         self._catalog, self._forks = catalog, forks
+        self._policy = policy if policy is not None and policy.files else None  # the built-in policy denies no skill
         self._entries: tuple[SkillEntry, ...] | None = None
         self._open: dict[By, tuple[Offer, ...]] = {}
         self._offers: dict[str, Offer] = {}  # by location, of what was asked for by name
@@ -113,4 +125,6 @@ class Visibility:
     def _is_open(self, offer: Offer, by: By) -> bool:
         if offer.is_fork and not self._forks:
             return False
-        return not offer.fields.disable_model_invocation if by == "model" else offer.fields.user_invocable
+        if not (not offer.fields.disable_model_invocation if by == "model" else offer.fields.user_invocable):
+            return False
+        return self._policy is None or not isinstance(self._policy.decide(_STARTS[by](offer.entry.name)), Deny)
