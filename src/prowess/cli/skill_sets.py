@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from prowess.format.limits import MANIFEST_FILE
 from prowess.format.reading import FILE_NAMES
+from prowess.lint.catalog_budget import catalog_budget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,14 +29,15 @@ def is_folder_of_skills(path: str) -> bool:
 def findings_between(
     skills: Sequence[CheckedSkill], judgements: Sequence[Judgement], *, whole: bool
 ) -> dict[int, tuple[Diagnostic, ...]]:
-    """Return what the compositions of skills say wrongly of each other, by the index of the skill it is found in.
+    """Return what is wrong with a set: its compositions and its listing, by the index of the skill it is found in.
 
     Each finding is judged by the settings of its skill. `whole`: there are no further skills that one may depend on.
     """
     directories = [skill.document.directory for skill in skills]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]
+    result = _over_budget(skills, judgements) if whole else {}
     if not any(declared):
-        return {}
+        return result
     # Imported here, not at the top: few sets have manifests.
     from prowess.catalog.composition import Member, composition_findings
     from prowess.format.sidecar_reading import read_sidecar
@@ -52,9 +54,17 @@ def findings_between(
     found: dict[int, list[Diagnostic]] = {}
     for member, diagnostic in composition_findings(members, whole=whole):
         found.setdefault(id(member), []).append(diagnostic)
-    result = {}
     for at, (skill, member) in enumerate(zip(skills, members, strict=True)):
         own = [replace(one, skill=skill.document.directory_name) for one in found.get(id(member), ())]
         if judged := tuple(judgements[at].judge(own)):
-            result[at] = judged
+            result[at] = (*result.get(at, ()), *judged)
     return result
+
+
+def _over_budget(skills: Sequence[CheckedSkill], judgements: Sequence[Judgement]) -> dict[int, tuple[Diagnostic, ...]]:
+    over = catalog_budget([skill.document for skill in skills])
+    if over is None:
+        return {}
+    at, found = over
+    judged = judgements[at].judge([replace(found, skill=skills[at].document.directory_name)])
+    return {at: tuple(judged)} if judged else {}

@@ -184,6 +184,7 @@ _ROWS = (
     _row("directory.placement",         "lint", N, N, N, I, N, N, "Files lie where agents look for them."),
     _row("directory.link",              "lint", W, N, W, W, W, N, "No file is a symbolic link."),
     _row("scripts.guard",               "lint", N, N, N, N, N, N, "Scripts that delete have a --dry-run."),
+    _row("catalog.budget",           "catalog", I, N, I, I, I, N, "The listing of a set of skills is not cut."),
 )  # fmt: skip
 
 RULES: dict[str, RuleRow] = {row.id: row for row in _ROWS}

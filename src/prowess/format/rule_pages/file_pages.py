@@ -113,6 +113,15 @@ PAGES = {
         example="A comment that suppresses `body.maxLines` in a body of 40 lines",
         instead="Remove it.",
     ),
+    "catalog.budget": Page(
+        what=(
+            "Adds up the names and descriptions of all skills in a folder, and compares them with 8000 "
+            "characters, which is what Codex lists."
+        ),
+        why="What a host cuts from its list is never found by a model.",
+        example="Forty skills with descriptions of 600 characters",
+        instead="Shorten the longest descriptions, or offer fewer skills at once.",
+    ),
     "body.maxLines": Page(
         what="Counts the lines of the body, at most 500.",
         why="The whole body enters the context when the skill is activated.",

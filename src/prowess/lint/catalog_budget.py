@@ -1,0 +1,45 @@
+"""What a whole set of skills costs before any is used: their names and descriptions, which every conversation carries.
+
+Hosts cut such a list: Codex shows at most about 2 % of the context or 8000 characters. What is cut is never found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.diagnostics import Diagnostic, Location
+from prowess.format.rule_table import RULES
+from prowess.format.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.format.document import SkillDocument
+
+RULE = "catalog.budget"
+LISTING_CHARACTERS = 8000  # Codex documentation, skills
+_LONGEST_NAMED = 3
+
+
+def catalog_budget(documents: Sequence[SkillDocument]) -> tuple[int, Diagnostic] | None:
+    """Return a finding where the listing of a set is cut, and the index of the skill with the longest description."""
+    listed = [
+        (len(document.text_of("name") or "") + len((document.text_of("description") or "").strip()), at)
+        for at, document in enumerate(documents)
+    ]
+    total = sum(length for length, _ in listed)
+    if total <= LISTING_CHARACTERS:
+        return None
+    longest = sorted(listed, key=lambda one: (-one[0], one[1]))
+    names = ", ".join(documents[at].directory_name or "?" for _, at in longest[:_LONGEST_NAMED])
+    cost = count_tokens("x" * total, "characters")
+    message = (
+        f"names and descriptions of {len(listed)} skills have {total} characters, {cost}; Codex lists at most"
+        f" {LISTING_CHARACTERS} characters and cuts the rest. The longest are {names}"
+    )
+    first = documents[longest[0][1]]
+    row = RULES[RULE]
+    field = first.field("description")
+    place = Location(path=first.path) if field is None else field.location
+    found = Diagnostic(rule=RULE, family=row.family, severity=row.default, message=message, location=place)
+    return longest[0][1], found
