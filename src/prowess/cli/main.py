@@ -17,6 +17,7 @@ COMMANDS = {
     "to-prompt": "Print skills as an <available_skills> block.",
     "check": "Find every fault in skills, with position and reason.",
     "fmt": "Lay out the frontmatter of skills evenly.",
+    "new": "Begin a skill from a template.",
     "rule": "Explain one rule, or list all of them.",
     "list": "List the skills that the catalog finds here.",
     "why": "Say which copy of a skill wins, and why.",

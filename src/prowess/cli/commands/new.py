@@ -1,0 +1,108 @@
+"""`prowess new`: begin a skill from a template that is valid in every profile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.skill_templates import TEMPLATES, Template, default_description, files_of
+from prowess.format.limits import MAX_DESCRIPTION_LENGTH
+from prowess.format.name import name_faults
+
+_ABOUT = {
+    "minimal": "SKILL.md alone",
+    "scripts": "with a script",
+    "references": "with a file to read when it is needed",
+    "full": "with both, a form to fill in and a manifest",
+}
+
+
+@click.command("new")
+@click.argument("name", required=False)
+@click.option("--template", type=click.Choice(TEMPLATES), help="What the skill begins with; minimal by default.")
+@click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
+@click.option("--into", metavar="DIR", default=".", help="The directory that gets the skill's; this one by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def command(*, name: str | None, template: Template | None, description: str | None, into: str, as_json: bool) -> int:
+    """Begin a skill: a directory NAME with a SKILL.md that passes every profile, to be changed.
+
+    On a terminal, what is not given is asked for. Nothing that exists is overwritten.
+
+    Example: prowess new sales-report --template scripts
+    """
+    asks = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if name is None:
+        if not asks:
+            raise click.UsageError("give the skill a NAME, such as sales-report")
+        name = _asked_name()
+    _require_name(name)
+    if asks and template is None and description is None:
+        for choice, about in _ABOUT.items():
+            output.line(f"  {choice:<11} {about}")
+        template = click.prompt("Template", default="minimal", type=click.Choice(TEMPLATES), show_choices=False)
+        description = click.prompt("What it does, and when to use it", default=default_description(name))
+    text = default_description(name) if description is None else description.strip()
+    _require_description(text)
+    files = files_of(template or "minimal", name, text)
+    directory = os.path.join(into, name)
+    try:
+        _write(directory, files)
+    except FileExistsError:
+        output.error(f"{output.shown_path(directory)} exists already; choose another name, or remove it first")
+        return exit_codes.FAILED
+    except OSError as fault:
+        output.error(f"{output.shown_path(directory)} cannot be written: {fault.strerror}; choose another place")
+        return exit_codes.FAILED
+    if as_json:
+        output.document({"name": name, "path": directory, "template": template or "minimal", "files": list(files)})
+    else:
+        for path in files:
+            output.line(output.shown_path(os.path.join(directory, path)))
+        output.note(f"Change what it says, then: prowess check {printable_line(directory)}")
+    return exit_codes.OK
+
+
+def _asked_name() -> str:
+    while True:
+        name: str = click.prompt("Name of the skill").strip()
+        faults = name_faults(name, ascii_only=True)
+        if not faults:
+            return name
+        output.note(faults[0].message)
+
+
+def _require_name(name: str) -> None:
+    if not name:
+        raise click.UsageError("the NAME of the skill is empty; give one such as sales-report")
+    faults = name_faults(name, ascii_only=True)
+    if faults:
+        raise click.UsageError(f"{printable_line(name)!r} cannot be the name of a skill: {faults[0].message}")
+
+
+def _require_description(text: str) -> None:
+    if not text or len(text) > MAX_DESCRIPTION_LENGTH:
+        raise click.UsageError(f"the description must have 1 to {MAX_DESCRIPTION_LENGTH} characters")
+    if any(ord(char) < ord(" ") or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text):  # noqa: PLR2004 -- DEL and C1, and what is no character
+        raise click.UsageError("the description must be one line without control characters")
+
+
+def _write(directory: str, files: dict[str, str]) -> None:
+    """Write all files, or none: the directory is new, and goes again where one of them cannot be written."""
+    os.makedirs(os.path.dirname(directory) or ".", exist_ok=True)
+    os.mkdir(directory)  # refuses what exists, a link too
+    try:
+        for path, text in files.items():
+            target = os.path.join(directory, path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(target, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            if path.startswith("scripts/"):
+                os.chmod(target, 0o755)  # noqa: S103 -- a script is run by whoever may read it
+    except OSError:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
