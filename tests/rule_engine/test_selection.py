@@ -57,8 +57,8 @@ def test_a_severity_is_the_profiles() -> None:
         ("name.fromat", "did you mean name.format?"),
         ("refrence", "did you mean reference?"),
         ("name.f", "no rule or family is called 'name.f'"),
-        ("security", "families are spec, lint"),
-        ("zzz", "families are spec, lint"),
+        ("securty", "did you mean security?"),
+        ("zzz", "families are spec, catalog, lint"),
     ],
 )
 def test_a_selector_that_means_nothing_is_refused_with_spellings(selector: str, says: str) -> None:

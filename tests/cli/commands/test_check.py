@@ -32,7 +32,7 @@ def test_a_folder_of_skills_is_checked_in_order(
     write(tmp_path, "b", "---\nname: b\n---\n")
     write(tmp_path, "a")
     monkeypatch.chdir(tmp_path)
-    assert run(["check", "."]) == 1
+    assert run(["check", ".", "--select", "spec"]) == 1
     out = capfd.readouterr().out
     assert out.splitlines()[0] == "b/SKILL.md:1:1 error description.required  description is missing"
     assert out.splitlines()[-1] == "1 error in 2 skills"
@@ -49,7 +49,7 @@ def test_profile_and_selection_are_obeyed(tmp_path: Path, capfd: pytest.CaptureF
     skill = str(write(tmp_path, "a", "---\nname: A\ndescription: d\nown: x\n---\n[x](no.md)"))
     assert run(["check", skill, "--profile", "lenient"]) == 0
     capfd.readouterr()
-    assert run(["check", skill, "--json", "--select", "lint,name.format", "--ignore", "reference.case"]) == 1
+    assert run(["check", skill, "--json", "--select", "reference,name.format", "--ignore", "reference.case"]) == 1
     assert [found["rule"] for found in as_json(capfd)["diagnostics"]] == ["name.format", "reference.missing"]
     assert run(["check", skill, "--format", "json", "--profile", "skills-ref"]) == 1
     assert [found["rule"] for found in as_json(capfd)["diagnostics"]] == [

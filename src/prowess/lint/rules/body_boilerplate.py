@@ -20,7 +20,6 @@ _HEADINGS = frozenset(
         "contributing",
         "license",
         "licence",
-        "release notes",
         "version history",
         "contributors",
     }
@@ -57,7 +56,7 @@ class BodyBoilerplate:
         """Yield one finding where the body begins."""
         if not any(word in subject.lower for word in (*_HEADINGS, *_LICENCES)):
             return
-        if (heading := next((one for one in subject.headings if one in _HEADINGS), None)) is not None or any(
+        if (heading := next((one for one in subject.headings[1:] if one in _HEADINGS), None)) is not None or any(
             word in subject.lower for word in _LICENCES
         ):
             yield self.meta.found(

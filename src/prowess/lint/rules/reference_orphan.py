@@ -71,8 +71,8 @@ class ReferenceOrphan:
             return
         own = [file for file in subject.files.listed if file.partition("/")[0] in _FOLDERS and not _is_plumbing(file)]
         texts = [
-            subject.document.text,
-            *(text for file in subject.files.listed if _is_text(file) and (text := subject.texts.text(file))),
+            subject.document.text.lower(),
+            *(text.lower() for file in subject.files.listed if _is_text(file) and (text := subject.texts.text(file))),
         ]
         found = 0
         for file in own[:_MAX_LOOKED_FOR]:
@@ -97,6 +97,7 @@ def _is_text(file: str) -> bool:
 
 def _is_mentioned(file: str, subject: LintSubject, texts: list[str]) -> bool:
     folder, _, name = file.rpartition("/")
+    name = name.lower()
     stem = name.partition(".")[0]
     if f"{folder}/" in subject.body and folder not in _FOLDERS:
         return True  # whoever names a directory of its own names its files
@@ -104,8 +105,8 @@ def _is_mentioned(file: str, subject: LintSubject, texts: list[str]) -> bool:
         f"{top}/*" in subject.body or f"`{top}/`" in subject.body or f"({top}/)" in subject.body for top in (folder,)
     ):
         return True
-    own = subject.texts.text(file) if subject.texts is not None and _is_text(file) else None
-    return any(name in text or (stem in text and _imports(stem, text)) for text in texts if text is not own)
+    own = (subject.texts.text(file) or "").lower() if subject.texts is not None and _is_text(file) else None
+    return any(name in text or (stem in text and _imports(stem, text)) for text in texts if text != own)
 
 
 def _imports(stem: str, text: str) -> bool:
