@@ -34,6 +34,7 @@ check: setup ## Lint, format, types, import contracts, generated pages
 docs: setup ## Write the generated pages
 	$(PY) tools/requirements_page.py
 	$(PY) tools/format_pages.py
+	$(PY) tools/screens.py
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts --markdown

@@ -1,0 +1,105 @@
+"""`prowess show`: one skill for reading, or a folder of skills as a set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from prowess._internal.terminal_text import printable_line
+from prowess.cli import exit_codes, output
+from prowess.cli.skill_sets import is_folder_of_skills
+from prowess.cli.targets import targets
+from prowess.diagnostics import Severity
+from prowess.errors import SkillParseError
+from prowess.format.reading import read_skill
+from prowess.format.skill import frontmatter_of
+from prowess.format.validation import validate_skill
+from prowess.report.skill_page import SkillPage
+from prowess.report.triads import TriadSummary
+
+if TYPE_CHECKING:
+    from prowess.diagnostics import Diagnostic
+
+_BOXXY = "boxxy"
+
+
+@click.command("show")
+@click.argument("path", default=".")
+@click.option(
+    "--theme", type=click.Choice(("plain", "trit")), default="plain", help="trit: in the colours of its role."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print names, roles, costs and findings as JSON.")
+def command(*, path: str, theme: str, as_json: bool) -> int:
+    """Show a skill for reading, with what each level of it costs a model.
+
+    PATH is a skill; of a folder of skills it shows which are valid in the profile boxxy, their roles, and whether these
+    balance. On a terminal the Markdown is laid out where rich is installed (pip install 'prowess[show]'); elsewhere,
+    and under NO_COLOR, the text is plain.
+
+    Example: prowess show examples/skills/csv-report --theme trit
+    """
+    if is_folder_of_skills(path):
+        return _set(path, as_json=as_json)
+    if not os.path.exists(path):
+        raise click.UsageError(f"there is no {path!r}")
+    try:
+        page = SkillPage(skill=read_skill(path))
+    except SkillParseError as fault:
+        output.error(f"{printable_line(str(fault))}; see prowess check {printable_line(path)}")
+        return exit_codes.FAILED
+    roles = theme == "trit"
+    if as_json:
+        output.document(page.as_dict())
+    elif (text := _drawn(page, roles=roles)) is not None:
+        output.raw(text)
+    else:
+        output.raw("".join(f"{line}\n" for line in page.lines(roles=roles)))
+    return exit_codes.OK
+
+
+def _drawn(page: SkillPage, *, roles: bool) -> str | None:
+    """Return the page as rich draws it; None where the text is to be plain."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return None
+    try:
+        # Imported here, not at the top: only a terminal gets it, where it is installed.
+        from prowess.cli.rich_page import drawn
+    except ImportError:
+        return None
+    return drawn(page, roles=roles, width=shutil.get_terminal_size().columns)
+
+
+def _set(path: str, *, as_json: bool) -> int:
+    names: list[str] = []
+    invalid: list[tuple[str, Diagnostic]] = []
+    for target in targets((path,)):
+        document = target.document
+        found = [one for one in validate_skill(document, profile=_BOXXY) if one.severity is Severity.ERROR]
+        if found:
+            where = os.path.dirname(document.path or "") or path
+            invalid += [(where, one) for one in found]
+        else:
+            names.append(frontmatter_of(document).name)
+    broken = dict.fromkeys(where for where, _ in invalid)
+    summary = TriadSummary.of(names)
+    if as_json:
+        faults = [{"path": where, "rule": one.rule, "message": one.message} for where, one in invalid]
+        counts = {"valid": len(names), "invalid": len(broken), "messages": faults}
+        output.document({**counts, **summary.as_dict()})
+    else:
+        output.raw("".join(f"{line}\n" for line in summary.lines(_coloured)))
+        for _, one in invalid:
+            output.line(f"{printable_line(str(one.location))} {one.rule}  {printable_line(one.message)}")
+        output.line(f"{len(names)} valid, {len(broken)} invalid in the profile boxxy")
+    return exit_codes.FAILED if invalid else exit_codes.OK
+
+
+def _coloured(text: str, colour: str) -> str:
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return click.style(text, fg=(red, green, blue))

@@ -1,0 +1,86 @@
+"""A skill drawn with rich: its Markdown laid out, headings in the colour of its role where that is wanted.
+
+Every text is escaped before rich sees it, and links are shown as text, so that nothing in a skill reaches the terminal
+as a command. The colours of texts keep a contrast of at least 3 to 1 on black and on white.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.box import SIMPLE
+from rich.console import Console, Group
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from prowess._internal.terminal_text import printable, printable_line
+from prowess.format.role import Role
+
+if TYPE_CHECKING:
+    from prowess.report.skill_page import SkillPage
+
+
+class Palette(NamedTuple):
+    """Colours of texts, and of the background of code, on which white stands."""
+
+    heading: str
+    accent: str
+    code: str
+
+
+PALETTES = {
+    Role.COORDINATOR: Palette("#D97706", "#B45309", "#92400E"),
+    Role.GENERATOR: Palette("#A855F7", "#7C3AED", "#581C87"),
+    Role.VERIFIER: Palette("#2E5FA3", "#1D4ED8", "#1E3A5F"),
+}
+
+
+def drawn(page: SkillPage, *, roles: bool, width: int, colours: bool = True) -> str:
+    """Return the page for a terminal of `width` columns; `roles` draws it in the palette of the skill's role."""
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=max(width, 20),
+        force_terminal=True,
+        color_system="truecolor" if colours else None,
+        theme=_theme(PALETTES[page.role]) if roles else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    console.print(layout(page, roles=roles))
+    return file.getvalue()
+
+
+def layout(page: SkillPage, *, roles: bool) -> Group:
+    """Return what rich prints: a table of facts and costs, and the body."""
+    head = Text(printable_line(page.skill.name), style="bold")
+    if roles:
+        head.append("  ● ", style=page.role.color)
+        head.append(f"{page.role.title} ({page.role.balanced}) {page.role.color}")
+    table = Table(box=SIMPLE, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for label, text in (*page.facts, *page.budget):
+        table.add_row(Text(printable_line(label)), Text(printable_line(text)))
+    return Group(head, table, Markdown(printable(page.skill.body), hyperlinks=False, code_theme="bw"))
+
+
+def _theme(palette: Palette) -> Theme:
+    heading, accent = f"bold {palette.heading}", f"bold {palette.accent}"
+    return Theme(
+        {
+            "markdown.h1": heading,
+            "markdown.h2": accent,
+            "markdown.h3": heading,
+            "markdown.h4": accent,
+            "markdown.code": f"#FFFFFF on {palette.code}",
+            "markdown.link": palette.accent,
+            "markdown.link_url": palette.accent,
+            "markdown.item.bullet": palette.heading,
+            "markdown.item.number": palette.heading,
+        }
+    )

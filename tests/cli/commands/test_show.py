@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.cli.dispatch import run
+from prowess.cli.rich_page import PALETTES, drawn
+from prowess.format import Role, read_skill
+from prowess.report.skill_page import SkillPage
+from tests.runtime.making import write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BODY = "# Title\n\n- item\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nRun `x` and see [it](references/it.md).\n"
+
+
+def on_a_terminal(directory: Path, *arguments: str, **environment: str) -> str:
+    ours, theirs = pty.openpty()
+    program = f"import sys; from prowess.cli.main import main; sys.argv[1:] = {list(arguments)!r}; main()"
+    kept = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    command = [sys.executable, "-c", program]
+    process = subprocess.Popen(command, stdout=theirs, cwd=directory, env={**kept, "TERM": "xterm", **environment})
+    os.close(theirs)
+    parts = []
+    try:
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        process.wait(timeout=20)
+        os.close(ours)
+    return b"".join(parts).decode()
+
+
+def test_a_skill_is_shown_with_what_each_level_costs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    skill = write_skill(tmp_path, "pdf", body=BODY, files={"references/it.md": "x" * 41}, extra="license: MIT\n")
+    assert run(["show", str(skill)]) == 0
+    out = capfd.readouterr().out
+    assert out.splitlines()[0] == "pdf"
+    assert "license: MIT" in out
+    assert re.search(r"1 always: about \d+ tokens \(pieces of text\)", out)
+    assert re.search(r"2 when loaded: about \d+ tokens", out)
+    assert "3 when needed: about 11 tokens (bytes / 4), 1 file\n  references/it.md  41 bytes" in out
+    assert out.endswith(BODY)
+    assert run(["show", str(skill), "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    assert (data["trit"], data["role"], data["color"]) == ("0", "Coordinator", "#F59E0B")
+
+
+@pytest.mark.proves("tooling.cli.show", "tooling.boxxy.rendering")
+def test_on_a_terminal_a_skill_has_the_colours_of_its_role_and_none_under_no_color(tmp_path: Path) -> None:
+    write_skill(tmp_path, "pdf", body=BODY)
+    shown = on_a_terminal(tmp_path, "show", "pdf", "--theme", "trit")
+    assert "Coordinator (0) #F59E0B" in shown
+    assert "\x1b[1;38;2;217;119;6mTitle" in shown
+    assert "| 1 | 2 |" not in shown
+    plain = on_a_terminal(tmp_path, "show", "pdf", "--theme", "trit", NO_COLOR="1")
+    assert "\x1b" not in plain
+    assert "| 1 | 2 |" in plain
+
+
+def test_nothing_in_a_skill_reaches_the_terminal_as_a_command(tmp_path: Path) -> None:
+    hostile = (
+        "# \x1b[31mred \x9b1m \u202e [x](javascript:alert%281%29) [bold]m[/bold] :smile:\n\n\x1b]8;;http://a\x07\n"
+    )
+    skill = write_skill(tmp_path, "pdf", body=hostile)
+    page = SkillPage(skill=read_skill(skill))
+    text = drawn(page, roles=True, width=60)
+    without = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", without)
+    assert "\x1b[31m" not in text
+    assert "[bold]m[/bold] :smile:" in without
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", "\n".join(page.lines(roles=True)))
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_texts_can_be_read_on_dark_and_on_light(role: Role) -> None:
+    palette = PALETTES[role]
+    for colour in (palette.heading, palette.accent):
+        own = luminance(colour) + 0.05
+        assert own / 0.05 >= 3, colour
+        assert 1.05 / own >= 3, colour
+    assert 1.05 / (luminance(palette.code) + 0.05) >= 4.5
+
+
+@pytest.mark.proves("tooling.boxxy.validate-dir", "tooling.boxxy.triad-summary", "tooling.boxxy.balancer")
+def test_a_folder_is_validated_and_its_roles_are_summed_up(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name in ("pdf", "hello"):
+        write_skill(tmp_path, name)
+    write_skill(tmp_path / "deep", "skill")
+    assert run(["show", str(tmp_path)]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "■ Coordinator (0)",
+        "  ● pdf",
+        "■ Generator (+1)",
+        "  ● hello",
+        "■ Verifier (-1)",
+        "  ● skill",
+        "✓ 3 skills: whole triads",
+        "✓ ∑ trits ≡ 0 (mod 3): balanced",
+        "3 valid, 0 invalid in the profile boxxy",
+    ]
+
+    write_skill(tmp_path, "test-skill")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "SKILL.md").write_text("---\nname: Bad\n---\n")
+    assert run(["show", str(tmp_path)]) == 1
+    out = capfd.readouterr().out
+    assert "✗ 4 skills: not a multiple of 3\n✗ ∑ trits ≡ 1 (mod 3): needs a Verifier (-1)\n" in out
+    assert "bad/SKILL.md:1:1 description.required  description is missing" in out
+    assert out.endswith("4 valid, 1 invalid in the profile boxxy\n")
+    assert run(["show", str(tmp_path), "--json"]) == 1
+    data = json.loads(capfd.readouterr().out)
+    assert (data["valid"], data["invalid"], data["missing"]) == (4, 1, "Verifier")
+    assert {one["rule"] for one in data["messages"]} >= {"description.required", "name.format"}
+
+
+@pytest.mark.proves("tooling.boxxy.triad-summary")
+def test_on_a_terminal_each_group_has_its_colour(tmp_path: Path) -> None:
+    write_skill(tmp_path, "pdf")
+    shown = on_a_terminal(tmp_path, "show")
+    assert "\x1b[38;2;245;158;11m■" in shown
+    assert "\x1b[38;2;168;85;247m■" in shown
+    assert "\x1b[38;2;46;95;163m■" in shown
+
+
+def test_what_cannot_be_shown_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["show", str(tmp_path / "gone")]) == 2
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "SKILL.md").write_text("no fences")
+    assert run(["show", str(broken)]) == 1
+    assert "see prowess check" in capfd.readouterr().err
