@@ -171,6 +171,13 @@ def test_a_fix_that_breaks_its_word_is_left_out() -> None:
     assert elsewhere.fixed == ()
 
 
+def test_a_huge_file_gets_a_few_rounds_alone() -> None:
+    fields = "".join(f"k{number}: v\n" for number in range(20))
+    text = f"---\nname: my-skill\ndescription: d\n{fields}---\n{'x' * 2_000_000}"
+    assert len(fixed(text, unsafe=False).fixed) == 8
+    assert len(fixed(text.replace("xx", ""), unsafe=False).fixed) == 20
+
+
 # ── the promise ───────────────────────────────────────────────────────────────────────────────────────────
 
 _WORDS = st.sampled_from(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 MAX_ROUNDS = 128  # more than the findings of one rule, which are at most 100
+_FEWEST_ROUNDS = 8
+_MAX_BYTES = 16 * 1024 * 1024  # read over all rounds, so that a huge file cannot hold up a check
 
 
 class FixedDocument(NamedTuple):
@@ -40,12 +42,13 @@ def fix_document(
     """Apply the safe fixes of what `check` finds, with `unsafe` the others too; the file is not touched.
 
     `read` makes the document of bytes, `check` judges it. Fixes of other files than the document's are passed over.
+    A file of more than 128 KiB with many faults may need another call.
     """
     document = read(data)
     findings = check(document)
     fixed: list[Diagnostic] = []
     refused: set[Fix] = set()
-    for _ in range(MAX_ROUNDS):
+    for _ in range(min(MAX_ROUNDS, max(_FEWEST_ROUNDS, _MAX_BYTES // (len(data) + 1)))):
         usable = [found for found in findings if _is_usable(found, document, unsafe=unsafe)]
         wanted = [found for found in usable if found.fix not in refused]
         step = _step(data, document, wanted, read, refused) if wanted else None

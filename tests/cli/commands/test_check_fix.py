@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.cli.dispatch import run
+from prowess.format import read_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,7 @@ def test_diff_shows_the_change_and_writes_nothing(skill: Path, capfd: pytest.Cap
     ]
     assert captured.err == "would fix 1 fault in 1 file\n"
     assert skill.read_text(encoding="utf-8") == BROKEN
+    assert read_skill(skill.parent).description == "Checks bills. Triggers: VAT"
     assert run(["check", "a", "--diff", "--exit-zero", "-q"]) == 0
     assert capfd.readouterr().err == ""
 
