@@ -23,7 +23,6 @@ from prowess.errors import (
     DigestChangedError,
     InvalidArgumentsError,
     SkillError,
-    SkillNotFoundError,
     ToolNotFoundError,
 )
 from prowess.execution import default_sandbox
@@ -35,7 +34,7 @@ from prowess.runtime.activation import Activator
 from prowess.runtime.artifacts import Artifacts
 from prowess.runtime.call_events import CallEvents
 from prowess.runtime.composing import KnownTools
-from prowess.runtime.context import SessionContext, is_there
+from prowess.runtime.context import SessionContext
 from prowess.runtime.cost import Cost, ReadTokens, measured
 from prowess.runtime.events import Events
 from prowess.runtime.exposure import Exposure, checked, shaped
@@ -45,6 +44,7 @@ from prowess.runtime.guard import Guard, commands_under, mode_under
 from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.invocation import Invocation, InvokeTool
 from prowess.runtime.keeper import DEFAULT_TTL_SECONDS, StateKeeper
+from prowess.runtime.presence import Presence
 from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.skill_tool import SkillTool
 from prowess.runtime.snapshots import Snapshots
@@ -171,7 +171,7 @@ class Session:
             store,
             self._session_id,
             ttl_seconds=ttl_seconds,
-            listed=self._is_listed,
+            listed=Presence(catalog).holds,
             ended=ended,
             expired=self._expired,
             dropped=self._dropped,
@@ -182,7 +182,6 @@ class Session:
             finalize(self, events.stop)
         policy = Policy() if policy is None else policy
         self._catalog = catalog
-        self._listed: tuple[int, set[tuple[str, str]]] = (-1, set())
         self._exposed = checked(exposure)
         self._context = SessionContext(
             session_id=self._session_id,
@@ -560,20 +559,6 @@ class Session:
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}
         return (await self.call(tool, given)).unwrap()
-
-    def _is_listed(self, skill: ActiveSkill) -> bool:
-        # Asked several times a call, about every active skill; what the catalog says changes with its number alone.
-        generation = self._catalog.generation
-        if self._listed[0] != generation:
-            self._listed = (generation, set())
-        known = self._listed[1]
-        if (skill.name, skill.location) not in known:
-            try:
-                self._catalog.get(skill.name, skill.location)
-            except SkillNotFoundError:
-                return False
-            known.add((skill.name, skill.location))
-        return is_there(skill.location)
 
 
 def _open_child(  # noqa: PLR0917 -- the first three are bound once
