@@ -89,3 +89,34 @@ def test_a_description_that_says_what_and_when_passes_every_rule_on_descriptions
 def test_a_description_that_says_neither_is_warned_of(description: str) -> None:
     found = skillscraft(f"description: {description}\n---\n")
     assert "description-quality" in {one.rule for one in found if one.severity is Severity.WARNING}
+
+
+@pytest.mark.proves("format.script.non-interactive", "format.script.help", "format.script.errors")
+def test_scripts_that_ask_hide_errors_or_explain_nothing_are_named(tmp_path: Path) -> None:
+    skill = tmp_path / "pdf-tables"
+    (skill / "scripts").mkdir(parents=True)
+    (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body('Run `scripts/a.py`.')}", encoding="utf-8")
+    script = "import sys\npath = sys.argv[1]\nname = input('Name? ')\ntry:\n    run()\nexcept Exception:\n    pass\n"
+    (skill / "scripts" / "a.py").write_text(script, encoding="utf-8")
+    found = {one.rule: (one.severity, one.location.line) for one in lint_skill(skill)}
+    assert found == {
+        "scripts.prompt": (Severity.WARNING, 3),
+        "scripts.help": (Severity.INFO, 2),
+        "scripts.errors": (Severity.INFO, 6),
+    }
+
+
+@pytest.mark.proves("format.reference.chain", "format.reference.orphan", "format.lint.license-file")
+def test_files_that_are_reached_badly_are_named(tmp_path: Path) -> None:
+    skill = tmp_path / "pdf-tables"
+    (skill / "references").mkdir(parents=True)
+    text = f"---\nname: pdf-tables\nlicense: See LICENSE.txt\n{body('[a](references/a.md)')}"
+    (skill / "SKILL.md").write_text(text, encoding="utf-8")
+    for name, content in {"a": "[b](b.md)", "b": "x", "c": "x"}.items():
+        (skill / "references" / f"{name}.md").write_text(content, encoding="utf-8")
+    found = {one.rule: (one.severity, one.message.partition(";")[0]) for one in lint_skill(skill)}
+    assert found == {
+        "reference.chain": (Severity.INFO, "references/b.md is reached only through references/a.md"),
+        "reference.orphan": (Severity.INFO, "nothing mentions references/c.md"),
+        "license.missing": (Severity.WARNING, "license names LICENSE.txt, which the skill does not contain"),
+    }
