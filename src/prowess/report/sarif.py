@@ -7,10 +7,10 @@ given so, and is then seen from the root of the repository.
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from prowess import __version__
 from prowess.diagnostics import Severity
 from prowess.format.rule_table import RULES
 from prowess.report.fingerprint import fingerprint
@@ -32,6 +32,7 @@ Json = dict[str, object]
 def sarif_document(skills: Sequence[CheckedSkill]) -> Json:
     """Return the log as plain data: one run, the rules that found something, and a result for each finding."""
     rules = {found.rule: found for skill in skills for found in skill.diagnostics}
+    release = version("prowess")
     order = {rule: at for at, rule in enumerate(sorted(rules))}
     return {
         "$schema": SCHEMA,
@@ -41,8 +42,8 @@ def sarif_document(skills: Sequence[CheckedSkill]) -> Json:
                 "tool": {
                     "driver": {
                         "name": "Prowess",
-                        "version": __version__,
-                        "semanticVersion": __version__,
+                        "version": release,
+                        "semanticVersion": release,
                         "rules": [_rule(rules[rule]) for rule in order],
                     }
                 },
