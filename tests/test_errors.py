@@ -87,6 +87,10 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.ApprovalRequiredError("Write", "ask-1", "writing asks"),
         "Tool 'Write' needs the approval of a person: writing asks. Approve request 'ask-1', then send the call again.",
     ),
+    (
+        errors.ApprovalRequiredError("Write", "ask-1", "writing asks", "Allow it in a policy file."),
+        "Tool 'Write' needs the approval of a person: writing asks. Allow it in a policy file.",
+    ),
     (errors.ConfigurationError(("a.toml:1: a", "--b: c")), "a.toml:1: a\n--b: c"),
     (errors.PolicyError(("p.toml:1: a", "p.toml:2: b")), "p.toml:1: a\np.toml:2: b"),
     (errors.ScriptUnsupportedError("scripts/a.xyz", "no interpreter"), "'scripts/a.xyz' cannot be run: no interprete"),

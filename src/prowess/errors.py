@@ -320,19 +320,20 @@ class ToolNotAllowedError(SkillError, PermissionError):
 
 
 class ApprovalRequiredError(SkillError):
-    """A person has to approve the call and nobody could be asked; `request` names it for whoever can."""
+    """A person has to approve the call and nobody could be asked; `request` names it for whoever can.
+
+    `instead` is the way out where nobody can approve it later either.
+    """
 
     code = "approval_required"
 
-    def __init__(self, tool: str, request: str, reason: str) -> None:
-        super().__init__(tool, request, reason)
-        self.tool, self.request, self.reason = tool, request, reason
+    def __init__(self, tool: str, request: str, reason: str, instead: str | None = None) -> None:
+        super().__init__(tool, request, reason, instead)
+        self.tool, self.request, self.reason, self.instead = tool, request, reason, instead
 
     def __str__(self) -> str:
-        return (
-            f"Tool {self.tool!r} needs the approval of a person: {self.reason}. "
-            f"Approve request {self.request!r}, then send the call again."
-        )
+        way = self.instead or f"Approve request {self.request!r}, then send the call again."
+        return f"Tool {self.tool!r} needs the approval of a person: {self.reason}. {way}"
 
 
 class PolicyError(SkillError, ValueError):

@@ -67,7 +67,10 @@ async def test_arguments_can_draw_nothing_on_the_terminal() -> None:
 
 @pytest.mark.parametrize(("source", "screen"), [(io.StringIO("y\n"), Terminal()), (Terminal("y\n"), io.StringIO())])
 async def test_without_a_terminal_nobody_is_asked(source: io.StringIO, screen: io.StringIO) -> None:
-    assert await TerminalApprover(source, screen).approve(REQUEST) == Unanswered()
+    answer = await TerminalApprover(source, screen).approve(REQUEST)
+    assert isinstance(answer, Unanswered)
+    assert answer.instead is not None  # there is no method to approve it by, so another way is named
+    assert "policy file" in answer.instead
     assert source.tell() == 0
     assert screen.getvalue() == ""
 

@@ -166,8 +166,8 @@ class CreateSkillTool:
         match answer:
             case Refusal(reason=reason):
                 raise PolicyDeniedError("approval", reason)
-            case Unanswered():
-                raise ApprovalRequiredError(SPEC.name, request.id, request.reason)
+            case Unanswered(instead=instead):
+                raise ApprovalRequiredError(SPEC.name, request.id, request.reason, instead)
 
     def _write(self, draft: _Draft) -> None:
         target = os.path.join(self._directory, draft.name)

@@ -10,10 +10,11 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prowess.agent.model import AssistantMessage, ToolMessage, UserMessage
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, SkillError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,11 +24,25 @@ if TYPE_CHECKING:
     from prowess.agent.result import AgentResult
 
 
+class TranscriptError(SkillError):
+    """A line could not be written; the run ends, because what happens after it would not be in the file."""
+
+    code = "unavailable"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"transcript {self.path} cannot be written: {self.reason}; the run ended there"
+
+
 class Transcript:
     """Writes one file. A run that is broken off ends it with the line `interrupted`.
 
     Raises:
         InvalidArgumentsError: the file exists, or cannot be made.
+        TranscriptError: a line cannot be written.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -37,7 +52,7 @@ class Transcript:
             raise InvalidArgumentsError((f"{os.fspath(path)} exists; a transcript begins a new file",)) from None
         except OSError as fault:
             raise InvalidArgumentsError((f"no transcript at {os.fspath(path)}: {fault.strerror}",)) from None
-        self._ended = False
+        self._ended, self._path = False, os.fspath(path)
         self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 -- closed by `close`
 
     def message(self, message: Message) -> None:
@@ -51,7 +66,8 @@ class Transcript:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # each line was flushed, so this can only repeat what was raised then
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +76,8 @@ class Transcript:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None and not self._ended:
-            self._write({"role": "end", "ended": "interrupted", "reason": "the run was broken off before its end"})
+            with suppress(TranscriptError):  # what broke the run off is the one to be told
+                self._write({"role": "end", "ended": "interrupted", "reason": "the run was broken off before its end"})
         self.close()
 
     def _write(self, value: Mapping[str, object]) -> None:
@@ -70,8 +87,11 @@ class Transcript:
             ValueError
         ):  # a model's arguments can hold what JSON cannot; the call is refused, and stands here in words
             line = json.dumps(_in_words(value), ensure_ascii=False, allow_nan=False)
-        self._file.write(line + "\n")
-        self._file.flush()  # what is known of a run that is killed stands in the file
+        try:
+            self._file.write(line + "\n")
+            self._file.flush()  # what is known of a run that is killed stands in the file
+        except OSError as fault:
+            raise TranscriptError(self._path, str(fault.strerror)) from fault
 
 
 def _in_words(value: object) -> object:

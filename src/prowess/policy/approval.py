@@ -71,7 +71,12 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """Nobody could be asked. The call is refused and may be sent again after somebody answered."""
+    """Nobody could be asked. The call is refused and may be sent again after somebody answered.
+
+    `instead` says what to do where nobody can answer later either, as a whole sentence.
+    """
+
+    instead: str | None = None
 
 
 Answer = Approval | Refusal | Unanswered

@@ -80,7 +80,9 @@ class ApprovalGate:
         )
         answer, remembered = await self._ask(request)
         if isinstance(answer, Unanswered):
-            return Refuse(error=ApprovalRequiredError(call.name, request.id, decision.reason), rule=rule)
+            return Refuse(
+                error=ApprovalRequiredError(call.name, request.id, decision.reason, answer.instead), rule=rule
+            )
         by = shortened(answer.by or "unknown")
         said: dict[str, object] = {"tool": call.name, "request": request.id, "rule": shortened(rule), "by": by}
         if isinstance(answer, Refusal):

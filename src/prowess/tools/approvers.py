@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prowess.policy.approval import Answer, ApprovalRequest
 
 _MOST_CHARACTERS = 4000  # of the arguments, on a terminal
+_NO_TERMINAL = "Nobody sits at a terminal to be asked: run it in one, or allow the call in a policy file."
 _QUESTION = "Run it? [y]es once, yes for this [s]ession, [N]o: "
 
 
@@ -67,7 +68,7 @@ class TerminalApprover:
     async def approve(self, request: ApprovalRequest) -> Answer:
         """Show the call and wait for an answer; the end of input, and anything that is not yes, is no."""
         if not (self._source.isatty() and self._screen.isatty()):
-            return Unanswered()
+            return Unanswered(instead=_NO_TERMINAL)
         async with self._one_at_a_time:
             # A person may never answer, and a cancelled call must not wait for that.
             return await to_thread.run_sync(self._ask, request, abandon_on_cancel=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.agent.transcript import Transcript
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.execution import default_sandbox
@@ -176,7 +177,33 @@ def test_files_of_the_workspace_are_read_and_what_would_change_them_is_asked_abo
     assert "milk" in json.dumps(lines[2]["result"])
     assert lines[3]["error_detail"]["code"] == "approval_required"
     assert Path("notes.txt").read_text(encoding="utf-8") == "milk\n"
-    assert "Write failed: Tool 'Write' needs the approval of a person" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "Write failed: Tool 'Write' needs the approval of a person" in said
+    assert "allow the call in a policy file" in said
+    assert "Approve request" not in said  # the command has no way to do that
+
+
+def test_a_tool_that_is_not_there_is_a_wrong_command_line(
+    agent: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert agent([{"text": "Done."}], "--tools", "Read,frob") == exit_codes.USAGE
+    assert "'frob' is none of read, write, edit, glob, grep, bash" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_transcript_that_cannot_be_written_ends_the_run_and_says_which_file(
+    agent: Callable[..., int], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Transcript.__init__
+
+    def filling(self: Transcript, path: str) -> None:  # the disk fills up after the file was made
+        made(self, path)
+        self._file.close()
+        self._file = open("/dev/full", "w", encoding="utf-8")  # noqa: SIM115 -- closed by the transcript
+
+    monkeypatch.setattr(Transcript, "__init__", filling)
+    assert agent([{"text": "Done."}], "--transcript", "run.jsonl", "-q") == exit_codes.FAILED
+    assert "transcript run.jsonl cannot be written: No space left on device" in capfd.readouterr().err
 
 
 def test_a_policy_file_forbids_what_it_names(
@@ -190,8 +217,3 @@ def test_a_policy_file_forbids_what_it_names(
     read = {"name": "Read", "arguments": {"file_path": "notes.txt"}}
     assert agent([{"calls": [read]}, {"text": "I may not."}], "--policy", str(policy)) == exit_codes.OK
     assert "nothing is read here" in capfd.readouterr().err
-
-
-def test_a_tool_that_is_none_is_refused(agent: Callable[..., int], capfd: pytest.CaptureFixture[str]) -> None:
-    assert agent([{"text": "Done."}], "--tools", "read,fly") == exit_codes.FAILED
-    assert "no tool is called 'fly'" in capfd.readouterr().err

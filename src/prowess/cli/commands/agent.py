@@ -25,10 +25,11 @@ from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.session_options import open_workspace, require_log, workspace_options
 from prowess.cli.signals import ended_in_order
+from prowess.cli.tool_options import tools_named
 from prowess.errors import AuditError, InvalidArgumentsError
 from prowess.policy.policy_layers import load_policy
 from prowess.tools.approvers import TerminalApprover
-from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
+from prowess.tools.builtin import builtin_tools
 
 if TYPE_CHECKING:
     from prowess.agent import AgentResult, AgentStep, Model
@@ -82,6 +83,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess agent "Sum up march.csv by region" --model anthropic:claude-sonnet-4-5
     """  # noqa: D301 -- click looks for the character itself
+    named = tools_named(tools)
     try:
         model = _model(model_name)
     except InvalidArgumentsError as fault:
@@ -110,7 +112,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
         workspace=chosen,
         write=write,
         policy=policy,
-        extra_tools=() if chosen is None else builtin_tools(_named(tools), workspace=chosen, write=write),
+        extra_tools=() if chosen is None else builtin_tools(named, workspace=chosen, write=write),
         audit=audit,
     )
     with ended_in_order():
@@ -125,12 +127,6 @@ def _model(name: str | None) -> Model:
     if name.startswith(_SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(_SCRIPTED))
     return model_named(name)
-
-
-def _named(tools: str) -> list[str]:
-    """Return the names of built-in tools in a list with commas, in whatever case they stand there."""
-    known = {name.lower(): name for name in BUILTIN_NAMES}
-    return [known.get(name.strip().lower(), name.strip()) for name in tools.split(",") if name.strip()]
 
 
 def _show(step: AgentStep, *, live: bool, quiet: bool) -> None:

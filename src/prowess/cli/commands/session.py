@@ -16,6 +16,7 @@ from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
 from prowess.cli.signals import ended_in_order
+from prowess.cli.tool_options import BY_WORD, tools_named
 from prowess.errors import AuditError, InvalidArgumentsError
 from prowess.policy import Policy, Refusal, load_policy
 from prowess.runtime import SyncSession
@@ -23,7 +24,7 @@ from prowess.runtime.json_lines import called, event_line, serve_json_lines
 from prowess.runtime.judging import judged
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.approvers import CallbackApprover
-from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
+from prowess.tools.builtin import builtin_tools
 
 if TYPE_CHECKING:
     from prowess.runtime.event import SessionEvent
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from prowess.tools import Tool
 
 _KEPT_EVENTS = 1000  # of a session
-_BY_OPTION = {name.lower(): name for name in BUILTIN_NAMES}
 
 
 @click.command()
@@ -53,7 +53,7 @@ _BY_OPTION = {name.lower(): name for name in BUILTIN_NAMES}
     help="What becomes of a call that the policy asks about: it waits for the method approve, or it is refused.",
 )
 @click.option(
-    "--tools", "tool_names", metavar="NAMES", help=f"Offer these tools for the workspace too: {','.join(_BY_OPTION)}."
+    "--tools", "tool_names", metavar="NAMES", help=f"Offer these tools for the workspace too: {','.join(BY_WORD)}."
 )
 @click.option("--decide", is_flag=True, help="Judge calls instead of running them.")
 @click.option(
@@ -142,14 +142,11 @@ def _tools(
     """Return the built-in tools that `--tools` names."""
     if named is None:
         return ()
-    words = [word.strip().lower() for word in named.split(",")]
-    if unknown := [word for word in words if word not in _BY_OPTION]:
-        reason = f"{unknown[0]!r} is none of {', '.join(_BY_OPTION)}"
-        raise click.BadParameter(printable_line(reason), param_hint="--tools")
+    names = tools_named(named)
     if workspace is None:
         raise click.BadParameter("these tools need a workspace; name one with --workspace", param_hint="--tools")
     return builtin_tools(
-        [_BY_OPTION[word] for word in dict.fromkeys(words)],
+        names,
         workspace=workspace,
         write=write,
         readable=lambda: [skill.root_dir for session in opened for skill in session.active_skills],
