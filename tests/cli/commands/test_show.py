@@ -146,3 +146,22 @@ def test_what_cannot_be_shown_is_said(tmp_path: Path, capfd: pytest.CaptureFixtu
     (broken / "SKILL.md").write_text("no fences")
     assert run(["show", str(broken)]) == 1
     assert "see prowess check" in capfd.readouterr().err
+
+
+@pytest.mark.proves("tooling.boxxy.sample", "tooling.boxxy.extension-only")
+def test_only_the_attributes_form_and_the_theme_speak_of_roles(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    skill = str(write_skill(tmp_path, "pdf", description="Reads <forms> & more."))
+    assert run(["to-prompt", "--form", "attributes", skill]) == 0
+    out = capfd.readouterr().out
+    assert '<skills count="1">' in out
+    assert 'trit="0" role="Coordinator" color="#F59E0B"' in out
+    assert "Reads &lt;forms&gt; &amp; more." in out
+    for form in ("skills-ref", "xml", "tool", "json", "markdown"):
+        assert run(["to-prompt", "--form", form, skill]) == 0
+        assert "Coordinator" not in capfd.readouterr().out, form
+    assert run(["show", skill]) == 0
+    assert "Coordinator" not in capfd.readouterr().out
+    assert run(["show", skill, "--theme", "trit"]) == 0
+    assert capfd.readouterr().out.startswith("pdf  Coordinator (0)\n")
