@@ -1,6 +1,6 @@
 """Write what is made from the tables of profiles, rules and settings: the JSON Schemas and the tables of two pages.
 
-docs/schemas/*.schema.json    the settings, and the frontmatter of each profile
+docs/schemas/*.schema.json    the settings, the frontmatter of each profile, the conformance cases
 docs/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
 docs/configuration.md         the same
 docs/rules/*.md               a page for each rule, and their list
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from prowess.config.configuration_schema import configuration_schema
 from prowess.config.presets import PRESETS
 from prowess.config.settings import SETTINGS
+from prowess.conformance import cases_schema
 from prowess.format.divergences import divergence_table
 from prowess.format.frontmatter_schema import frontmatter_schema
 from prowess.format.profiles import PROFILES
@@ -39,7 +40,7 @@ _MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
     """Yield each file and the text it should have."""
-    schemas = {"configuration": configuration_schema()}
+    schemas = {"configuration": configuration_schema(), "conformance-cases": cases_schema()}
     schemas |= {f"frontmatter.{name}": frontmatter_schema(profile) for name, profile in PROFILES.items()}
     for name, schema in schemas.items():
         yield docs / "schemas" / f"{name}.schema.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -19,6 +19,7 @@ COMMANDS = {
     "fmt": "Lay out the frontmatter of skills evenly.",
     "new": "Begin a skill from a template.",
     "rule": "Explain one rule, or list all of them.",
+    "conformance": "Judge another tool by the cases of the format.",
     "show": "Show one skill for reading, or the roles of a set.",
     "list": "List the skills that the catalog finds here.",
     "why": "Say which copy of a skill wins, and why.",

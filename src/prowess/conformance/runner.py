@@ -1,0 +1,273 @@
+"""Put the cases to a command, several at once: lay each out, ask, and take the answer.
+
+The command is words and no line for a shell. A tool that hangs, floods, crashes, or leaves processes behind costs its
+bounds and no more; after a few such cases in a row from the start, the rest is not asked.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from prowess.conformance import watcher
+from prowess.errors import InvalidArgumentsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prowess.conformance.cases import Case
+
+SECONDS = 10.0
+MOST_BYTES = 8 << 20
+PLACES = ("{path}", "{file}", "{directory}")
+GIVEN_UP_AFTER = 5
+_GRACE_SECONDS = 15.0  # beyond a question's own time: the watcher ends everything that the tool has started
+_UNEXPLAINED = "the process that watched it was ended"
+
+Said = Literal["accept", "reject", "none", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """How a tool is asked.
+
+    `argv` are its words; `{path}` in one is the skill's directory, `{file}` its SKILL.md, `{directory}` the folder of
+    the case. `accepts` are the exit codes that mean accept; of the rest, `rejects` or, where that is empty, all mean
+    reject. `seconds` and `most_bytes` bound one case. The tool runs in our working directory with our environment.
+    """
+
+    argv: tuple[str, ...]
+    accepts: frozenset[int] = frozenset({0})
+    rejects: frozenset[int] = frozenset()
+    seconds: float = SECONDS
+    most_bytes: int = MOST_BYTES
+
+    def __post_init__(self) -> None:
+        if not any(place in word for word in self.argv for place in PLACES):
+            raise InvalidArgumentsError(
+                (f"the command names no place for the skill: write {' or '.join(PLACES)} where its path belongs",)
+            )
+        if self.accepts & self.rejects:
+            raise InvalidArgumentsError(("an exit code cannot mean both accept and reject",))
+
+    def words(self, *, skill: str, folder: str) -> list[str]:
+        """Return the command for one case."""
+        places = {"{path}": skill, "{file}": os.path.join(skill, "SKILL.md"), "{directory}": folder}
+        return [_filled(word, places) for word in self.argv]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool made of one case.
+
+    `said` is `none` where it gave no answer and `skipped` where it was not asked; `why` says what happened instead.
+    `status` is its exit code, `output` the first text that it printed (hostile, at most 4096 bytes), `seconds` wall
+    time.
+    """
+
+    case: Case
+    said: Said
+    why: str = ""
+    status: int | None = None
+    output: str = ""
+    seconds: float = 0.0
+
+
+def ask(
+    question: Question,
+    cases: Sequence[Case],
+    *,
+    jobs: int = 1,
+    told: Callable[[Answer], None] = lambda _: None,
+) -> list[Answer]:
+    """Put every case to the tool, `jobs` at a time, and return the answers in the order of the cases.
+
+    `told` is called with each answer as it comes, from several threads but never at once.
+
+    Raises:
+        OSError: there is no temporary directory to write to.
+    """
+    with tempfile.TemporaryDirectory(prefix="prowess-conformance-", ignore_cleanup_errors=True) as place:
+        round_ = _Round(question, cases, os.path.realpath(place), told)
+        threads = [threading.Thread(target=round_.work) for _ in range(max(1, min(jobs, len(cases))))]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:  # an interrupt: what runs is ended before we leave
+            round_.stop()
+            for thread in threads:
+                thread.join()
+            raise
+        if round_.fault is not None:
+            raise round_.fault
+        return [round_.answers[number] for number in range(len(cases))]
+
+
+class _Round:
+    """One run over the cases, shared by its threads."""
+
+    def __init__(self, question: Question, cases: Sequence[Case], place: str, told: Callable[[Answer], None]) -> None:
+        self.answers: dict[int, Answer] = {}
+        self.fault: Exception | None = None
+        self._question = question
+        self._place = place
+        self._told = told
+        self._lock = threading.Lock()
+        self._watchers: set[_Watcher] = set()
+        self._stopped = False
+        self._silent = 0
+        self._spoke = False
+        self._left: queue.SimpleQueue[tuple[int, Case]] = queue.SimpleQueue()
+        for entry in enumerate(cases):
+            self._left.put(entry)
+
+    def work(self) -> None:
+        """Answer cases until none is left."""
+        watched: _Watcher | None = None
+        try:
+            while not self._stopped:
+                try:
+                    number, case = self._left.get_nowait()
+                except queue.Empty:
+                    return
+                if self._hopeless:
+                    self._take(number, Answer(case=case, said="skipped", why="the tool had answered none before"))
+                    continue
+                if watched is not None and not watched.alive:
+                    watched.close()
+                    watched = None
+                if watched is None:
+                    watched = self._new_watcher()
+                self._take(number, self._answer(watched, number, case))
+        except Exception as fault:  # noqa: BLE001 -- raised again in the caller's thread
+            self.fault = fault
+            self.stop()
+        finally:
+            if watched is not None:
+                watched.close()
+
+    def stop(self) -> None:
+        """End what runs, and ask nothing more."""
+        with self._lock:
+            self._stopped = True
+            for watched in self._watchers:
+                watched.end()
+
+    @property
+    def _hopeless(self) -> bool:
+        return not self._spoke and self._silent >= GIVEN_UP_AFTER
+
+    def _new_watcher(self) -> _Watcher:
+        with self._lock:
+            watched = _Watcher()
+            self._watchers.add(watched)
+            if self._stopped:
+                watched.end()
+        return watched
+
+    def _take(self, number: int, answer: Answer) -> None:
+        with self._lock:
+            self.answers[number] = answer
+            self._spoke = self._spoke or answer.said in {"accept", "reject"}
+            self._silent += answer.said == "none"
+            self._told(answer)
+
+    def _answer(self, watched: _Watcher, number: int, case: Case) -> Answer:
+        folder = os.path.join(self._place, str(number))
+        try:
+            skill = case.lay_out(folder)
+        except OSError as fault:
+            return Answer(case=case, said="skipped", why=f"this file system does not hold it: {fault.strerror}")
+        report = watched.ask(
+            self._question.words(skill=skill, folder=folder), self._question.seconds, self._question.most_bytes
+        )
+        return _judged(case, self._question, report)
+
+
+def _judged(case: Case, question: Question, report: dict[str, object]) -> Answer:
+    ended, status = str(report["ended"]), int(str(report["status"]))
+    output = base64.b64decode(str(report["output"])).decode("utf-8", "replace")
+    seconds = float(str(report["seconds"]))
+    silent = {
+        "signal": f"ended by signal {status}",
+        "timeout": f"no answer within {question.seconds:g} s",
+        "output": f"printed more than {question.most_bytes} bytes",
+        "start": f"could not be started: {output}",
+        "watcher": _UNEXPLAINED,
+    }.get(ended)
+    if silent is None and status not in question.accepts and question.rejects and status not in question.rejects:
+        silent = f"exit code {status} means neither"
+    if silent is not None:
+        said = None if ended != "exit" else status
+        return Answer(case=case, said="none", why=silent, status=said, output=output, seconds=seconds)
+    outcome: Said = "accept" if status in question.accepts else "reject"
+    return Answer(case=case, said=outcome, status=status, output=output, seconds=seconds)
+
+
+class _Watcher:
+    """A process that runs the tool, one question at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", watcher.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C at the terminal is for us, who then end the run in order
+        )
+        self.alive = True
+
+    def ask(self, argv: list[str], seconds: float, most_bytes: int) -> dict[str, object]:
+        """Return the watcher's report; where it was ended itself, a report that says so."""
+        assert self._process.stdin is not None  # noqa: S101 -- both are pipes
+        assert self._process.stdout is not None  # noqa: S101 -- the same
+        question = {"argv": argv, "seconds": seconds, "most_bytes": most_bytes}
+        overdue = threading.Timer(seconds + _GRACE_SECONDS, self._process.kill)
+        overdue.start()
+        try:
+            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+            self._process.stdin.flush()
+            report: dict[str, object] = json.loads(self._process.stdout.readline())
+        except (OSError, ValueError):
+            self.alive = False
+            return {"ended": "watcher", "status": 0, "output": "", "seconds": 0.0}
+        finally:
+            overdue.cancel()
+        return report
+
+    def end(self) -> None:
+        """Tell it to end what it runs; may be called from another thread than the one that asks."""
+        with suppress(OSError, ValueError):
+            assert self._process.stdin is not None  # noqa: S101 -- it is a pipe
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        """End it and wait for it."""
+        self.end()
+        try:
+            self._process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _filled(word: str, places: dict[str, str]) -> str:
+    """Fill in each place once, from left to right, so that a path cannot bring another place with it."""
+    found = [(word.find(name), name) for name in places if name in word]
+    if not found:
+        return word
+    start, name = min(found)
+    return word[:start] + places[name] + _filled(word[start + len(name) :], places)
