@@ -9,10 +9,10 @@ CALLS ?= 10000
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts proof reference bench peers local fuzz stress clean
+.PHONY: help setup demo test check docs receipts proof reference bench peers conformance local fuzz stress clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv, install the package and what the sandbox needs
 	@tools/setup.sh
@@ -30,11 +30,16 @@ check: setup ## Lint, format, types, import contracts, generated pages
 	$(BIN)/lint-imports
 	$(PY) tools/requirements_page.py --check
 	$(PY) tools/format_pages.py --check
+	$(PY) -m tools.conformance_cases --check
 
 docs: setup ## Write the generated pages
 	$(PY) tools/requirements_page.py
 	$(PY) tools/format_pages.py
 	$(PY) tools/screens.py
+	$(PY) -m tools.conformance_cases
+
+conformance: setup ## Put the conformance cases to other people's tools, and write docs/conformance.md
+	$(PY) -m tools.conformance_peers
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
 	@$(PY) -m tests.spec.mutation_receipts --markdown

@@ -66,17 +66,22 @@ class Peer:
 
 
 def environment(peer: Peer, place: Path) -> Path:
-    """Return the `bin` folder of an environment of the peer's own; made once.
+    """Return the `bin` folder of an environment of the peer's own; made once. Raises as `installed` does."""
+    return installed(peer.package, peer.python, place)
+
+
+def installed(package: str, python: tuple[int, int], place: Path) -> Path:
+    """Return the `bin` folder of an environment with this package, below `place`; made once.
 
     Raises:
         RuntimeError: no Python of this version, or the package cannot be installed; the text says why.
     """
-    home = place / peer.package.partition("==")[0]
+    home = place / package.partition("==")[0]
     marker = home / "ready"
-    if not marker.exists() or marker.read_text() != peer.package:
+    if not marker.exists() or marker.read_text() != package:
         shutil.rmtree(home, ignore_errors=True)
         try:
-            subprocess.run([_interpreter(peer.python), "-m", "venv", home], check=True, capture_output=True)
+            subprocess.run([_interpreter(python), "-m", "venv", home], check=True, capture_output=True)
             install: list[str | Path] = [
                 home / "bin" / "python",
                 "-m",
@@ -85,11 +90,11 @@ def environment(peer: Peer, place: Path) -> Path:
                 "--quiet",
                 "--disable-pip-version-check",
             ]
-            install.append(peer.package)
+            install.append(package)
             subprocess.run(install, check=True, capture_output=True, timeout=WAIT_SECONDS)
         except subprocess.SubprocessError as fault:
-            raise RuntimeError(f"{peer.package} cannot be installed: {fault}") from None
-        marker.write_text(peer.package)
+            raise RuntimeError(f"{package} cannot be installed: {fault}") from None
+        marker.write_text(package)
     return home / "bin"
 
 
