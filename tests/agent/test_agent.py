@@ -87,8 +87,10 @@ async def test_a_task_that_fits_a_skill_is_done_with_it_though_the_user_names_no
 @pytest.mark.proves("runtime.activate.no-match")
 @pytest.mark.anyio
 async def test_without_a_fitting_skill_the_agent_answers_as_any_other() -> None:
-    result = await Agent(ScriptedModel(["Four."]), catalog=Catalog(EXAMPLES)).run("What is two and two?")
+    model = ScriptedModel(["Four."])
+    result = await Agent(model, catalog=Catalog(EXAMPLES)).run("What is two and two?")
     assert (result.text, result.skills_used, result.turns) == ("Four.", (), 1)
+    assert "where none fits, work without." in model.requests[0].instructions
 
 
 @pytest.mark.anyio

@@ -3,7 +3,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prowess._internal.contained import check_relative
@@ -16,6 +16,7 @@ NAME = st.from_regex(r"[a-zа-яéß0-9]+(-[a-z0-9]+)*", fullmatch=True).filter(
 
 
 @pytest.mark.proves("runtime.edge.mcp-uris")
+@example(name="a", parts=["a b+c", "%41%2e", "~ü"])
 @given(name=NAME, parts=st.lists(PART.filter(lambda part: part not in {".", ".."}), max_size=4))
 def test_every_name_and_path_survives_the_way_there_and_back(name: str, parts: list[str]) -> None:
     path = "/".join(parts)

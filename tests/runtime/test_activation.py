@@ -138,6 +138,14 @@ async def test_nothing_of_a_skill_but_its_listing_is_there_before_it_is_activate
     assert session.active_skills == ()
     assert session._context.restrictions(await session._context.keeper.current()) == ()
 
+    # Words that point to one skill alone are answered with its name, not with the skill.
+    write_skill(seven, "pdf-forms", description="Fills in forms of a PDF.")
+    session = Session(Catalog(seven))
+    for tool, arguments in (("skills.load", {"names": ["fill in forms"]}), ("skill", {"skill": "fill in forms"})):
+        wrong = failure(await session.call(tool, arguments))
+        assert (wrong["code"], wrong["suggestions"]) == ("skill_not_found", ["pdf-forms"])
+    assert session.active_skills == ()
+
 
 async def test_an_edit_on_disk_is_noticed_by_the_next_instructions(seven: Path) -> None:
     session = Session(Catalog(seven))

@@ -83,6 +83,12 @@ async def test_a_restriction_holds_from_the_load_to_the_unload(catalog: Catalog)
     assert (await session.call("skills.unload", {"names": ["looker"]})).success
     assert await _permitted(session, "publish")
 
+    store = MemorySessionStore()
+    mine, theirs = (Session(catalog, extra_tools=_host_tools(), store=store, session_id="both") for _ in range(2))
+    assert await _permitted(mine, "publish")
+    await theirs.load(["looker"])
+    assert not await _permitted(mine, "publish")  # its first call after a load that another one made
+
 
 async def test_a_restriction_is_lifted_by_replacing_the_skill_and_by_its_removal(
     catalog: Catalog, tmp_path: Path

@@ -46,8 +46,12 @@ def test_both_texts_stay_within_their_bounds_whatever_tools_there_are(specs: lis
 )
 def test_navigation_explains_the_fields_and_how_a_skill_is_followed() -> None:
     text = prompts.navigation(SESSION)
-    for name in ("skill_name", "base_path", "content"):
-        assert f"({name})" in text
+    for field in (
+        "its name (skill_name)",
+        "the directory that holds it (base_path)",
+        "instructions in Markdown (content)",
+    ):
+        assert field in text
     assert "Scripts are executed, never read." in text
     assert "only their output becomes visible" in text
     assert "read that file, apply what it says, then go on with the next step" in text
@@ -64,6 +68,10 @@ def test_navigation_names_the_tools_that_are_there() -> None:
     assert "for base_path /skills/pdf it is /skills/pdf/references/forms.md" in theirs
     assert "with Bash, python /skills/pdf/scripts/check.py input.txt" in theirs
     assert "skills." not in theirs
+    readers = prompts.navigation(_specs("skills.load", "skills.unload", "skills.read"))
+    assert "with Bash, python /skills/pdf/scripts/check.py input.txt" in readers
+    assert "skills.run_script" not in readers
+    assert "skills.run_script" in prompts.navigation(_specs("skills.run_script"))
     for text in (own, theirs):
         assert "when you need what it says, not before" in text
         assert "is joined to base_path" in text
@@ -119,7 +127,7 @@ def test_the_tool_system_explains_results_errors_and_practice(catalog: Catalog) 
         assert known in text
     for known in ("Not found", "Permission denied", "Timeout exceeded"):
         assert known in text
-    assert "read descriptions before the first call. Give all required parameters. Check success" in text
+    assert "read descriptions before the first call. Give all required parameters. Check success before you use" in text
     assert "check the exit code" in text
 
 

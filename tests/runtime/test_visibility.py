@@ -91,6 +91,7 @@ async def test_a_skill_closed_to_the_model_is_refused_on_every_path_of_the_model
 
 @pytest.mark.proves("runtime.activate.flags", "client.activation.by-user")
 async def test_a_user_starts_what_is_hidden_from_the_model_and_not_what_is_closed_to_people(session: Session) -> None:
+    assert session.completions("/dep") == ("deploy", "deploy-check")
     started = await session.invoke("deploy")
     assert started["skill_name"] == "deploy"
     assert "Body of deploy." in str(started["content"])

@@ -194,7 +194,7 @@ def page(found: Sequence[Receipt]) -> str:
         f"| {_cell(receipt.outcome)} |"
         for receipt in found
     ]
-    return _HEAD.format(drawn=DRAWN, seed=SEED, caught=caught) + "\n".join(rows) + "\n"
+    return _HEAD.format(drawn=DRAWN, seed=SEED, caught=caught, all=len(found)) + "\n".join(rows) + "\n"
 
 
 _HEAD = """\
@@ -202,9 +202,9 @@ _HEAD = """\
 
 # Receipts
 
-[Every requirement names the tests that prove it](requirements.md). Here is what such a proof is worth: {drawn}
-requirements were drawn with the seed {seed} from those that must hold now. For each the code was changed so that it is
-broken, and a test that proves it was run. {caught} of {drawn} were caught.
+[Every requirement names the tests that prove it](requirements.md). Here is what such a proof is worth: of each
+milestone that is reached {drawn} requirements were drawn with the seed {seed} from those that must hold. For each the
+code was changed so that it is broken, and a test that proves it was run. {caught} of {all} were caught.
 [How this works](../tests/spec/README.md#receipts).
 
 | requirement | broken so that | in | test | outcome |

@@ -1,8 +1,8 @@
 """Receipts for the proofs: one small mutation of the code for each requirement that a fixed seed draws.
 
-A test that proves a requirement has to fail when the requirement is broken. `mutations.toml` breaks thirty of them, one
-at a time, and names the test that has to notice. Which thirty is not chosen by a person: `drawn` takes them from the
-`must` ids of the milestones reached. Running them is the work of `tests.spec.mutation_receipts`.
+A test that proves a requirement has to fail when the requirement is broken. `mutations.toml` breaks thirty of each
+milestone reached, one at a time, and names the test that has to notice. Which thirty is not chosen by a person: `drawn`
+takes them from the `must` ids of the milestone. Running them is the work of `tests.spec.mutation_receipts`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.spec.manifest import SPEC, reached_milestones, requirements
+from tests.spec.manifest import MILESTONES, SPEC, reached_milestones, requirements
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SEED = 1
-DRAWN = 30
+DRAWN = 30  # of each milestone
 PACKAGE = "src/prowess"
 
 
@@ -54,8 +54,15 @@ def mutations(path: Path = SPEC / "mutations.toml") -> tuple[Mutation, ...]:
     return tuple(Mutation(**table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["mutation"])
 
 
-def drawn() -> list[str]:
-    """Return the ids that need a mutation, in the order of the draw."""
-    reached = reached_milestones()
-    ids = {item.id for item in requirements() if item.level == "must" and item.due in reached}
-    return random.Random(SEED).sample(sorted(ids), DRAWN)
+def drawn(reached: frozenset[str] | None = None) -> list[str]:
+    """Return the ids that need a mutation, those of a milestone together, in the order of the draw.
+
+    Each milestone is drawn from by itself, so a further one adds its ids and leaves those of the others as they are.
+    One that has fewer `must` than are drawn gives all of them.
+    """
+    reached = reached_milestones() if reached is None else reached
+    found: list[str] = []
+    for milestone in (each for each in MILESTONES if each in reached):
+        ids = sorted(item.id for item in requirements() if item.level == "must" and item.due == milestone)
+        found += random.Random(SEED).sample(ids, min(DRAWN, len(ids)))
+    return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.spec.manifest import requirements
 from tests.spec.mutation_receipts import CAUGHT, PAGE, ROOT, SURVIVED, Receipt, Run, judged, page, receipts, run_tests
 from tests.spec.mutations import DRAWN, PACKAGE, SEED, Mutation, drawn, mutations
 from tests.spec.proofs import read_proofs
@@ -16,12 +17,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MUTATIONS = mutations()
-RUN_HERE = 3  # the others take a minute: `make receipts`
+RUN_HERE = 3  # the others take minutes: `make receipts`
 
 
 def test_the_seed_and_nobody_else_chooses_the_requirements() -> None:
     assert (SEED, DRAWN) == (1, 30)
     assert [mutation.id for mutation in MUTATIONS] == drawn()
+
+
+def test_a_further_milestone_adds_requirements_and_changes_none_that_were_drawn() -> None:
+    stands, runtime = drawn(frozenset({"stands"})), drawn(frozenset({"runtime"}))
+    assert (len(stands), len(runtime)) == (DRAWN, DRAWN)
+    assert drawn(frozenset({"runtime", "stands"})) == stands + runtime
+    fewer = [item.id for item in requirements() if item.level == "must" and item.due == "safety"]
+    assert len(fewer) < DRAWN
+    assert sorted(drawn(frozenset({"safety"}))) == sorted(fewer)
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.id)

@@ -131,16 +131,22 @@ async def test_an_error_of_a_tool_keeps_its_code_and_suggestions() -> None:
 
 
 @pytest.mark.proves("runtime.toolresult.success")
-async def test_a_defect_of_a_tool_is_internal_and_tells_a_model_nothing_of_it() -> None:
+@pytest.mark.parametrize("kind", [KeyError, RuntimeError, RecursionError, MemoryError, StopAsyncIteration, OSError])
+async def test_a_defect_of_a_tool_is_internal_and_tells_a_model_nothing_of_it(kind: type[Exception]) -> None:
     async def fail() -> object:
-        raise KeyError("password=hunter2")
+        raise kind("password=hunter2")
 
-    result = await ToolExecutor([Echo(act=fail)]).call(call())
-    assert result.error == "tool 'test.echo' failed inside (KeyError); that is a defect of the tool, not of the call"
+    try:
+        result = await ToolExecutor([Echo(act=fail)]).call(call())
+    except Exception as escaped:  # noqa: BLE001 -- whatever it is, it should have been a result
+        pytest.fail(f"{escaped!r} got out")
+    assert result.success is False
+    name = kind.__name__
+    assert result.error == f"tool 'test.echo' failed inside ({name}); that is a defect of the tool, not of the call"
     assert result.error_detail is not None
     assert result.error_detail["code"] == "internal"
     assert result.cause is not None
-    assert isinstance(result.cause.__cause__, KeyError)  # the host can see it
+    assert isinstance(result.cause.__cause__, kind)  # the host can see it
 
 
 async def test_a_tool_that_returns_no_mapping_is_defective() -> None:

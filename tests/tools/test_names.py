@@ -6,10 +6,21 @@ import re
 
 import pytest
 
-from prowess.tools import ToolSpec, wire_name
+from prowess.errors import ToolNotFoundError
+from prowess.tools import ToolCall, ToolExecutor, ToolSpec, wire_name
 from prowess.tools.names import spelling_table
 
 NAMES = ("skills.load", "skills.unload", "skills.read", "skills.run_script")
+
+
+class _Named:
+    """A tool that is nothing but its name."""
+
+    def __init__(self, name: str) -> None:
+        self.spec = ToolSpec(name=name, description="", input_schema={"type": "object"})
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        raise AssertionError((arguments, call))
 
 
 @pytest.mark.proves("runtime.tools.names.export")
@@ -22,8 +33,10 @@ def test_exported_names_fit_the_strictest_rule() -> None:
 @pytest.mark.proves("runtime.tools.names.dispatch")
 def test_dotted_underscored_and_hyphenated_spellings_lead_to_the_tool_and_no_other_does() -> None:
     table = spelling_table(NAMES)
+    executor = ToolExecutor([_Named(name) for name in NAMES])
     for name in ("skills.run_script", "skills_run_script", "skills-run_script", "skills-run-script"):
         assert table[name] == "skills.run_script"
+        assert executor.resolve(name).spec.name == "skills.run_script"
     for name in (
         "skills.run.script",
         "skills.run-script",
@@ -31,9 +44,13 @@ def test_dotted_underscored_and_hyphenated_spellings_lead_to_the_tool_and_no_oth
         "Skills.load",
         "skills..load",
         "load",
+        " skills.load",
+        "skills.load\n",
         "",
     ):
         assert name not in table
+        with pytest.raises(ToolNotFoundError):
+            executor.resolve(name)
 
 
 def test_names_without_dots_have_hyphens_too() -> None:

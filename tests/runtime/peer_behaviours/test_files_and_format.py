@@ -49,10 +49,14 @@ async def test_01_a_file_of_another_skill_is_as_far_away_as_any(tmp_path: Path) 
     for literal in ("%2e%2e/skill-b/secret.md", "..%2fskill-b/secret.md", "\uff0e\uff0e/skill-b/secret.md"):
         assert await _code(session, "skills.read", path=literal) == "resource_not_found", literal
     os.symlink(tmp_path / "skill-b" / "secret.md", tmp_path / "skill-a" / "references" / "link.md")
+    os.symlink(tmp_path / "skill-b", tmp_path / "skill-a" / "references" / "away")
+    os.symlink(tmp_path / "skill-b" / "scripts", tmp_path / "skill-a" / "scripts" / "away")
     await session.load(["skill-a"])
-    assert await _code(session, "skills.read", path="references/link.md") == "unsafe_path"
+    for path in ("references/link.md", "references/away", "references/away/secret.md", "references/away/scripts/b.sh"):
+        assert await _code(session, "skills.read", path=path) == "unsafe_path", path
+    assert await _code(session, "skills.run_script", path="scripts/away/b.sh") == "unsafe_path"
     listed = failure(await session.call("skills.read", {"path": "references"}))
-    assert set(listed["suggestions"]) <= {"a.md", "link.md"}
+    assert set(listed["suggestions"]) <= {"a.md", "away", "link.md"}
 
 
 async def test_02_links_are_refused_wherever_they_point(tmp_path: Path) -> None:
