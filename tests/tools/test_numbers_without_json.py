@@ -10,7 +10,7 @@ import pytest
 from mcp.client.client import Client
 
 from prowess import Catalog
-from prowess.agent.model import AssistantMessage
+from prowess.agent.model import AssistantMessage, ToolUse
 from prowess.agent.transcript import Transcript
 from prowess.mcp_server.server import build_server, open_session
 from prowess.policy.approval import Approval
@@ -91,7 +91,7 @@ def test_a_value_that_holds_itself_is_looked_through_once() -> None:
 
 
 def test_a_transcript_keeps_a_call_that_no_json_can_hold_in_words(tmp_path: Path) -> None:
-    call = ToolCall(id="1", name="measure", arguments={"x": [math.nan, 1.5]})
+    call = ToolUse(id="1", name="measure", arguments={"x": [math.nan, 1.5]})
     with Transcript(tmp_path / "t.jsonl") as transcript:
         transcript.message(AssistantMessage(text="", calls=(call,)))
 

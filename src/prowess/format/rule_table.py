@@ -133,7 +133,7 @@ _ROWS = (
     _row("reference.depth",          "lint", I, N, I, E, I, N, "References lie one level deep."),
     _row("body.tokens",              "lint", W, N, N, W, W, N, "The body has at most 5000 estimated tokens."),
     _row("directory.extraneous",     "lint", N, N, N, W, N, N, "No README, CHANGELOG or the like is in a skill."),
-    _row("suppression.unused",       "lint", W, N, W, W, W, N, "A comment that asks for silence silences something."),
+    _row("suppression.unused",       "lint", W, N, W, W, W, N, "A comment asking for silence silences something."),
     _row("hooks.missing",            "lint", W, N, W, W, W, W, "A hook's script exists."),
     _row("context-budget",              "lint", N, N, W, N, N, N, "The body has at most 5000 tokens and 500 lines."),
     _row("description-quality",         "lint", I, N, W, W, I, N, "The description says when to use the skill."),

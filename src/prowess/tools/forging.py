@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 from prowess._internal.terminal_text import printable_line
 
-SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_resources", "skills", "skill")
+SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_resources", "skill")
 
 _NOTHING = "\0"  # what shows nothing, in the shadow
 _BLANK = " \t\n\v\f\r"
