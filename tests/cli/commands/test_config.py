@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Said = Callable[..., tuple[int, str, str]]
-_SKILL = "---\nname: {}\ndescription: d\n---\n[x](no.md)\n"
+_DESCRIPTION = "Sums up the tables of a report. Use when someone asks for the totals of a CSV table or report."
+_SKILL = f"---\nname: {{}}\ndescription: {_DESCRIPTION}\n---\n[x](no.md)\n"
 
 
 @pytest.fixture
