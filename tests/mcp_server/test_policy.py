@@ -67,6 +67,9 @@ def _says(action: Any, **content: Any) -> types.ElicitResult:  # noqa: ANN401 --
 
 
 NO_LISTS = 'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.list"\nreason = "no lists"\n'
+NO_BETA = NO_LISTS.replace("skills.list", "skills.load").replace("reason", 'match = { names = "beta" }\nreason')
+    'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.load"\nmatch = { names = "beta" }\nreason = "no"\n'
+)
 
 
 @pytest.fixture
@@ -193,6 +196,18 @@ async def test_the_skills_extension_passes_the_same_rules(connect: Connect) -> N
         for method, uri in (("skills/get", "skill://beta/SKILL.md"), ("resources/directory/read", "skill://beta")):
             with pytest.raises(MCPError, match="beta is closed"):
                 await _extension(client, method, uri=uri)
+
+
+@pytest.mark.parametrize("policy", [NO_BETA], indirect=True, ids=["no beta"])
+@pytest.mark.usefixtures("policy")
+async def test_a_skill_that_may_not_be_loaded_stands_in_no_list_for_hosts(connect: Connect) -> None:
+    async with connect() as client:
+        entries = (await _extension(client, "skills/list"))["skills"]
+        assert [entry["uri"] for entry in entries] == ["skill://alpha/SKILL.md"]
+        resources = (await client.list_resources()).resources
+        assert "skill://alpha/SKILL.md" in {str(one.uri) for one in resources}
+        assert not [one for one in resources if "beta" in str(one.uri)]
+        assert "beta" not in str(await client.read_resource("skill://index.json"))
 
 
 @pytest.mark.parametrize("policy", [NO_LISTS], indirect=True, ids=["no lists"])

@@ -37,7 +37,7 @@ class ServedSession(Session):
         options.setdefault("approver", ClientApprover())
         super().__init__(catalog, body="result", extra_tools=(listing,), **options)
         self.artifacts = ArtifactShelf(self)
-        self.skills = SkillShelf(catalog)
+        self.skills = SkillShelf(catalog, self._context.visibility)
         self.reads = HostReads(
             self.skills,
             self.artifacts,

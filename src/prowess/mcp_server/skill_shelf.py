@@ -28,7 +28,6 @@ from prowess.errors import (
     UnsafePathError,
 )
 from prowess.execution.artifacts import media_type
-from prowess.format.extended_fields import extended_fields
 from prowess.format.json_rendering import as_json
 from prowess.format.name import name_faults
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from prowess._internal.tree_digest import FileRecord
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format import Skill
+    from prowess.runtime.visibility import Visibility
 
 MAX_FILES = 512  # Skills extension, limits
 MAX_BYTES = 16 * 1024 * 1024
@@ -94,16 +94,12 @@ class Child:
 class SkillShelf:
     """Looks served skills up. A name means the copy that the catalog uses; shadowed copies are not served."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
+    def __init__(self, catalog: Catalog, visibility: Visibility) -> None:
+        self._catalog, self._visibility = catalog, visibility
 
     def listed(self) -> list[SkillEntry]:
         """Return what a model may be shown and whose name can be served, sorted by name; nothing else is checked."""
-        return [
-            entry
-            for entry in self._catalog.entries()
-            if not name_faults(entry.name) and not extended_fields(entry.properties).disable_model_invocation
-        ]
+        return [entry for entry in self._visibility.shown("model") if not name_faults(entry.name)]
 
     def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
         """Return the served skills whose names follow `after`, and the name where the next page goes on."""

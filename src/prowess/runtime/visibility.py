@@ -122,9 +122,18 @@ class Visibility:
         order = sorted((place for place, score in enumerate(rated) if score > 0), key=lambda place: -rated[place])
         return tuple(offers[place].entry.name for place in order[:_SUGGESTED])
 
+    def shown(self, by: By) -> list[SkillEntry]:
+        """Return the skills that are closed to nobody of this kind, by name, forks too where nothing here can run them.
+
+        For hosts that bring skills into force themselves.
+        """
+        offers = [Offer(entry, extended_fields(entry.properties)) for entry in self._catalog.entries()]
+        return [offer.entry for offer in offers if self._is_shown(offer, by)]
+
     def _is_open(self, offer: Offer, by: By) -> bool:
-        if offer.is_fork and not self._forks:
-            return False
+        return (self._forks or not offer.is_fork) and self._is_shown(offer, by)
+
+    def _is_shown(self, offer: Offer, by: By) -> bool:
         if not (not offer.fields.disable_model_invocation if by == "model" else offer.fields.user_invocable):
             return False
         return self._policy is None or not isinstance(self._policy.decide(_STARTS[by](offer.entry.name)), Deny)
