@@ -11,6 +11,7 @@ texts on one line, plain texts continued on indented lines, literal and folded b
 
 from __future__ import annotations
 
+from prowess._internal.plain_blocks import BLOCKS, read_block
 from prowess.format.limits import (
     FIELDS,
     MAX_COMPATIBILITY_LENGTH,
@@ -25,7 +26,6 @@ _CLOSE = b"\n---"
 # What may stand in an ASCII front matter: a line break and what can be seen. Tabs and control characters hand over.
 _PRINTABLE = b"\n" + bytes(range(0x20, 0x7F))
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`~")
-_BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
 
 _CUT_CHARACTER = 3  # a head that was cut can end inside a UTF-8 sequence: at most three bytes of it
 
@@ -111,8 +111,11 @@ def _fields(lines: list[str]) -> dict[str, str | dict[str, str]]:
             if value:
                 raise _HandOver
             found[key], at = _map(lines, at)
-        elif value in _BLOCKS:
-            found[key], at = _block(lines, at, *_BLOCKS[value])
+        elif value in BLOCKS:
+            block = read_block(lines, at, *BLOCKS[value])
+            if block is None:
+                raise _HandOver
+            found[key], at = block
         else:
             text = _scalar(value)
             if at < count and lines[at][:1] == " ":
@@ -163,34 +166,6 @@ def _continued(value: str, lines: list[str], at: int) -> tuple[str, int]:
         parts.append(part)
         at += 1
     return " ".join(parts), at
-
-
-def _block(lines: list[str], at: int, joint: str, end: str) -> tuple[str, int]:
-    """Read a literal or folded block; `joint` stands between two lines, `end` behind the last."""
-    first = lines[at] if at < len(lines) else ""
-    indent = len(first) - len(first.lstrip(" "))
-    if not indent or indent == len(first):
-        raise _HandOver
-    prefix = " " * indent
-    text = first[indent:]
-    gap = 0
-    at += 1
-    while at < len(lines):
-        line = lines[at]
-        if not line:
-            gap += 1
-        elif line.startswith(prefix):
-            part = line[indent:]
-            if not part.strip(" ") or (joint == " " and part[0] == " "):
-                raise _HandOver  # blanks alone, and deeper lines in a folded block, have rules of their own
-            text += ("\n" * gap if gap and joint == " " else joint + "\n" * gap) + part
-            gap = 0
-        elif line[0] == " ":
-            raise _HandOver
-        else:
-            break
-        at += 1
-    return text + end, at
 
 
 def _map(lines: list[str], at: int) -> tuple[dict[str, str], int]:
