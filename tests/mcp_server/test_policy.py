@@ -68,8 +68,6 @@ def _says(action: Any, **content: Any) -> types.ElicitResult:  # noqa: ANN401 --
 
 NO_LISTS = 'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.list"\nreason = "no lists"\n'
 NO_BETA = NO_LISTS.replace("skills.list", "skills.load").replace("reason", 'match = { names = "beta" }\nreason')
-    'default = "allow"\n[[rule]]\neffect = "deny"\ntool = "skills.load"\nmatch = { names = "beta" }\nreason = "no"\n'
-)
 
 
 @pytest.fixture
