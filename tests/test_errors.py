@@ -101,6 +101,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (errors.ExecTimeoutError(1.5), "not finished within 1.5 s"),
     (errors.OutputLimitError(10, b"0123456789"), "output is over the limit of 10 bytes"),
     (errors.AuditError("/a/audit.jsonl", "read-only"), "audit log /a/audit.jsonl: read-only"),
+    (errors.AuditReadError("/a/audit.jsonl", "there is no log here"), "audit log /a/audit.jsonl: there is no log here"),
     (errors.StoreError("sqlite:///a.db", "locked"), "store sqlite:///a.db: locked"),
 ]
 

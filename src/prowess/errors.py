@@ -28,7 +28,8 @@
     │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed
     │   ├── ExecTimeoutError(TimeoutError) .limit                 timeout
     │   └── OutputLimitError               .limit .partial        limit_exceeded
-    ├── AuditError                         .path .reason          unavailable         the log cannot be written or read
+    ├── AuditError                         .path .reason          unavailable         the log cannot be written
+    │   └── AuditReadError                 .path .reason          unavailable         it cannot be shown or verified
     └── StoreError                         .url .reason           store_unavailable
 
 An error carries facts and builds its sentence from them; `args` mirror the constructor, so it survives pickling.
@@ -419,7 +420,7 @@ class OutputLimitError(ExecutionError):
 
 
 class AuditError(SkillError):
-    """The audit log cannot be written or read."""
+    """The audit log cannot be written; `path` is the log, or says which one where it has no path."""
 
     code = "unavailable"
 
@@ -429,6 +430,10 @@ class AuditError(SkillError):
 
     def __str__(self) -> str:
         return f"audit log {self.path}: {self.reason}"
+
+
+class AuditReadError(AuditError):
+    """The audit log cannot be read by whoever wants to show or verify it; nothing is kept from being recorded."""
 
 
 class StoreError(SkillError):

@@ -19,6 +19,8 @@ from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
 from prowess.cli.signals import SignalledError
 from prowess.errors import (
+    AuditError,
+    AuditReadError,
     ConfigurationError,
     InvalidSkillError,
     PolicyDeniedError,
@@ -140,7 +142,9 @@ def _code_for(fault: SkillError) -> int:
     match fault:
         case PolicyDeniedError():
             return exit_codes.DENIED
-        case SandboxUnavailableError() | StoreError():
+        case AuditReadError():
+            return exit_codes.FAILED  # what was asked for: no call is kept from being recorded
+        case SandboxUnavailableError() | StoreError() | AuditError():
             return exit_codes.UNAVAILABLE
         case PolicyError() | ConfigurationError():
             return exit_codes.USAGE

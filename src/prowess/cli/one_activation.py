@@ -8,11 +8,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from prowess.cli.audit_place import audit_log, writable_home
-from prowess.cli.session_options import require_log
+from prowess.cli.session_options import open_rules
 from prowess.cli.signals import ended_in_order
 from prowess.format.extended_fields import extended_fields
-from prowess.policy import load_policy
 from prowess.runtime import SyncSession
 from prowess.tools.approvers import TerminalApprover
 
@@ -32,8 +30,7 @@ def activated(
         AuditError: the policy wants a record, and there is no place for one.
         SkillError: the skill cannot be started here; the reason is that of the session.
     """
-    audit, policy = audit_log(writable_home("this activation leaves no audit record")), load_policy(policy_file)
-    require_log(policy, audit)
+    policy, audit = open_rules(policy_file, "this activation leaves no audit record")
     with (
         ended_in_order(),
         SyncSession(catalog, audit=audit, policy=policy, approver=TerminalApprover(), scripts=True) as session,

@@ -9,6 +9,7 @@ import click
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
+from prowess.cli.audit_place import audit_log, writable_home
 from prowess.errors import AuditError
 from prowess.execution import usable_workspace
 
@@ -56,6 +57,23 @@ def policy_option(command: _Command) -> _Command:
     """Give a command `--policy`."""
     text = "A further policy file; it can only tighten those of this machine and of this user."
     return click.option("--policy", "policy_file", metavar="FILE", help=text)(command)
+
+
+def open_rules(policy_file: str | None, unlogged: str) -> tuple[Policy, JsonlAuditLog | None]:
+    """Return the policy of this machine, this user and `policy_file`, and the log of this user's commands.
+
+    Without a home that can be written there is no log, and `unlogged` is the note that says so.
+
+    Raises:
+        AuditError: the policy permits no call without a record, and there is no log.
+        PolicyError: a policy file cannot be read.
+    """
+    # Imported here, not at the top: commands share this module that read no policy.
+    from prowess.policy.policy_layers import load_policy
+
+    audit, policy = audit_log(writable_home(unlogged)), load_policy(policy_file)
+    require_log(policy, audit)
+    return policy, audit
 
 
 def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:

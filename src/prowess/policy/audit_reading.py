@@ -9,7 +9,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
 
-from prowess.errors import AuditError
+from prowess.errors import AuditReadError
 from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line
 
 if TYPE_CHECKING:
@@ -22,16 +22,16 @@ def open_log(path: str) -> BinaryIO:
     """Open a log to read it; not through a link, and nothing but a plain file.
 
     Raises:
-        AuditError: something else stands there.
+        AuditReadError: something else stands there.
         OSError: it cannot be opened.
     """
     if os.path.islink(path):
-        raise AuditError(path, "is a link; name the file itself")
+        raise AuditReadError(path, "is a link; name the file itself")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise AuditError(path, "is not a plain file")
+        raise AuditReadError(path, "is not a plain file")
     return open(descriptor, "rb")
 
 
@@ -39,7 +39,7 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
     """Return the last `count` records in the order of the file; half a line at the end is left out.
 
     Raises:
-        AuditError: there is no log, or it cannot be read.
+        AuditReadError: there is no log, or it cannot be read.
     """
     log_path = os.path.abspath(path)
     try:
@@ -51,9 +51,9 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
                 position = stream.seek(position - step)
                 tail = stream.read(step) + tail
     except FileNotFoundError:
-        raise AuditError(log_path, "there is no log here") from None
+        raise AuditReadError(log_path, "there is no log here") from None
     except OSError as fault:
-        raise AuditError(log_path, f"cannot be read: {fault.strerror or fault}") from fault
+        raise AuditReadError(log_path, f"cannot be read: {fault.strerror or fault}") from fault
     lines = tail.split(b"\n")[:-1]
     return [_record(line) for line in lines[-count:]]
 

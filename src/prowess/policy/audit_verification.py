@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from prowess._internal.file_lock import descriptor_locked
-from prowess.errors import AuditError
+from prowess.errors import AuditReadError
 from prowess.policy.audit_head import AuditHead, BadHeadError, read_head
 from prowess.policy.audit_log import RECOVERED
 from prowess.policy.audit_reading import open_log
@@ -71,7 +71,7 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
     It reads what was there at one moment; writers may go on meanwhile.
 
     Raises:
-        AuditError: there is no log, or it cannot be read.
+        AuditReadError: there is no log, or it cannot be read.
     """
     log_path = os.path.abspath(path)
     walk = _Walk(None if head is None else f"sha256:{head.lower().removeprefix('sha256:')}")
@@ -112,11 +112,11 @@ def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str
                 size = 0 if stream is None else os.fstat(stream.fileno()).st_size
                 head = _head(path)
         except TimeoutError as fault:
-            raise AuditError(path, f"{fault}; try again") from fault
+            raise AuditReadError(path, f"{fault}; try again") from fault
         except OSError as fault:
-            raise AuditError(path, f"cannot be read: {fault.strerror or fault}") from fault
+            raise AuditReadError(path, f"cannot be read: {fault.strerror or fault}") from fault
         if stream is None and head == _NO_HEAD:
-            raise AuditError(path, "there is no log here")
+            raise AuditReadError(path, "there is no log here")
         yield stream, size, head
 
 

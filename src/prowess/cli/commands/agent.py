@@ -21,13 +21,11 @@ from prowess.agent import (
 )
 from prowess.agent.local import WEAKNESS
 from prowess.cli import exit_codes, output
-from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import open_workspace, require_log, workspace_options
+from prowess.cli.session_options import open_rules, open_workspace, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.cli.tool_options import tools_named
-from prowess.errors import AuditError, InvalidArgumentsError
-from prowess.policy.policy_layers import load_policy
+from prowess.errors import InvalidArgumentsError
 from prowess.tools.approvers import TerminalApprover
 from prowess.tools.builtin import builtin_tools
 
@@ -94,13 +92,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     live = not as_json and sys.stdout.isatty()
-    audit = audit_log(writable_home("this run leaves no audit record"))
-    policy = load_policy(policy_file)
-    try:
-        require_log(policy, audit)
-    except AuditError as fault:
-        output.error(printable_line(str(fault)))
-        return exit_codes.UNAVAILABLE
+    policy, audit = open_rules(policy_file, "this run leaves no audit record")
     agent = Agent(
         model,
         catalog=catalog,

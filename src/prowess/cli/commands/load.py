@@ -10,7 +10,6 @@ from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.one_activation import activated
 from prowess.cli.session_options import policy_option
-from prowess.errors import AuditError
 from prowess.runtime.rendering import Rendering
 
 
@@ -40,14 +39,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
-    try:
-        with activated(catalog, name, args, policy_file=policy_file) as session:
-            (active,) = session.active_skills
-            skill = catalog.skill(active.name, active.location)
-            body = Rendering().text(active, skill.body, session_id=session.session_id, expose_location=True)
-    except AuditError as fault:
-        output.error(str(fault))
-        return exit_codes.UNAVAILABLE
+    with activated(catalog, name, args, policy_file=policy_file) as session:
+        (active,) = session.active_skills
+        skill = catalog.skill(active.name, active.location)
+        body = Rendering().text(active, skill.body, session_id=session.session_id, expose_location=True)
     if as_json:
         output.document(
             {

@@ -14,7 +14,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.one_activation import activated
 from prowess.cli.session_options import policy_option
-from prowess.errors import AuditError, NotAFileError, SkillError
+from prowess.errors import NotAFileError, SkillError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,9 +55,6 @@ def command(  # noqa: PLR0917 -- click passes options by name
             _print(session, path)
     except NotAFileError as fault:
         raise NotAFileError(fault.skill, fault.path, _shortened(fault.suggestions)) from None
-    except AuditError as fault:
-        output.error(str(fault))
-        return exit_codes.UNAVAILABLE
     return exit_codes.OK
 
 

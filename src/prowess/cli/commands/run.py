@@ -14,12 +14,10 @@ import click
 from prowess._internal.terminal_text import printable_line
 from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
-from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
+from prowess.cli.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.signals import ended_in_order
-from prowess.errors import AuditError, UnsafePathError
-from prowess.policy import load_policy
+from prowess.errors import UnsafePathError
 from prowess.runtime import SyncSession
 from prowess.tools.approvers import TerminalApprover
 
@@ -72,8 +70,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     chosen = open_workspace(workspace, quiet=quiet)
     if out is not None:
         _require_place(out)
-    audit = audit_log(writable_home("this run leaves no audit record"))
-    policy = load_policy(policy_file)
+    policy, audit = open_rules(policy_file, "this run leaves no audit record")
     options: SessionOptions = {
         "audit": audit,
         "workspace": chosen,
@@ -82,15 +79,11 @@ def command(  # noqa: PLR0917 -- click passes options by name
         "approver": TerminalApprover(),
     }
     try:
-        require_log(policy, audit)
         with ended_in_order(), SyncSession(catalog, **options) as session:
             session.load([name])
             result = dict(session.run_script(script, arguments, timeout=timeout))
             # The session takes its artifacts with it when it ends, so they are brought home before.
             result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
-    except AuditError as fault:
-        output.error(str(fault))
-        return exit_codes.UNAVAILABLE
     except KeyboardInterrupt:
         output.note("interrupted: the script was ended, and what it had printed is not shown")
         return exit_codes.INTERRUPTED

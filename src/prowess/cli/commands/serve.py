@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prowess._internal.places import prowess_home
-from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.http_options import HttpPlace, http_options, http_place
-from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
-from prowess.errors import AuditError
+from prowess.cli.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.mcp_server.host_config import HOSTS, snippet
-from prowess.policy import load_policy
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
@@ -75,13 +71,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
         return exit_codes.USAGE
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
-    audit = audit_log(writable_home("this server leaves no audit record"))
-    policy = load_policy(policy_file)
-    try:
-        require_log(policy, audit)
-    except AuditError as fault:
-        output.error(printable_line(str(fault)))
-        return exit_codes.UNAVAILABLE
+    policy, audit = open_rules(policy_file, "this server leaves no audit record")
     options: dict[str, Any] = {"audit": audit, "workspace": chosen, "write": write, "policy": policy}
     if place is not None:
         return _serve_http(catalog, place, options)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.cli.tool_options import BY_WORD, tools_named
-from prowess.errors import AuditError, InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError
 from prowess.policy import Policy, Refusal, load_policy
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, serve_json_lines
@@ -87,11 +86,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     chosen = open_workspace(workspace, quiet=quiet)
     # Judging without a named policy is about restrictions alone, so the files of this machine have no say in it.
     policy = Policy() if decide and policy_file is None else load_policy(policy_file)
-    try:
-        require_log(policy, audit)
-    except AuditError as fault:
-        output.error(printable_line(str(fault)))
-        return exit_codes.UNAVAILABLE
+    require_log(policy, audit)
     lines = _Lines()
     opened: list[SyncSession] = []  # the tools may read what its skills contain
     tools = _tools(tool_names, chosen, opened, write=write, session_id=session_id)
