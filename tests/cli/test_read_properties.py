@@ -56,6 +56,7 @@ def test_all_that_a_profile_reads_is_printed_on_request(skill: Path, capsys: Cap
         "metadata",
         "metadata_raw",
         "extended",
+        "manifest",
         "body",
         "location",
         "digest",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.spec.mutation_receipts import environment_of
 from tools.proof import dafny
 
 ROOT = Path(__file__).parents[2]
@@ -118,5 +119,5 @@ def _break(file: Path, before: str, after: str) -> None:
 
 def _compared(package: Path, *subjects: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tools.proof", "--no-verify", "--only", *subjects]
-    environment = {**os.environ, "PYTHONPATH": str(package)}
+    environment = environment_of(os.environ, package)
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)

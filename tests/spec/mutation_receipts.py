@@ -129,7 +129,7 @@ def run_tests(tests: Sequence[str], package: Path, place: Path) -> Run:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM, *options, *tests],
             cwd=ROOT,
-            env=_environment(os.environ, package),
+            env=environment_of(os.environ, package),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -161,7 +161,8 @@ def _node(case: ET.Element) -> str:
     return f"{case.attrib['classname'].replace('.', '/')}.py::{case.attrib['name'].partition('[')[0]}"
 
 
-def _environment(given: Mapping[str, str], package: Path) -> dict[str, str]:
+def environment_of(given: Mapping[str, str], package: Path) -> dict[str, str]:
+    """Return an environment in which another copy of the package is imported, and nothing of this test run counts."""
     kept = {name: value for name, value in given.items() if not name.startswith(_FOREIGN)}
     # Before the installed package on the path, for the test and for every process that it starts.
     return {**kept, "PYTHONPATH": str(package)}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from prowess.format.allowed_tools import parse_allowed_tools
-from prowess.format.fences import find_fences
 from prowess.format.frontmatter_schema import frontmatter_schema
 from prowess.format.limits import FIELDS
 from prowess.lsp.field_meanings import FIELD_MEANINGS, TOOL_MEANINGS
@@ -52,12 +51,10 @@ def completions(analysis: Analysis, position: types.Position) -> list[types.Comp
 
 def _front_matter(analysis: Analysis) -> range:
     """The 1-based lines of the front matter; where nothing closes it, up to the end."""
-    text = analysis.document.text
-    fences = find_fences(text)
-    if fences.opening is None:
+    source, first = analysis.document.front_matter, analysis.document.front_matter_line
+    if first == 1:  # nothing opens it: behind a fence it begins on the second line or later
         return range(0)
-    first = text.count("\n", 0, fences.start) + 1
-    last = len(analysis.lines) if fences.end is None else text.count("\n", 0, fences.end) + 1
+    last = len(analysis.lines) if source is None else first + source.count("\n")
     return range(first, min(last, first + _MOST_LINES) + 1)
 
 
