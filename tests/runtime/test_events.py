@@ -525,6 +525,27 @@ async def test_a_line_of_another_version_in_the_store_is_passed_over(catalog: Ca
     assert (await anext(stream)).sequence == 5
 
 
+async def test_many_lines_of_another_version_hold_no_reader_up(catalog: Catalog) -> None:
+    store = MemorySessionStore()
+    session = Session(catalog, store=store, session_id="one", keep_events=20)
+    for _ in range(12):
+        await store.append_event("one", '{"kind": "of.tomorrow"}', at=time.time(), keep=20)
+    assert await session.replay(limit=5) == ()
+    await session.call("nothing", {})
+    assert [event.sequence for event in await session.replay(limit=5)] == [13]
+
+
+async def test_a_replay_that_says_what_is_missing_keeps_to_its_limit(catalog: Catalog) -> None:
+    session = Session(catalog, store=MemorySessionStore(), keep_events=16)
+    for _ in range(40):
+        await session.call("nothing", {})
+    dropped, *kept = await session.replay(limit=3)
+    assert isinstance(dropped, EventsDropped)
+    assert [event.sequence for event in kept] == [dropped.sequence + 1, dropped.sequence + 2]
+    following = await session.replay(kept[-1].sequence, limit=3)
+    assert [event.sequence for event in following] == [kept[-1].sequence + number for number in (1, 2, 3)]
+
+
 async def test_a_fork_that_is_cancelled_or_breaks_leaves_its_end(tmp_path: Path) -> None:
     write_skill(tmp_path, "f", extra="context: fork\n")
     begun = anyio.Event()

@@ -132,16 +132,26 @@ class KeptStream(EventStream):
 async def kept_events(
     store: EventStore, session_id: str, since: int, limit: int
 ) -> tuple[tuple[SessionEvent, ...], int]:
-    """Return the events after number `since`, and the last number; the first says what is missing, if anything is."""
-    since = max(since, 0)
-    rows = await store.events_after(session_id, since, max(limit, 0))
-    events = [event for row in rows if (event := _read(row)) is not None]
-    if rows and (missing := rows[0].sequence - since - 1) > 0:
-        at = events[0].at if events else None
-        if at is not None:
-            last = rows[0].sequence - 1
-            events.insert(0, EventsDropped(session_id=session_id, sequence=last, at=at, count=missing))
-    return tuple(events), rows[-1].sequence if rows else since
+    """Return at most `limit` events after number `since`, and the number behind which to go on.
+
+    The first says what is missing, if anything is. Events that cannot be read, of a newer version for example, are
+    passed over: an answer without events means that there is none to read.
+    """
+    since, limit = max(since, 0), max(limit, 0)
+    rows = await store.events_after(session_id, since, limit)
+    missing, before = (rows[0].sequence - since - 1, rows[0].sequence - 1) if rows else (0, since)
+    last, events = since, list[SessionEvent]()
+    while rows and not events:
+        last = rows[-1].sequence
+        events = [event for row in rows if (event := _read(row)) is not None]
+        if not events:
+            rows = await store.events_after(session_id, last, limit)
+    if events and missing > 0:
+        events.insert(0, EventsDropped(session_id=session_id, sequence=before, at=events[0].at, count=missing))
+        if len(events) > limit:
+            events.pop()
+            last = events[-1].sequence
+    return tuple(events), last
 
 
 def _read(row: KeptEvent) -> SessionEvent | None:
