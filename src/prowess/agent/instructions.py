@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.open_flags import READ
 from prowess.runtime.disclosure import estimate_tokens
 from prowess.runtime.prompts import navigation, tool_system
 
@@ -87,7 +88,7 @@ def project_instructions(directory: str) -> str:
 
 def _read(path: str) -> str:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, READ)
         with open(handle, encoding="utf-8-sig") as file:
             text = file.read(MAX_PROJECT_CHARACTERS + 1)
     except (OSError, UnicodeDecodeError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from prowess._internal.open_flags import READ
 from prowess.format.plain_front_matter import plain_properties
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from prowess.catalog.sources import CatalogSource
     from prowess.format.listing import Listing
 
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _CHUNK = 1 << 20
 
 
@@ -148,7 +148,7 @@ class SkillEntry:
         Raises:
             OSError: the file is gone, has become a link, or cannot be read.
         """
-        fd = os.open(self.location, _READ)
+        fd = os.open(self.location, READ)
         try:
             signature = signature_of(os.fstat(fd))
             if self._digest is None or self._digest[0] != signature:

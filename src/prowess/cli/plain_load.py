@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 
 from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.open_flags import READ
 from prowess._internal.tree_digest import read_tree
 from prowess._internal.uuid7 import uuid7
 from prowess.catalog.catalog import Catalog
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from prowess.policy.audit_log import JsonlAuditLog
 
 _FILE = "SKILL.md"
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _TOOL = "skills.invoke"  # a person asks, as in `one_activation`
 _COMPLETION = "_PROWESS_COMPLETE"  # set where a shell asks for completions instead
 _COMMAND = "!`"
@@ -126,7 +126,7 @@ def _says_nothing(name: str) -> bool:
 
 
 def _bytes_of(path: str) -> bytes | None:
-    with open(os.open(path, _OPEN), "rb") as file:
+    with open(os.open(path, READ), "rb") as file:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     return data if len(data) <= MAX_DOCUMENT_BYTES else None
 

@@ -12,6 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from prowess._internal.open_flags import READ, READ_DIRECTORY
 from prowess._internal.places import make_directory
 from prowess._internal.terminal_text import printable_line
 from prowess.execution.result import Artifact, ExecNotice
@@ -23,8 +24,6 @@ MAX_DEPTH = 8
 MAX_ENTRIES = 1000
 MAX_NOTICES = 16
 
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _CHUNK = 1 << 20
 
 MEDIA_TYPES = {
@@ -86,7 +85,7 @@ class _Harvest:
                 self._refuse(path, why)
             elif stat.S_ISDIR(found.st_mode):
                 try:
-                    below = os.open(name, _DIRECTORY, dir_fd=fd)
+                    below = os.open(name, READ_DIRECTORY, dir_fd=fd)
                 except PermissionError:
                     self._refuse(path, "it cannot be read")
                     continue
@@ -138,7 +137,7 @@ class _Harvest:
 
     def _file(self, parent: int, name: str, path: str) -> None:
         try:
-            source = os.open(name, _FILE, dir_fd=parent)
+            source = os.open(name, READ, dir_fd=parent)
         except PermissionError:
             self._refuse(path, "it cannot be read")
             return

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.open_flags import READ_DIRECTORY
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
 from prowess.execution.protected_places import PROTECTED_PLACES, protected_entries
 from prowess.execution.result import ExecNotice
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _WAIT_SECONDS = 60.0
 _PAUSE_SECONDS = 0.02
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -73,7 +73,7 @@ def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
     # Imported here, not at the top: there is no such module on Windows, where everything but scripts works.
     import fcntl
 
-    fd = os.open(root, _DIRECTORY)
+    fd = os.open(root, READ_DIRECTORY)
     try:
         until = time.monotonic() + _WAIT_SECONDS
         # A network file system may know no lock on a directory; then the look from outside has to do.
@@ -110,7 +110,7 @@ def _locked(fd: int, operation: int) -> bool:
 
 def _identity(directory: str, name: str) -> tuple[int, int, bool]:
     """Return (device, inode, whether its mount is read-only), following no link."""
-    parent = os.open(directory, _LOOK | _DIRECTORY)
+    parent = os.open(directory, _LOOK | READ_DIRECTORY)
     try:
         fd = os.open(name, _LOOK, dir_fd=parent)
     finally:

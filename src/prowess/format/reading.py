@@ -11,6 +11,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from prowess._internal.open_flags import READ
 from prowess._internal.places import working_directory
 from prowess.diagnostics import Location, Severity
 from prowess.errors import SkillParseError
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 FILE_NAMES = ("SKILL.md", "skill.md")  # in order of preference; no other spelling is read
-
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -> Skill:
@@ -154,7 +153,7 @@ def _find(directory: str, shown: str) -> tuple[str | None, tuple[Diagnostic, ...
 def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...]]:
     where = Location(path=path)
     try:
-        descriptor = os.open(file, _OPEN)
+        descriptor = os.open(file, READ)
     except OSError as fault:
         if fault.errno == errno.ELOOP or os.path.islink(file):
             message = f"{name} is a symbolic link; a skill carries its own file"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.canonical_json import canonical_json
+from prowess._internal.open_flags import READ
 
 _MAX_BYTES = 4096
 
@@ -85,9 +86,8 @@ def read_head(log_path: str) -> AuditHead | None:
         BadHeadError: it was changed by something else.
         OSError: it cannot be read, or is a link.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        descriptor = os.open(head_path(log_path), flags)
+        descriptor = os.open(head_path(log_path), READ)
     except FileNotFoundError:
         return None
     try:

@@ -9,6 +9,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
 
+from prowess._internal.open_flags import READ
 from prowess.errors import AuditReadError
 from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line
 
@@ -27,8 +28,7 @@ def open_log(path: str) -> BinaryIO:
     """
     if os.path.islink(path):
         raise AuditReadError(path, "is a link; name the file itself")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags)
+    descriptor = os.open(path, READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise AuditReadError(path, "is not a plain file")

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.open_flags import READ
 from prowess._internal.tree_digest import read_tree
 from prowess.catalog.entry import signature_of
 from prowess.errors import DigestChangedError, SkillError, UnavailableError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from prowess.format.skill import Skill
 
 _KEPT = 64  # more than any session has active skills
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +192,7 @@ def _signature_of(location: str) -> int | None:
 
 
 def _digest_of(location: str) -> str:
-    descriptor = os.open(location, _READ)
+    descriptor = os.open(location, READ)
     with open(descriptor, "rb") as file:
         return f"sha256:{hashlib.sha256(file.read(MAX_DOCUMENT_BYTES + 1)).hexdigest()}"
 

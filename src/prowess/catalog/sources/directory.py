@@ -12,6 +12,7 @@ import errno
 import os
 import stat
 
+from prowess._internal.open_flags import READ
 from prowess.catalog.scan import HEAD_BYTES, Scan
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
@@ -28,7 +29,6 @@ DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches places th
 NAMED_BOUNDS = (64, 200_000)  # a person pointed at this root
 
 _FILE = "SKILL.md"
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 # Where the file system ignores case, opening SKILL.md says nothing about how the entry is spelled.
 _IGNORES_CASE = os.name == "nt" or os.uname().sysname == "Darwin"
@@ -135,7 +135,7 @@ class Walk:
         if scan.reached(directory, path):
             return True
         try:
-            fd = os.open(f"{directory}/{_FILE}", _OPEN)
+            fd = os.open(f"{directory}/{_FILE}", READ)
         except FileNotFoundError:
             return False
         except OSError as fault:
