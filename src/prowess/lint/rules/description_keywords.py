@@ -83,12 +83,8 @@ class DescriptionKeywords:
         """Yield one finding at the description."""
         words = _WORD.findall(subject.description.lower())
         name = subject.document.text_of("name") or ""
-        stems = [part[:_STEM] for part in name.lower().split("-") if len(part) > 1]
-        left = [
-            word
-            for word in words
-            if len(word) > _SHORT and word not in _FILLER and not any(word.startswith(stem) for stem in stems)
-        ]
-        if words and subject.description.isascii() and not left:
+        stems = tuple(part[:_STEM] for part in name.lower().split("-") if len(part) > 1)
+        says_more = any(len(word) > _SHORT and word not in _FILLER and not word.startswith(stems) for word in words)
+        if words and subject.description.isascii() and not says_more:
             message = "the description says no more than the name; name what it works on and what it does"
             yield self.meta.found(message, subject.field_place("description"))
