@@ -249,6 +249,7 @@ def prowess(binaries: Path, folder: Path, skills: list[Path]) -> Run:
     """Run `prowess check` over the skills of one source at a time; `binaries` is our own environment's."""
     failed: list[str] = []
     said = []
+    owner = _Owner(folder, skills)
     began = time.perf_counter()
     for directories in _by_source(folder, skills):
         text = _json_of([binaries / "prowess", "check", "--json", "--isolated", *directories], folder, failed)
@@ -257,7 +258,7 @@ def prowess(binaries: Path, folder: Path, skills: list[Path]) -> Run:
             file = os.path.relpath(os.path.join(folder, entry["path"]), folder)
             said.append(
                 Said(
-                    skill=os.path.dirname(file),
+                    skill=owner.of(os.path.dirname(file)) or os.path.dirname(file),
                     rule=entry["rule"],
                     severity=entry["severity"],
                     file=file,
