@@ -166,7 +166,7 @@ async def test_the_guarantees_say_what_is_not_enforced(bench: Bench) -> None:
 async def test_without_a_control_group_each_process_by_itself_is_bounded(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("prowess.execution.cgroup._make", lambda *_: None)
+    monkeypatch.setattr("prowess.execution.cgroup._purposes", lambda *_: ())
     limits = ExecLimits(memory_bytes=128 * MEBIBYTE, wall_seconds=10)
     result = await bench.python("print(len(bytearray(200 << 20)))", limits=limits)
     assert b"MemoryError" in result.stderr

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(cgroup, "_dying", [])
+    monkeypatch.setattr(cgroup, "_resting", [])
 
 
 def _version_1(root: Path) -> Path:
@@ -57,7 +58,7 @@ def test_where_no_hierarchy_is_nothing_is_claimed(tmp_path: Path) -> None:
     group = ControlGroup(ExecLimits(), root=str(tmp_path))
     with group.visited():
         group.add(1)
-    group.remove()
+    group.rest()
     assert group.enforced == ()
 
 
@@ -67,7 +68,7 @@ def test_a_user_who_is_not_root_gets_none(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_bound_that_the_kernel_refuses_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: str, value: int) -> None:
+    def refuse(fd: int, value: int) -> None:
         raise PermissionError(13, "denied")
 
     group = ControlGroup(ExecLimits(), root=str(_version_1(tmp_path)))
@@ -78,10 +79,99 @@ def test_a_bound_that_the_kernel_refuses_is_not_claimed(tmp_path: Path, monkeypa
     assert ControlGroup(ExecLimits(), root=str(tmp_path)).enforced == ()
 
 
+def _directories(root: Path) -> list[Path]:
+    return sorted(path for name in ("pids", "memory") for path in (root / name).iterdir() if path.is_dir())
+
+
+def test_the_next_run_with_the_same_bounds_takes_the_directories_that_rest(tmp_path: Path) -> None:
+    root = str(_version_1(tmp_path))
+    group = ControlGroup(ExecLimits(), root=root)
+    first = _directories(tmp_path)
+    for path in first:
+        (path / "cgroup.procs").write_text("")
+    group.rest()
+    assert ControlGroup(ExecLimits(), root=root).enforced == ("processes", "memory")
+    assert _directories(tmp_path) == first
+
+
+def test_two_runs_at_once_have_two_groups(tmp_path: Path) -> None:
+    root = str(_version_1(tmp_path))
+    groups = [ControlGroup(ExecLimits(), root=root) for _ in range(2)]
+    assert len(_directories(tmp_path)) == 4
+    for group in groups:
+        group.rest()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "taken"),
+    [
+        pytest.param("cgroup.procs", "", True, id="nothing is left"),
+        pytest.param("cgroup.procs", "4711\n", False, id="a process is left"),
+        pytest.param("memory.oom_control", "under_oom 0\noom_kill 1\n", False, id="the kernel killed one"),
+        pytest.param("pids.current", "1\n", False, id="the kernel counts one that is gone"),
+        pytest.param("cgroup.procs", None, False, id="somebody deleted it"),
+    ],
+)
+def test_a_directory_in_which_anything_is_left_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str | None, *, taken: bool
+) -> None:
+    monkeypatch.setattr(cgroup, "_numbers", iter((1, 2)))
+    (tmp_path / "cgroup.subtree_control").write_text("pids memory\n")
+    first = tmp_path / f"prowess-{os.getpid()}-1"
+    first.mkdir()
+    for name, empty in (("cgroup.procs", ""), ("pids.current", "0\n"), ("memory.oom_control", "oom_kill 0\n")):
+        (first / name).write_text(empty)
+    ControlGroup(ExecLimits(), root=str(tmp_path)).rest()
+    if text is None:
+        (first / file).unlink()
+    else:
+        (first / file).write_text(text)
+    ControlGroup(ExecLimits(), root=str(tmp_path))
+    assert (tmp_path / f"prowess-{os.getpid()}-2").exists() is not taken
+
+
+def test_other_bounds_get_a_group_of_their_own(tmp_path: Path) -> None:
+    root = str(_version_1(tmp_path))
+    ControlGroup(ExecLimits(memory_bytes=1000, processes=None), root=root).rest()
+    ControlGroup(ExecLimits(memory_bytes=2000, processes=None), root=root).rest()
+    limits = {(path / "memory.limit_in_bytes").read_text() for path in _directories(tmp_path)}
+    assert limits == {"1000", "2000"}
+
+
+def test_only_so_many_directories_rest(tmp_path: Path) -> None:
+    root = str(_version_1(tmp_path))
+    groups = [ControlGroup(ExecLimits(), root=root) for _ in range(10)]
+    for group in groups:
+        group.rest()
+    assert (len(cgroup._resting), len(cgroup._dying)) == (16, 4)
+    cgroup._bury_at_exit()
+    assert cgroup._resting == []
+
+
+def test_what_a_killed_process_left_is_deleted_and_what_another_uses_is_not(tmp_path: Path) -> None:
+    _version_1(tmp_path)
+    left, used = tmp_path / "pids" / "prowess-999999999-0", tmp_path / "pids" / f"prowess-{os.getppid()}-0"
+    for path in (left, used, tmp_path / "pids" / "of-somebody-else"):
+        path.mkdir()
+    ControlGroup(ExecLimits(), root=str(tmp_path))
+    assert not left.exists()
+    assert used.exists()
+    assert (tmp_path / "pids" / "of-somebody-else").exists()
+
+
+def test_after_a_fork_the_directories_are_the_parents(tmp_path: Path) -> None:
+    ControlGroup(ExecLimits(), root=str(_version_1(tmp_path))).rest()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(len(cgroup._resting) + len(cgroup._dying))
+    assert os.waitpid(pid, 0)[1] == 0
+    assert len(cgroup._resting) == 2
+
+
 def test_a_group_that_is_still_busy_is_deleted_later(tmp_path: Path) -> None:
-    group = ControlGroup(ExecLimits(), root=str(_version_1(tmp_path)))
-    directories = [path for name in ("pids", "memory") for path in (tmp_path / name).iterdir() if path.is_dir()]
-    group.remove()  # the files in this imitation keep the directories from being deleted
+    ControlGroup(ExecLimits(), root=str(_version_1(tmp_path))).rest()
+    directories = _directories(tmp_path)
+    cgroup._bury_at_exit()  # the files in this imitation keep the directories from being deleted
     assert all(path.exists() for path in directories)
     for path in directories:
         for file in path.iterdir():

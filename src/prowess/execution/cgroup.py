@@ -6,49 +6,104 @@ these two bounds do not hold.
 Moving another process between groups makes the kernel wait for every processor, some milliseconds each time. A thread
 that moves itself does not, and a child begins in the group of the thread that starts it; so with hierarchies of version
 1, which can hold single threads, the starting thread visits the group for the moment of the start.
+
+To make a directory of a group and to delete it costs a short run a tenth of its time. So the directories of a run that
+is over rest, and the next run with the same bounds takes them, if by then nothing is left in them. Some kernels go on
+counting a process namespace that is gone among the processes: such a directory is deleted, and only the other is kept.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import itertools
 import os
+import re
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from prowess.execution.request import ExecLimits
 
 _ROOT = "/sys/fs/cgroup"
 _OWN_PROCESSES = 2  # bubblewrap's two processes are in the group as well
 _CURRENT_THREAD = 0
-# Version 2, version 1, and older kernels, which count how often the limit was met.
-_KILL_COUNTS = (("memory.events", "oom_kill"), ("memory.oom_control", "oom_kill"), ("memory.failcnt", None))
+_FILE_BYTES = 65_536
+_RESTING = 16  # so many directories are kept for later runs
+_READ, _WRITE = (how | getattr(os, "O_CLOEXEC", 0) for how in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT))
+_NAME = re.compile(r"prowess-(\d+)-\d+")
 _numbers = itertools.count()
 # The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
 _dying: list[str] = []
+_resting: list[_Directory] = []
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Controller:
-    bound: str
+class _Bound:
+    """A number in a file of the hierarchy of a controller, which versions 1 and 2 call by two names.
+
+    `counts` are files and the words before their numbers: what is not zero there belongs to the run before.
+    """
+
     name: str
+    controller: str
     file_v1: str
     file_v2: str
     value: int
+    counts: tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Member:
-    """A directory of the group; `back` is the `tasks` file that a visiting thread returns to, None in version 2."""
+class _Purpose:
+    """What a directory is made for: bounds in one hierarchy, `threads` where that can hold single threads."""
 
-    bound: str
-    directory: str
-    back: str | None
+    hierarchy: str
+    threads: bool
+    bounds: tuple[_Bound, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Directory:
+    """A directory of the group, with descriptors that are open for as long as it is.
+
+    `tasks` lets a thread in and `back` takes it to where it was, both -1 in version 2. `counts` are the files that
+    exist of those that its bounds name, each with the name of the bound and the word before the number.
+    """
+
+    purpose: _Purpose
+    path: str
+    tasks: int
+    back: int
+    counts: tuple[tuple[str, int, str | None], ...]
+
+    def count(self, bound: str) -> int:
+        """Return what the kernel counted for a bound, 0 where it does not say."""
+        return sum(_number(fd, key) or 0 for name, fd, key in self.counts if name == bound)
+
+    def is_fresh(self) -> bool:
+        """Tell whether nothing is left of the run before: no process, and no kill that would be told of the next."""
+        return not any(self.count(bound.name) for bound in self.purpose.bounds) and _is_empty(self.path)
+
+    def enter(self, task: int) -> None:
+        """Bring a process in, or the current thread where the hierarchy can hold single threads."""
+        if self.purpose.threads:
+            _write(self.tasks, task)
+        else:
+            with _opened(self.path, "cgroup.procs") as processes:
+                _write(processes, task)
+
+    def close(self) -> None:
+        """Give the descriptors back, and delete the directory as soon as the kernel allows it."""
+        for fd in (self.tasks, self.back, *(fd for _, fd, _ in self.counts)):
+            if fd >= 0:
+                os.close(fd)
+        _dying.append(self.path)
 
 
 class ControlGroup:
@@ -58,27 +113,24 @@ class ControlGroup:
     """
 
     def __init__(self, limits: ExecLimits, root: str = _ROOT) -> None:
-        self._members: list[_Member] = []
+        self._directories: list[_Directory] = []
         if os.geteuid() != 0:
             return
-        name = f"prowess-{os.getpid()}-{next(_numbers)}"
-        own = _own_groups()
-        for controller in _wanted(limits):
-            if (member := _make(root, controller, own, name)) is not None:
-                self._members.append(member)
+        for purpose in _purposes(tuple(_wanted(limits)), root):
+            if (directory := _rested(purpose) or _made(purpose)) is not None:
+                self._directories.append(directory)
 
     @property
     def enforced(self) -> tuple[str, ...]:
         """The bounds that the kernel keeps."""
-        return tuple(member.bound for member in self._members)
+        return tuple(bound.name for directory in self._directories for bound in directory.purpose.bounds)
 
     @contextlib.contextmanager
     def visited(self) -> Iterator[None]:
         """Start children within this block: they begin in the group, where its version allows that."""
-        inside: list[str] = []
+        inside: list[int] = []
         try:
-            visiting = [(member, member.back) for member in self._members if member.back is not None]
-            inside.extend(back for member, back in visiting if self._moved(member, "tasks", _CURRENT_THREAD))
+            inside.extend(directory.back for directory in self._entered(_CURRENT_THREAD, threads=True))
             yield
         finally:
             for back in inside:
@@ -87,123 +139,209 @@ class ControlGroup:
 
     def add(self, pid: int) -> None:
         """Bring a process in that could not begin in the group."""
-        for member in tuple(self._members):
-            if member.back is None:
-                self._moved(member, "cgroup.procs", pid)
+        for _ in self._entered(pid, threads=False):
+            pass
 
     def out_of_memory(self) -> bool:
         """Tell whether the kernel killed a process of the group for want of memory, as far as it says so."""
-        for member in self._members:
-            if member.bound == "memory":
-                counts = (_count(os.path.join(member.directory, file), key) for file, key in _KILL_COUNTS)
-                return bool(next((count for count in counts if count is not None), 0))
-        return False
+        return any(directory.count("memory") for directory in self._directories)
 
-    def remove(self) -> None:
-        """Delete the group; its processes must be dead."""
-        _dying.extend(member.directory for member in self._members)
-        self._members = []
+    def rest(self) -> None:
+        """Leave the group to a later run; its processes must be dead, or about to be."""
+        with _lock:
+            _resting.extend(self._directories)
+            too_many = _resting[:-_RESTING]
+            del _resting[:-_RESTING]
+        self._directories = []
+        for directory in too_many:
+            directory.close()
         _bury()
 
-    def _moved(self, member: _Member, file: str, task: int) -> bool:
-        try:
-            _write(os.path.join(member.directory, file), task)
-        except OSError:
-            self._members.remove(member)  # the bound does not hold, so it is not claimed
-            _dying.append(member.directory)
-            return False
-        return True
+    def _entered(self, task: int, *, threads: bool) -> Iterator[_Directory]:
+        for directory in tuple(self._directories):
+            if directory.purpose.threads is threads:
+                try:
+                    directory.enter(task)
+                except OSError:
+                    self._directories.remove(directory)  # its bounds do not hold, so they are not claimed
+                    directory.close()
+                else:
+                    yield directory
 
 
-def _wanted(limits: ExecLimits) -> Iterator[_Controller]:
+def _wanted(limits: ExecLimits) -> Iterator[_Bound]:
     if limits.processes is not None:
-        value = limits.processes + _OWN_PROCESSES
-        yield _Controller(bound="processes", name="pids", file_v1="pids.max", file_v2="pids.max", value=value)
+        yield _Bound(
+            name="processes",
+            controller="pids",
+            file_v1="pids.max",
+            file_v2="pids.max",
+            value=limits.processes + _OWN_PROCESSES,
+            counts=(("pids.current", None),),
+        )
     if limits.memory_bytes is not None:
-        yield _Controller(
-            bound="memory",
+        yield _Bound(
             name="memory",
+            controller="memory",
             file_v1="memory.limit_in_bytes",
             file_v2="memory.max",
             value=limits.memory_bytes,
+            # Version 2, version 1, and older kernels, which count how often the limit was met.
+            counts=(("memory.events", "oom_kill"), ("memory.oom_control", "oom_kill"), ("memory.failcnt", None)),
         )
 
 
-def _make(root: str, controller: _Controller, own_groups: Mapping[str, str], name: str) -> _Member | None:
-    hierarchy = os.path.join(root, controller.name)
-    if os.path.isfile(os.path.join(hierarchy, "tasks")):
-        own = os.path.join(hierarchy, own_groups.get(controller.name, ""))
-        # Below our own group, so that its bounds hold as well; a container may show a path that is not there.
-        hierarchy = own if os.path.isdir(own) else hierarchy
-        back, file = os.path.join(hierarchy, "tasks"), controller.file_v1
-    elif controller.name in _enabled(root):
-        hierarchy, back, file = root, None, controller.file_v2
-    else:
-        return None
-    directory = os.path.join(hierarchy, name)
+def _purposes(bounds: tuple[_Bound, ...], root: str) -> Iterator[_Purpose]:
+    """Return one purpose for each hierarchy: version 2 has one for all controllers, version 1 mostly one for each."""
+    own_groups, enabled = _own_groups(), _enabled(root)
+    places: dict[tuple[str, bool], list[_Bound]] = {}
+    for bound in bounds:
+        hierarchy = os.path.join(root, bound.controller)
+        if os.path.isfile(os.path.join(hierarchy, "tasks")):
+            # Below our own group, so that its bounds hold as well; a container may show a path that is not there.
+            own = os.path.join(hierarchy, own_groups.get(bound.controller, ""))
+            hierarchy = os.path.realpath(own if os.path.isdir(own) else hierarchy)
+            places.setdefault((hierarchy, True), []).append(bound)
+        elif bound.controller in enabled:
+            places.setdefault((root, False), []).append(bound)
+    for (hierarchy, threads), together in places.items():
+        yield _Purpose(hierarchy=hierarchy, threads=threads, bounds=tuple(together))
+
+
+def _rested(purpose: _Purpose) -> _Directory | None:
+    """Return a directory that rests and serves the purpose; close those of its kind that are not fresh."""
+    with _lock:
+        found = [directory for directory in _resting if directory.purpose == purpose]
+        fresh = next((directory for directory in found if directory.is_fresh()), None)
+        stale = [] if fresh else found
+        for directory in [fresh] if fresh else stale:
+            _resting.remove(directory)
+    for directory in stale:
+        directory.close()
+    return fresh
+
+
+def _made(purpose: _Purpose) -> _Directory | None:
+    path = os.path.join(purpose.hierarchy, f"prowess-{os.getpid()}-{next(_numbers)}")
+    opened: list[int] = []
     try:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(directory, 0o755)
-        _write(os.path.join(directory, file), controller.value)
+        _sweep(purpose.hierarchy)
+        with contextlib.suppress(FileExistsError):  # an earlier process of this number was killed
+            os.mkdir(path, 0o755)
+        for bound in purpose.bounds:
+            with _opened(path, bound.file_v1 if purpose.threads else bound.file_v2) as file:
+                _write(file, bound.value)
+        opened.extend(_open(place, "tasks") for place in ((path, purpose.hierarchy) if purpose.threads else ()))
     except OSError:
+        for fd in opened:
+            os.close(fd)
         with contextlib.suppress(OSError):
-            os.rmdir(directory)
+            os.rmdir(path)
         return None
-    return _Member(bound=controller.bound, directory=directory, back=back)
+    tasks, back = opened or (-1, -1)
+    counts = tuple(found for bound in purpose.bounds for found in _counter(path, bound))
+    return _Directory(purpose=purpose, path=path, tasks=tasks, back=back, counts=counts)
+
+
+@functools.cache
+def _sweep(hierarchy: str) -> None:
+    """Delete, once, what earlier processes left that were killed; a directory that is in use cannot be deleted."""
+    for name in os.listdir(hierarchy):
+        if (found := _NAME.fullmatch(name)) is not None and not os.path.exists(f"/proc/{found[1]}"):
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.join(hierarchy, name))
+
+
+def _counter(path: str, bound: _Bound) -> Iterator[tuple[str, int, str | None]]:
+    """Open the first of the files of a bound that holds its count."""
+    for file, key in bound.counts:
+        with contextlib.suppress(OSError):
+            fd = _open(path, file, _READ)
+            if _number(fd, key) is not None:
+                yield bound.name, fd, key
+                return
+            os.close(fd)
+
+
+def _number(fd: int, key: str | None) -> int | None:
+    """Return the number in a file, or the one behind `key`; None where there is none."""
+    words = os.pread(fd, _FILE_BYTES, 0).decode("ascii").split()
+    if key is None:
+        return int(words[0])
+    return int(words[words.index(key) + 1]) if key in words else None
 
 
 def _own_groups() -> dict[str, str]:
     """Return the path of this thread's group in each version 1 hierarchy, by controller, relative to its root."""
     groups: dict[str, str] = {}
-    with open("/proc/thread-self/cgroup", encoding="utf-8") as file:
-        for line in file:
-            _, names, path = line.rstrip("\n").split(":", 2)
+    with _opened("/proc/thread-self", "cgroup", _READ) as file:
+        for line in os.fsdecode(os.read(file, _FILE_BYTES)).splitlines():
+            _, names, path = line.split(":", 2)
             groups.update(dict.fromkeys(names.split(","), path.lstrip("/")))
     return groups
 
 
 def _enabled(root: str) -> list[str]:
     try:
-        with open(os.path.join(root, "cgroup.subtree_control"), encoding="ascii") as file:
-            return file.read().split()
+        with _opened(root, "cgroup.subtree_control", _READ) as file:
+            return os.read(file, _FILE_BYTES).decode("ascii").split()
     except OSError:
         return []
 
 
-def _count(path: str, key: str | None) -> int | None:
-    """Return the number in a file, or the one behind `key`; None where there is none."""
+def _is_empty(path: str) -> bool:
     try:
-        with open(path, encoding="ascii") as file:
-            text = file.read()
-    except OSError:
-        return None
-    if key is None:
-        return int(text)
-    return next((int(line.split()[1]) for line in text.splitlines() if line.split()[:1] == [key]), None)
+        with _opened(path, "cgroup.procs", _READ) as processes:
+            return not os.read(processes, 1)
+    except OSError:  # somebody deleted it
+        return False
 
 
-def _write(path: str, value: int) -> None:
-    # No buffered file: a run writes seven of these, and the answer waits for them.
-    fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+def _open(path: str, file: str, how: int = _WRITE) -> int:
+    return os.open(os.path.join(path, file), how, 0o600)
+
+
+@contextlib.contextmanager
+def _opened(path: str, file: str, how: int = _WRITE) -> Iterator[int]:
+    fd = _open(path, file, how)
     try:
-        os.write(fd, str(value).encode("ascii"))
+        yield fd
     finally:
         os.close(fd)
 
 
+def _write(fd: int, value: int) -> None:
+    os.pwrite(fd, str(value).encode("ascii"), 0)
+
+
 def _bury() -> None:
-    for directory in tuple(_dying):
+    for path in tuple(_dying):
         with contextlib.suppress(OSError, ValueError):  # still busy, or another thread was faster
             with contextlib.suppress(FileNotFoundError):
-                os.rmdir(directory)
-            _dying.remove(directory)
+                os.rmdir(path)
+            _dying.remove(path)
 
 
 def _bury_at_exit() -> None:
+    with _lock:
+        directories = tuple(_resting)
+        _resting.clear()
+    for directory in directories:
+        directory.close()
     deadline = time.monotonic() + 0.2
     while _dying and time.monotonic() < deadline:
         _bury()
         time.sleep(0.001)
 
 
+def _forget() -> None:
+    """Leave to the parent, after a fork, what is the parent's; the lock may have been held by a thread that is gone."""
+    global _lock  # noqa: PLW0603 -- a lock cannot be reset in place
+    _lock = threading.Lock()
+    _resting.clear()
+    _dying.clear()
+
+
 atexit.register(_bury_at_exit)
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget)

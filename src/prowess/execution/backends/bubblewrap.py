@@ -104,11 +104,15 @@ class BubblewrapSandbox:
                     written = held.enter_context(writable_workspace(layout.workspace, wake))
                     layout = dataclasses.replace(layout, protected=written.places)
                 group = ControlGroup(request.limits)
-                held.callback(group.remove)
-                with group.visited():
-                    started = start(
-                        program, layout, command, stdin=request.stdin is not None, built=_must_be_built(request)
-                    )
+                held.callback(group.rest)
+                started = start(
+                    program,
+                    layout,
+                    command,
+                    stdin=request.stdin is not None,
+                    built=_must_be_built(request),
+                    within=group.visited(),
+                )
                 held.callback(started.close)
                 if written is not None:
                     written.check_mounts(started.init_pid)

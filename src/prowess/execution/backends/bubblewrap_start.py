@@ -22,6 +22,7 @@ from prowess.execution.backends.syscall_filter import syscall_filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
 _SETUP_SECONDS = 10.0
 _DEATH_SECONDS = 2.0
@@ -77,8 +78,16 @@ class Started:
                 stream.close()
 
 
-def start(program: str, layout: Layout, command: Sequence[str], *, stdin: bool, built: bool = True) -> Started:
-    """Build the sandbox and stop before `command`.
+def start(
+    program: str,
+    layout: Layout,
+    command: Sequence[str],
+    *,
+    stdin: bool,
+    built: bool = True,
+    within: AbstractContextManager[None] | None = None,
+) -> Started:
+    """Build the sandbox and stop before `command`; the process itself is started inside `within`.
 
     Without `built` it may still be at work on its mounts when this returns, and `out_fd` is not opened: the first
     process is known, which is all that bounds need, and no time is spent waiting for what nobody will look at.
@@ -90,7 +99,8 @@ def start(program: str, layout: Layout, command: Sequence[str], *, stdin: bool, 
     block_out, block = os.pipe()
     inherited = [status_in, block_out]
     try:
-        process = _spawn(program, layout, command, inherited, stdin=stdin)
+        with within or contextlib.nullcontext():
+            process = _spawn(program, layout, command, inherited, stdin=stdin)
     except OSError as fault:
         _close_all([status, block])
         raise SandboxUnavailableError("bubblewrap", f"{program} cannot be started: {fault.strerror}") from fault
