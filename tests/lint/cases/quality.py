@@ -17,7 +17,7 @@ CASES = [
         profile="skillscraft",
         bad=body("one two " * 2600),
         good=(body("one two " * 2400),),
-        says="the body has about 51",
+        says="the body has about 52",
     ),
     Case(
         rule="description-quality",
