@@ -136,6 +136,7 @@ class ControlGroup:
             for back in inside:
                 with contextlib.suppress(OSError):
                     _write(back, _CURRENT_THREAD)
+        self._prepare()
 
     def add(self, pid: int) -> None:
         """Bring a process in that could not begin in the group."""
@@ -156,6 +157,14 @@ class ControlGroup:
         for directory in too_many:
             directory.close()
         _bury()
+
+    def _prepare(self) -> None:
+        """Make what the next run will miss, now that this one has started and its set-up takes longer than that."""
+        with _lock:
+            ready = {directory.purpose for directory in _resting}
+        made = [_made(directory.purpose) for directory in self._directories if directory.purpose not in ready]
+        with _lock:
+            _resting.extend(directory for directory in made if directory is not None)
 
     def _entered(self, task: int, *, threads: bool) -> Iterator[_Directory]:
         for directory in tuple(self._directories):
@@ -191,21 +200,32 @@ def _wanted(limits: ExecLimits) -> Iterator[_Bound]:
         )
 
 
-def _purposes(bounds: tuple[_Bound, ...], root: str) -> Iterator[_Purpose]:
-    """Return one purpose for each hierarchy: version 2 has one for all controllers, version 1 mostly one for each."""
-    own_groups, enabled = _own_groups(), _enabled(root)
+def _purposes(bounds: tuple[_Bound, ...], root: str) -> tuple[_Purpose, ...]:
+    own = _text("/proc/thread-self", "cgroup")
+    return _purposes_below(bounds, root, own, _text(root, "cgroup.subtree_control"))
+
+
+@functools.lru_cache(maxsize=64)
+def _purposes_below(bounds: tuple[_Bound, ...], root: str, own: str, enabled: str) -> tuple[_Purpose, ...]:
+    """Return one purpose for each hierarchy: version 2 has one for all controllers, version 1 mostly one for each.
+
+    `own` is what the kernel says of this thread's groups, `enabled` which controllers of version 2 may be used.
+    """
+    own_groups = _by_controller(own)
     places: dict[tuple[str, bool], list[_Bound]] = {}
     for bound in bounds:
         hierarchy = os.path.join(root, bound.controller)
         if os.path.isfile(os.path.join(hierarchy, "tasks")):
             # Below our own group, so that its bounds hold as well; a container may show a path that is not there.
-            own = os.path.join(hierarchy, own_groups.get(bound.controller, ""))
-            hierarchy = os.path.realpath(own if os.path.isdir(own) else hierarchy)
+            below = os.path.join(hierarchy, own_groups.get(bound.controller, ""))
+            hierarchy = os.path.realpath(below if os.path.isdir(below) else hierarchy)
             places.setdefault((hierarchy, True), []).append(bound)
-        elif bound.controller in enabled:
+        elif bound.controller in enabled.split():
             places.setdefault((root, False), []).append(bound)
-    for (hierarchy, threads), together in places.items():
-        yield _Purpose(hierarchy=hierarchy, threads=threads, bounds=tuple(together))
+    return tuple(
+        _Purpose(hierarchy=hierarchy, threads=threads, bounds=tuple(together))
+        for (hierarchy, threads), together in places.items()
+    )
 
 
 def _rested(purpose: _Purpose) -> _Directory | None:
@@ -271,22 +291,22 @@ def _number(fd: int, key: str | None) -> int | None:
     return int(words[words.index(key) + 1]) if key in words else None
 
 
-def _own_groups() -> dict[str, str]:
-    """Return the path of this thread's group in each version 1 hierarchy, by controller, relative to its root."""
-    groups: dict[str, str] = {}
-    with _opened("/proc/thread-self", "cgroup", _READ) as file:
-        for line in os.fsdecode(os.read(file, _FILE_BYTES)).splitlines():
-            _, names, path = line.split(":", 2)
-            groups.update(dict.fromkeys(names.split(","), path.lstrip("/")))
-    return groups
+def _by_controller(groups: str) -> dict[str, str]:
+    """Return the path of a thread's group in each version 1 hierarchy, by controller, relative to its root."""
+    found: dict[str, str] = {}
+    for line in groups.splitlines():
+        _, names, path = line.split(":", 2)
+        found.update(dict.fromkeys(names.split(","), path.lstrip("/")))
+    return found
 
 
-def _enabled(root: str) -> list[str]:
+def _text(path: str, file: str) -> str:
+    """Return what a file of the kernel says, nothing where there is none."""
     try:
-        with _opened(root, "cgroup.subtree_control", _READ) as file:
-            return os.read(file, _FILE_BYTES).decode("ascii").split()
+        with _opened(path, file, _READ) as fd:
+            return os.fsdecode(os.read(fd, _FILE_BYTES))
     except OSError:
-        return []
+        return ""
 
 
 def _is_empty(path: str) -> bool:
