@@ -201,8 +201,7 @@ def _wanted(limits: ExecLimits) -> Iterator[_Bound]:
 
 
 def _purposes(bounds: tuple[_Bound, ...], root: str) -> tuple[_Purpose, ...]:
-    own = _text("/proc/thread-self", "cgroup")
-    return _purposes_below(bounds, root, own, _text(root, "cgroup.subtree_control"))
+    return _purposes_below(bounds, root, _own_groups(), _enabled(root))
 
 
 @functools.lru_cache(maxsize=64)
@@ -300,11 +299,15 @@ def _by_controller(groups: str) -> dict[str, str]:
     return found
 
 
-def _text(path: str, file: str) -> str:
-    """Return what a file of the kernel says, nothing where there is none."""
+def _own_groups() -> str:
+    with _opened("/proc/thread-self", "cgroup", _READ) as file:
+        return os.fsdecode(os.read(file, _FILE_BYTES))
+
+
+def _enabled(root: str) -> str:
     try:
-        with _opened(path, file, _READ) as fd:
-            return os.fsdecode(os.read(fd, _FILE_BYTES))
+        with _opened(root, "cgroup.subtree_control", _READ) as file:
+            return os.fsdecode(os.read(file, _FILE_BYTES))
     except OSError:
         return ""
 
