@@ -1,7 +1,8 @@
 """Whether a description says when to use a skill, in the languages that people write skills in.
 
-A clause of occasion is known by its words. Text in a script of which no words are known here counts as saying it: a
-finding that is a guess is worse than none.
+A clause of occasion is known by its words. Text in a script or a language of which no words are known here counts as
+saying it: a finding that is a guess is worse than none. Chinese, Japanese and Korean have no blanks that a word could
+be told by, so parts of words are looked for, and most text in these scripts counts as theirs.
 """
 
 from __future__ import annotations
@@ -9,61 +10,90 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[^\W\d_]+")
+_WORD_OR_END = re.compile(r"[^\W\d_]+|[.;!?:(\n]")
+_NONE: frozenset[str] = frozenset()
 _BY_LANGUAGE = {
     "English": "when whenever while trigger triggers triggered triggering upon",
-    "Portuguese, Spanish, Italian": "quando sempre caso cuando siempre ogniqualvolta",
-    "French": "lorsque quand lorsqu",
+    "Portuguese, Spanish, Italian, Catalan": "quando sempre caso cuando siempre ogniqualvolta quan",
+    "French, Romanian": "lorsque quand lorsqu c\u00e2nd dac\u0103",
     "German, Dutch": "wenn sobald falls immer wanneer zodra",
-    "Polish, Danish, Swedish, Turkish": "gdy kiedy n\u00e5r n\u00e4r zaman durumunda",
+    "Polish, Czech, Hungarian, Finnish": "gdy kiedy kdy\u017e pokud amikor kun jos",
+    "Danish, Swedish, Turkish": "n\u00e5r n\u00e4r zaman durumunda",
+    "Vietnamese, Indonesian": "khi ketika saat",
     "Russian": "\u043a\u043e\u0433\u0434\u0430 \u0435\u0441\u043b\u0438 \u043f\u0440\u0438",
+    "Ukrainian": "\u043a\u043e\u043b\u0438 \u044f\u043a\u0449\u043e",
 }
 _OCCASIONS = frozenset(word for words in _BY_LANGUAGE.values() for word in words.split())
-_USES = frozenset(
-    {"use", "used", "uses", "using", "useful", "invoke", "invoked", "activate", "apply", "ideal", "suitable", "run"}
-    | {"call", "load", "consult", "read", "intended"}
-)
-_PURPOSES = frozenset({"for", "if", "before", "after", "during", "as"})
 _OTHER_OFFERS = ("use ao ", "use para ", "usar para ", "utilizar para ", "usare per ", "utiliser pour ", "if the user")
-_EAST_ASIAN = (
-    "当",
-    "當",
-    "时",
-    "時",
-    "用于",
-    "用於",
-    "触发",
-    "觸發",
-    "适用",
-    "適用",
-    "场景",
-    "とき",
-    "際",
-    "場合",
-    "때",
-    "경우",
-    "사용",
-    "使用",
+_NARROW = frozenset({"for", "if", "before", "after", "during", "as", "at"})
+_USES, _WIDE = frozenset({"use", "used", "useful"}), _NARROW | {"in", "on", "to", "with", "case", "cases", ":"}
+_FITTING = (
+    "invoke invoked activate activated apply applies ideal suitable call load consult read intended run perfect best"
+    " great helpful essential required needed recommended relevant appropriate reach"
 )
+_FITS = frozenset(_FITTING.split())
+_FILLERS = frozenset(
+    {"this", "it", "the", "a", "an", "skill", "agent", "tool", "only", "best", "also", "first", "once"}
+)
+_NEGATIONS = frozenset({"not", "t", "never"})
+_PAIRS = frozenset({("activate", "in"), ("for", "any")})
+_USERS = frozenset({"user", "users"})
+_ASKING = frozenset(
+    {"ask", "asks", "want", "wants", "need", "needs", "say", "says", "mention", "mentions", "request", "requests"}
+)
+# Parts of words in Chinese, in simplified and traditional characters; some of them are Japanese too.
+_CHINESE_TEXT = (
+    "当 當 需要 必要 适用 適用 适合 適合 用于 用於 触发 觸發 场景 場景 场合 如果 若 每当 "
+    "每次 每日 每天 每周 定期 之前 之后 前使用 后使用 情况下 时候 想要 请求 要求 提到 询问 "
+    '遇到 用户说 说“ 说「 说"'
+)
+_CHINESE = tuple(_CHINESE_TEXT.split())
+_JAPANESE_AND_KOREAN_TEXT = (
+    "とき 時に 時は 際 場合 必要 たら れば たい に使用 で使用 に利用 に使う トリガー 때 경우 사용 위한 위해 필요"
+)
+_JAPANESE_AND_KOREAN = tuple(_JAPANESE_AND_KOREAN_TEXT.split())
+# "at the time of", where the character is no part of a word such as "real-time", "hour" or "runtime".
+_AT_THE_TIME = re.compile("(?<![实實同及即临臨历小定延平暂行按届随有耗])[时時](?![间間代序刻长長区區期空机機效])")
+_HAN, _KANA_OR_HANGUL = re.compile("[\u4e00-\u9fff]"), re.compile("[\u3040-\u30ff\uac00-\ud7af]")
+_COMMON = "a and de des die der do e el em en et for from in la le los o of para pour the to und with y"
+_KNOWN = frozenset(_COMMON.split())
 
 
-def says_when(description: str) -> bool:
-    """Whether a clause of the description names an occasion."""
+def says_when(description: str, name: str = "") -> bool:
+    """Whether a clause of the description of the skill of this name gives an occasion."""
     text = description.lower()
     words = _WORD.findall(text)
     if not _OCCASIONS.isdisjoint(words) or any(offer in text for offer in _OTHER_OFFERS):
         return True
-    if not text.isascii() and (
-        any(word in text for word in _EAST_ASIAN) or not any("a" <= char <= "z" for char in text)
-    ):
+    if _offers(text, name):
         return True
-    return any(_offers(sentence) for sentence in re.split(r"[.;!?\n]", text))
+    return not text.isascii() and _may_say_when(text, words)
 
 
-def _offers(sentence: str) -> bool:
-    """Whether a word of use is followed by one of purpose."""
-    used = False
-    for word in _WORD.findall(sentence):
-        if used and word in _PURPOSES:
+def _offers(text: str, name: str) -> bool:
+    """Whether the text says in English what the skill itself is used for, not another thing."""
+    own = frozenset(_WORD.findall(name.lower()))
+    before, purposes, fillers = "", _NONE, _NONE
+    for word in _WORD_OR_END.findall(text):
+        if word in purposes or (before, word) in _PAIRS or (word in _ASKING and before in _USERS):
             return True
-        used = used or word in _USES
+        if before in _NEGATIONS or not word[0].isalpha():
+            purposes = _NONE
+        elif word in _USES:
+            purposes, fillers = _WIDE, own
+        elif word in _FITS:
+            purposes, fillers = _NARROW, _NONE
+        elif not (word in _FILLERS or word in fillers or word.endswith("ly")):
+            purposes = _NONE
+        before = word
     return False
+
+
+def _may_say_when(text: str, words: list[str]) -> bool:
+    """Whether text that is not English may give an occasion: by its words where they are known, else always."""
+    if _KANA_OR_HANGUL.search(text):
+        return any(part in text for part in (*_CHINESE, *_JAPANESE_AND_KOREAN))
+    foreign = sum(not char.isascii() and char.isalpha() for char in text)
+    if 2 * len(_HAN.findall(text)) > foreign:
+        return any(part in text for part in _CHINESE) or _AT_THE_TIME.search(text) is not None
+    return foreign > 0 and _KNOWN.isdisjoint(words)

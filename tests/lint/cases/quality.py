@@ -26,7 +26,7 @@ CASES = [
             "description: Extracts tables. Use when asked for tables.\n---\n",
             "description: Extracts tables. Use this for scanned invoices.\n---\n",
             "description: Extrai tabelas. Use quando houver um PDF.\n---\n",
-            "description: 提取表格\n---\n",
+            "description: 提取表格。需要表格时使用。\n---\n",
             "name: x\n---\n",
         ),
         says='add "Use when the user asks to ..."',

@@ -19,8 +19,9 @@ class DescriptionQuality:
     """A description that does not say when to use the skill.
 
     What it does:
-        Looks for a clause such as `Use when ...`, `for ...` after `use`, or `trigger`, in English and in a dozen
-        other languages. A description in a language that is not known here draws nothing.
+        Looks for a clause such as `Use when ...`, `Use this for ...` or `trigger`, in English, in Chinese, Japanese
+        and Korean, and in a dozen other languages. What another tool is used for is no occasion. A description in a
+        language that is not known here draws nothing.
 
     Why it matters:
         The description is all that a model sees when it decides whether the skill fits. Without an occasion it is
@@ -44,6 +45,6 @@ class DescriptionQuality:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding at the description."""
         text = subject.description
-        if text and not says_when(text):
+        if text and not says_when(text, subject.document.text_of("name") or ""):
             message = 'the description does not say when to use the skill; add "Use when the user asks to ..."'
             yield self.meta.found(message, subject.field_place("description"))
