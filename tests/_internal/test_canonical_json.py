@@ -129,3 +129,17 @@ def test_size_is_bounded_to_the_byte() -> None:
 
 def test_a_digest_names_its_function() -> None:
     assert sha256_of(b"") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+@given(st.dictionaries(st.text(), st.booleans() | st.none() | st.text() | st.lists(st.text() | st.none(), max_size=3)))
+def test_a_flat_mapping_of_texts_is_spelled_as_a_nested_one_is(flat: dict[str, object]) -> None:
+    nested = canonical_json({"": flat, "a": {"b": [[]]}})
+    assert nested == b'{"":' + canonical_json(flat) + b',"a":{"b":[[]]}}'
+
+
+@pytest.mark.parametrize("flat", [{"a": "\ud800"}, {"a": ["\ud800"]}, {1: "a"}, {"a": [object()]}])
+def test_a_flat_mapping_without_a_json_form_is_refused(flat: object) -> None:
+    with pytest.raises(NotJsonError):
+        canonical_json(flat)
+    with pytest.raises(TooLargeError):
+        canonical_json({"a": "b" * 100}, max_bytes=100)

@@ -11,6 +11,10 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_DEPTH = 32  # containers inside containers
 
@@ -38,7 +42,7 @@ def canonical_json(value: object, *, max_bytes: int | None = None, floats: bool 
         TooDeepError: more than `MAX_DEPTH` levels.
         TooLargeError: more than `max_bytes`.
     """
-    plain = _survey(value, max_bytes, floats=floats)
+    plain = _is_small(value) or _survey(value, max_bytes, floats=floats)
     text = _ENCODE(value) if plain else _spell(value)
     try:
         data = text.encode()
@@ -54,7 +58,37 @@ def sha256_of(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+def _encoder() -> Callable[[object], str]:
+    """Return Python's own encoder, sorted and without white space.
+
+    `JSONEncoder` builds its machine anew for each text, which takes longer than a small text does; this is the same
+    machine, built once. It looks for no containers that hold themselves, because `_survey` has.
+    """
+    plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # a Python without it
+        return plain.encode
+    spelled = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", True, False, False)  # noqa: FBT003 -- they have no names
+    return lambda value: "".join(spelled(value, 0))
+
+
+_ENCODE = _encoder()
+
+
+def _is_small(value: object) -> bool:
+    """Whether it is certainly what `_survey` calls plain, told for the few texts that most tools are called with."""
+    if type(value) is not dict:
+        return False
+    for name, item in value.items():
+        if type(name) is not str or not name.isascii():
+            return False
+        kind = type(item)
+        if kind not in _TEXTS and not (kind is list and _TEXTS.issuperset(map(type, item))):
+            return False
+    return True
+
+
+_TEXTS = frozenset({str, bool, type(None)})
 
 
 def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
