@@ -6,6 +6,8 @@ import time
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prowess.format.tokens import PIECES, Method, count_tokens, tokens_above
 
@@ -84,6 +86,12 @@ def test_the_short_way_gives_the_same_answer_as_counting(text: str, method: Meth
     for limit in (real - 1, real, real + 1):
         above = tokens_above(text, limit, method)
         assert (above is not None) == (real > limit)
+
+
+@given(st.lists(st.sampled_from(["a" * 9, "b" * 21, *"az Z \n\n  \t.,-_=*`'/19é漢─\r"]), max_size=60).map("".join))
+def test_no_text_of_many_pieces_passes_for_one_that_need_not_be_counted(text: str) -> None:
+    real = count_tokens(text).tokens
+    assert (tokens_above(text, max(real - 1, 0)) is None) == (real == 0)
 
 
 @pytest.mark.parametrize(
