@@ -60,6 +60,7 @@ from prowess.lint.rules.scripts_dependencies import ScriptsDependencies
 from prowess.lint.rules.scripts_errors import ScriptsErrors
 from prowess.lint.rules.scripts_guard import ScriptsGuard
 from prowess.lint.rules.scripts_help import ScriptsHelp
+from prowess.lint.rules.scripts_project_version import ScriptsProjectVersion
 from prowess.lint.rules.scripts_prompt import ScriptsPrompt
 from prowess.lint.rules.scripts_unpinned import ScriptsUnpinned
 from prowess.lint.subject import LintSubject
@@ -113,6 +114,7 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     PortabilityBackslash(),
     PortabilityHomePath(),
     ScriptsUnpinned(),
+    ScriptsProjectVersion(),
     ScriptsDependencies(),
     ScriptsErrors(),
     ScriptsHelp(),

@@ -82,3 +82,9 @@ def _without_comments(text: str, language: str) -> str:
     marks = ("//", "*", "/*") if language == "javascript" else ("#",)
     lines = (" " * len(line) if line.lstrip().startswith(marks) else line for line in text.split("\n"))
     return "\n".join(lines)
+
+
+def in_long_text(script: ScriptText, offset: int) -> bool:
+    """Whether an offset of a Python script lies between three quotes, where code is another script's."""
+    before = script.text[:offset]
+    return script.language == "python" and (before.count('"""') % 2 == 1 or before.count("'''") % 2 == 1)

@@ -58,6 +58,9 @@ CASES = [
             beside(_RUN, scripts__run_py="# input() is for people\nget_input(1)\n"),
             beside(_RUN, scripts__run_py="if sys.stdin.isatty():\n    name = input()\n"),
             beside(_SHELL, scripts__run_sh="echo 'read -p asks'\n"),
+            beside(_RUN, scripts__run_py="CODE = '''\nname = input()\n'''\n"),
+            beside(_RUN, scripts__run_py="# --interactive asks\nname = input()\n"),
+            beside(_SHELL, scripts__run_sh='case $1 in\n-y) yes=1 ;;\nesac\nread -p "Sure? " x\n'),
         ),
         says="scripts/run.py asks with input(",
         line=3,
@@ -101,20 +104,30 @@ CASES = [
             beside(body("Needs numpy. Run `scripts/run.py`."), scripts__run_py="import numpy\n"),
             beside(front("compatibility: Requires NumPy"), scripts__run_py="import numpy\n"),
             beside(_RUN, scripts__run_py="import json\n"),
+            beside(_RUN, scripts__run_py="import numpy\n", references__install_md="pip install numpy"),
+            beside(_RUN, scripts__run_py="# pip install numpy\nimport numpy\n"),
+            beside(_RUN, scripts__run_py="CODE = '''\nimport numpy\n'''\n"),
         ),
         says="imports numpy, which nothing declares",
         line=2,
     ),
     Case(
         rule="scripts.unpinned",
-        bad=body("```sh\nuvx ruff check .\nnpx -y @scope/tool@latest\ngo run example.org/x\n```\n"),
+        bad=body(
+            "```sh\nuvx ruff check .\nnpx -y @scope/tool@latest\ncat x | npx create-x\n```\nRun `uvx ruff check`.\n"
+        ),
         good=(
             body("```sh\nuvx ruff@0.14.0 check\nnpx @scope/tool@1.0.0\npipx run ruff==0.14.0\ndeno run main.ts\n```"),
-            body("Never run npx tools.\n\n```sh\nnpx <package>\ngo run a.go\nuvx --from git+https://e.org/x y\n```"),
+            body(
+                "Never run `npx t@latest`.\n\n```sh\nnpx <package>\ngo run a.go\nuvx --from git+https://e.org/x y\n```"
+            ),
+            body(
+                "```sh\n# npx -y tool\necho uvx ruff\nnpx -y github:e/x\nnpx eslint .\nuvx $T\n```\nIt is `uvx ruff`."
+            ),
         ),
-        says="ruff runs in whatever version is newest",
+        says="ruff is not pinned to a version; write ruff@VERSION",
         line=6,
-        times=3,
+        times=4,
     ),
     Case(
         rule="scripts.unpinned",
@@ -122,5 +135,18 @@ CASES = [
         good=(beside(_SHELL, scripts__run_sh="npx cowsay@1.6.0\n"),),
         times=2,
         line=2,
+    ),
+    Case(
+        rule="scripts.projectVersion",
+        bad=body("Run `npx eslint .`, then:\n\n```sh\n$ npx eslint --fix .\ngo run example.org/x\n```\n"),
+        good=(
+            body(
+                "```sh\nnpx eslint@9.17.0 .\ngo run example.org/x@v1.0\ngo run ./cmd\nnpx -p typescript@5.7.2 tsc\n```"
+            ),
+            body("Instead of `npx eslint .` call `npm run lint`."),
+        ),
+        says="eslint names no version; it is the project's, where that has one",
+        line=8,
+        times=2,
     ),
 ]

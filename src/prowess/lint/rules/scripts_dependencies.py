@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
+from prowess.lint.skill_texts import in_long_text
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.diagnostics import Diagnostic
+    from prowess.lint.skill_texts import ScriptText
     from prowess.lint.subject import LintSubject
 
 _DECLARING = frozenset({"requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Pipfile", "setup.py"})
@@ -59,7 +61,8 @@ class ScriptsDependencies:
 
     What it does:
         Looks for imports of well-known packages in scripts without a block of inline metadata (`# /// script`),
-        where no file of requirements is in the skill and SKILL.md does not name the package.
+        where no file of requirements is in the skill, no document of the skill names the package, and the script does
+        not say what to install.
 
     Why it matters:
         On a machine without the package the script ends with ModuleNotFoundError, and the agent guesses what to
@@ -75,7 +78,7 @@ class ScriptsDependencies:
     meta: ClassVar[RuleMeta] = RuleMeta(
         id="scripts.dependencies",
         family="lint",
-        severity=Severity.INFO,
+        severity=Severity.WARNING,
         summary="Scripts declare the packages they import.",
         source="Agent Skills guide on scripts; PEP 723",
     )
@@ -96,11 +99,23 @@ class ScriptsDependencies:
                     or package in subject.lower
                     or module.lower() in subject.lower
                     or package in compatibility
+                    or in_long_text(script, offset)
+                    or _named(subject, script, package)
                 ):
                     continue
                 message = f"{script.path} imports {module}, which nothing declares; add a # /// script block"
                 yield self.meta.found(message, subject.file_place(script.path, offset, script.text))
                 break
+
+
+def _named(subject: LintSubject, script: ScriptText, package: str) -> bool:
+    """Whether the script says what to install, or another document of the skill names the package."""
+    if f"install {package}" in script.text or "pip install" in script.text:
+        return True
+    if subject.files is None or subject.texts is None:
+        return False
+    documents = (file for file in subject.files.listed if file.endswith((".md", ".txt", ".toml", ".yml", ".yaml")))
+    return any(package in (subject.texts.text(file) or "").lower() for file in documents)
 
 
 def _imports(code: str) -> Iterator[tuple[str, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
+from prowess.lint.skill_texts import in_long_text
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ _PROMPTS = {
     "shell": ("read -p", "read -rp", "read -r -p", "read -s", "select "),
     "javascript": (".question(", "inquirer.", "prompts(", "enquirer"),
 }
-_ATTENDED = ("isatty", "[ -t 0 ]", "[[ -t 0 ]]", "--yes", "--no-input", "--non-interactive", "isTTY", "NONINTERACTIVE")
+_ATTENDED = (
+    *("isatty", "[ -t 0 ]", "[[ -t 0 ]]", "isTTY", "NONINTERACTIVE", "on-interactive", "--interactive"),
+    *("--yes", "--no-input", "--force", '"-y"', "'-y'", "-y)", "-y|"),
+)
 
 
 class ScriptsPrompt:
@@ -34,7 +38,8 @@ class ScriptsPrompt:
 
     What it does:
         Looks in the scripts for calls that read from a terminal: `input()`, `getpass`, `read -p`, readline prompts.
-        A script that asks only where a terminal is attached, or that has a flag to say yes, draws nothing.
+        A script that asks only where a terminal is attached or `--interactive` is given, that has a flag to say yes, or
+        that is a template draws nothing.
 
     Why it matters:
         No terminal is attached where an agent runs a script: it hangs until its time is up.
@@ -57,11 +62,13 @@ class ScriptsPrompt:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield each script that asks, at its first question."""
         for script in subject.scripts:
-            if any(word in script.code for word in _ATTENDED):
-                continue
             for mark in _PROMPTS[script.language]:
                 at = script.code.find(mark)
-                if at >= 0 and (mark[0] == "." or not _is_word_before(script.code, at)):
+                if at < 0:
+                    continue
+                if ".template." in script.path or any(word in script.text for word in _ATTENDED):
+                    break
+                if (mark[0] == "." or not _is_word_before(script.code, at)) and not in_long_text(script, at):
                     message = (
                         f"{script.path} asks with {mark.strip()}; take it as an argument, nobody is there to answer"
                     )

@@ -1,0 +1,124 @@
+"""One-off commands in instructions and shell scripts: `npx`, `bunx`, `uvx`, `pipx run`, `deno run`, `go run`.
+
+What matters here is the package of a command that names no version, and whether the newest one runs for certain:
+`npx`, `bunx` and `go run` take the version of the project they run in, where it has one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Location
+    from prowess.lint.subject import LintSubject
+
+_RUNNERS = {"npx": "", "bunx": "", "uvx": "", "pipx": "run", "deno": "run", "go": "run"}
+_SIGNS = tuple(f"{word} {action}" for word, action in _RUNNERS.items())
+_WITH_VALUE = frozenset({"--from", "--with", "--python", "-p", "--package", "-c", "--registry"})
+_BEFORE_A_COMMAND = frozenset({"$", "|", "||", "&&", ";", "--", "(", "sudo", "time", "exec", "then", "do", "else", "!"})
+_NEGATIONS = ("never", "n't ", "not ", "avoid", "instead of", "rather than", "no ")
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-[]")
+_ENDS = "`\"'),;"
+_MAX_FOUND = 20
+
+
+class OneOffCommand(NamedTuple):
+    """A package without a version: its name, the place of the name, and whether its newest version runs for certain."""
+
+    package: str
+    newest: bool
+    place: Location
+
+
+def unpinned_commands(subject: LintSubject) -> list[OneOffCommand]:
+    """Return the first commands of the body, in blocks and spans of code, and of the shell scripts."""
+    found: list[OneOffCommand] = []
+    if any(sign in subject.body for sign in _SIGNS):
+        for start, text, block in _code(subject):
+            for package, newest, at in _unpinned(text, block=block):
+                place = subject.at(start + at, start + at + len(package))
+                found.append(OneOffCommand(package, newest, place))
+    for script in subject.scripts:
+        if script.language == "shell" and any(sign in script.code for sign in _SIGNS):
+            for package, newest, at in _unpinned(script.code, block=True):
+                found.append(OneOffCommand(package, newest, subject.file_place(script.path, at, script.text)))
+    return found[:_MAX_FOUND]
+
+
+def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
+    """Yield offset and text of each block of code, and of each span that no negation stands before in its line.
+
+    The third is whether it is a block.
+    """
+    for block in subject.outline.blocks:
+        yield block.start, subject.body[block.start : block.end], True
+    for span in subject.outline.spans:
+        text = subject.body[span.start : span.end]
+        if any(sign in text for sign in _SIGNS):
+            before = subject.lower[subject.lower.rfind("\n", 0, span.start) + 1 : span.start]
+            if not any(word in before for word in _NEGATIONS):
+                code = text.lstrip("`")
+                yield span.start + len(text) - len(code), code, False
+
+
+def _unpinned(text: str, *, block: bool) -> Iterator[tuple[str, bool, int]]:
+    offset = 0
+    for line in text.split("\n"):
+        if any(sign in line for sign in _SIGNS):
+            words = line.split()
+            for at, word in enumerate(words):
+                action = _RUNNERS.get(word)
+                if action is None or not _begins(words, at) or (action and words[at + 1 : at + 2] != [action]):
+                    continue
+                rest = words[at + (2 if action else 1) :]
+                package, tag = _package(rest, word)
+                newest = bool(tag) or _newest(rest, word, package)
+                # A span of nothing but runner and package may only name the tool.
+                if not block and not tag and newest and rest[-1].rstrip(_ENDS) == package:
+                    newest = False
+                    package = package if word in {"npx", "bunx"} else ""
+                if package and (place := line.find(package, line.find(word))) >= 0:
+                    yield package, newest, offset + place
+        offset += len(line) + 1
+
+
+def _begins(words: list[str], at: int) -> bool:
+    """Whether a command begins at this word."""
+    return at == 0 or words[at - 1] in _BEFORE_A_COMMAND or words[at - 1].endswith((";", "&&", "|"))
+
+
+def _newest(words: list[str], runner: str, package: str) -> bool:
+    """Whether the newest version runs where no project has one."""
+    if runner in {"uvx", "pipx", "deno"}:
+        return True
+    creates = package.rpartition("/")[2].startswith("create-")
+    return runner != "go" and (creates or words[0] in {"-y", "--yes"})
+
+
+def _package(words: list[str], runner: str) -> tuple[str, str]:
+    """Return the package of a one-off command that names no version, and its tag; nothing where it names one."""
+    name = ""
+    rest = iter(words)
+    for word in rest:
+        if word in _WITH_VALUE:
+            name = next(rest, "")
+            if word in {"--from", "-p", "--package"}:
+                break
+            name = ""
+        elif not word.startswith("-"):
+            name = word
+            break
+    name = name.rstrip(_ENDS)
+    if runner == "deno" and not name.startswith(("npm:", "jsr:")):
+        return "", ""
+    if runner == "go" and ("/" not in name or "." not in name.partition("/")[0]):
+        return "", ""
+    bare = name.removeprefix("npm:").removeprefix("jsr:")
+    if not _NAME_CHARACTERS.issuperset(bare) or not bare[1:] or bare[0] in "./[-_" or bare[-1] in "./-_@":
+        return "", ""
+    version = bare[1:].partition("@")[2]
+    if version and version not in {"latest", "next"}:
+        return "", ""
+    return bare[: len(bare) - len(version) - bool(version)], version
