@@ -91,6 +91,14 @@ def test_an_unknown_field_stays_where_moving_is_not_obvious(front: str) -> None:
     assert fix_of(front, "frontmatter.unknownField") is None
 
 
+@pytest.mark.parametrize("field", ["argument-hint", "model", "when_to_use"])
+def test_a_field_of_a_host_is_not_sent_under_metadata_without_naming_its_profile(field: str) -> None:
+    (one,) = found(f"name: a\ndescription: d\n{field}: x\n")
+    assert one.message == (
+        f"unknown field {field!r}; some hosts know it (--profile claude-code), for all others it belongs under metadata"
+    )
+
+
 @pytest.mark.proves("format.fields.case")
 def test_a_misspelt_field_is_recognised(applied: Callable[[str, Fix], str]) -> None:
     front = "name: a\ndescription: d\nAllowed_Tools: Read\n"

@@ -275,6 +275,9 @@ def test_tools_are_read_with_commas_in_quotes_and_as_none_at_all() -> None:
         ("/etc/passwd", "reference.absolute"),
         ("C:/x.md", "reference.absolute"),
         ("~/x.md", "reference.absolute"),
+        ("@~/x.md", "reference.absolute"),
+        ("/docs/guides/pages", "reference.absolute"),
+        ("/plugin:skill", None),
         ("../../etc/passwd", "reference.escape"),
         ("references/../../x.md", "reference.escape"),
         ("references/../x.md", None),
@@ -285,6 +288,21 @@ def test_a_reference_leads_into_the_skill(target: str, rule: str | None) -> None
     for profile in ("spec", "boxxy", "skillscraft"):
         assert places(text, profile) == ({} if rule is None else {rule: ("error", 5, 5)})
     assert places(text, "lenient") == ({} if rule is None else {rule: ("warning", 5, 5)})
+
+
+@pytest.mark.parametrize(
+    ("target", "advice"),
+    [
+        ("../../notes.md", "a skill carries the files it links to"),
+        ("../other/SKILL.md#usage", "name that skill in place of a link"),
+        ("/home/ada/notes.md", "link to files relative to the skill's directory"),
+        ("/var/log", "link to files relative to the skill's directory"),
+        ("/drive/guides/search", "and to pages by their whole address"),
+    ],
+)
+def test_a_link_out_of_the_skill_comes_with_advice_for_what_it_means(target: str, advice: str) -> None:
+    (found,) = validate_skill(parse_document(f"{_HEAD}---\n[x]({target})\n"))
+    assert found.message.endswith(advice)
 
 
 @pytest.mark.proves("format.rules.errors-fail")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Scalar, Sequence
 from prowess.diagnostics import Edit, Fix, FixSafety, Location
 from prowess.format.allowed_tools import parse_allowed_tools
-from prowess.format.limits import FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH
+from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH
 from prowess.format.name import is_portable, name_faults, normalise
 from prowess.format.parsing import finding
 from prowess.format.quoting import double_quoted, scalar
@@ -177,7 +177,13 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
             message = f"unknown field {_short(field.key)!r}; did you mean {meant}?"
             fix = None if document.field(meant) is not None else _respelled(field, meant)
         else:
-            message = f"unknown field {_short(field.key)!r}; what is not in the specification belongs under metadata"
+            # Under metadata no host reads its own field, so the profile that knows it is named first.
+            advice = (
+                "some hosts know it (--profile claude-code), for all others it belongs under metadata"
+                if field.key in CLAUDE_CODE_FIELDS
+                else "what is not in the specification belongs under metadata"
+            )
+            message = f"unknown field {_short(field.key)!r}; {advice}"
             fix = move_under_metadata(document, field)
         yield finding("frontmatter.unknownField", message, field.key_location, fix=fix)
 

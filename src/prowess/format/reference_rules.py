@@ -11,11 +11,14 @@ from prowess.format.references import references
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
+    from prowess.format.references import Reference
 
-_RULES = {
-    "outside": ("reference.escape", "leads out of the skill; a skill carries the files it links to"),
-    "absolute": ("reference.absolute", "is absolute; link to files relative to the skill's directory"),
-}
+_RULES = {"outside": "reference.escape", "absolute": "reference.absolute"}
+# First components that are directories of a machine; what else begins with a slash may mean a page of a website.
+_ROOTS = frozenset(
+    {"Applications", "Library", "System", "Users", "Volumes", "bin", "dev", "etc", "home", "lib", "media", "mnt"}
+    | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
+)
 
 
 def reference_findings(document: SkillDocument) -> list[Diagnostic]:
@@ -24,10 +27,20 @@ def reference_findings(document: SkillDocument) -> list[Diagnostic]:
     for reference in references(document):
         if reference.leads == "inside":
             continue
-        rule, reason = _RULES[reference.leads]
         location = document.origin.location(reference.start, reference.end)
         target = reference.target if len(reference.target) <= 80 else f"{reference.target[:77]}..."  # noqa: PLR2004 -- a report line's worth
-        findings.append(finding(rule, f"{target} {reason}", location))
+        findings.append(finding(_RULES[reference.leads], f"{target} {_reason(reference)}", location))
         if len(findings) == MAX_FAULTS:
             break
     return findings
+
+
+def _reason(reference: Reference) -> str:
+    components = reference.path.replace("\\", "/").split("/")
+    if reference.leads == "outside":
+        if components[-1].lower() == "skill.md":
+            return "leads out of the skill to another, which may lie elsewhere; name that skill in place of a link"
+        return "leads out of the skill; a skill carries the files it links to"
+    if components[0] == "" and components[1] not in _ROOTS and "." not in components[-1]:
+        return "is absolute; link to files relative to the skill's directory, and to pages by their whole address"
+    return "is absolute; link to files relative to the skill's directory"

@@ -1,7 +1,7 @@
 """What the body of a skill links to: paths of files, seen from the skill's directory.
 
-Links to the web, mail addresses and anchors are no files. A target is percent-decoded once, as Markdown demands, and
-its query and fragment do not belong to the path. Nothing here touches the disk.
+Links to the web, mail addresses, anchors and slash commands are no files. A target is percent-decoded once, as Markdown
+demands, and its query and fragment do not belong to the path. Nothing here touches the disk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _DRIVE = re.compile(r"[A-Za-z]:")
-_HOME = re.compile(r"~[^/\\]*(?:[/\\]|$)")
+_HOME = re.compile(r"@?~[^/\\]*(?:[/\\]|$)")  # some hosts mark a file by an @ before its path
+_COMMAND = re.compile(r"/[\w-]+:[\w-]+")  # `/plugin:skill` of some hosts
 
 
 class Reference(NamedTuple):
@@ -90,7 +91,7 @@ def _file_path(target: str) -> str | None:
         return target
     if not target or target[0] in "#?{" or "${" in target or "{{" in target:  # placeholders are filled in later
         return None
-    if _SCHEME.match(target):
+    if _SCHEME.match(target) or _COMMAND.fullmatch(target):
         return None
     return percent_decoded(target.partition("#")[0].partition("?")[0]) or None
 

@@ -105,7 +105,10 @@ PAGES = {
         what="Compares each key with those that the profile knows.",
         why="Some hosts refuse a skill for one key too many. `metadata` is the place for everything else.",
         example="`version: 1.0.0`",
-        instead='`metadata:` and below it `version: "1.0.0"`',
+        instead=(
+            '`metadata:` and below it `version: "1.0.0"`. A field of a host, such as `argument-hint`, does nothing '
+            "there: a skill for that host is checked with its profile."
+        ),
     ),
     "suppression.unused": Page(
         what="Looks for comments that suppress a rule which finds nothing there.",
@@ -132,12 +135,12 @@ PAGES = {
         what="Looks for links whose path leaves the skill.",
         why="The file is not there on another machine, and on this one it was not meant to be read.",
         example="`[users](../../etc/passwd)`",
-        instead="Put the file into the skill.",
+        instead="Put the file into the skill. Where another skill is meant, write its name, not a link.",
     ),
     "reference.absolute": Page(
-        what="Looks for links that begin at a root, a drive or a home.",
+        what="Looks for links that begin at a root, a drive or a home; `/plugin:skill`, a command, is no file.",
         why="The path holds on one machine alone.",
         example="`[hosts](/etc/hosts)`",
-        instead="`[hosts](references/hosts.md)`",
+        instead="`[hosts](references/hosts.md)`; a page of a website by its whole address",
     ),
 }
