@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prowess.policy import AuditEvent
+    from prowess.runtime.options import Body
 
 pytestmark = pytest.mark.anyio
 
@@ -231,6 +232,26 @@ async def test_loading_an_unchanged_skill_again_is_a_short_notice(catalog: Catal
     assert again["active_skills"][0]["content"] is None
     assert codes(again) == ["already_active"]
     jsonschema.validate(again, dict(RECEIPT_SCHEMA))
+
+
+@pytest.mark.proves("client.parse.split")
+@pytest.mark.parametrize("body", ["instructions", "result"])
+async def test_what_is_loaded_is_the_body_behind_the_fence_without_the_blank_lines_around_it(
+    tmp_path: Path, body: Body
+) -> None:
+    write_skill(tmp_path, "blanks", body=" \n\n  \t\n    code --- first\n\n---\n\nLast.  \n \n\n")
+    write_skill(tmp_path, "nothing", body="\n \n\t\n")
+    session = Session(Catalog(tmp_path), body=body)
+
+    receipt = await _load(session, "blanks", "nothing")
+
+    texts = {entry["name"]: entry.get("content") or session.instructions() for entry in receipt["active_skills"]}
+    opened = '<skill_content name="{}" mark="[^"]*">' if body == "result" else '<skill name="{}">'
+    assert re.search(opened.format("blanks") + "\n    code --- first\n\n---\n\nLast\\.\n[\n<]", texts["blanks"])
+    assert re.search(opened.format("nothing") + "\n\n[\n<]", texts["nothing"])
+    assert "description: Does" not in "".join(texts.values())
+    document = session.catalog.skill("blanks").document
+    assert (document.front_matter, document.body_line) == ("name: blanks\ndescription: Does blanks.\n", 5)
 
 
 @pytest.mark.proves("runtime.prompt.tool-result-fallback")

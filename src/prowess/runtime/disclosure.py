@@ -217,7 +217,7 @@ def skill_content(
     `mark` is how the session recognises it again (`prowess.runtime.compaction`).
     """
     sign = "" if mark is None else f' mark="{mark}"'
-    lines = [f'<skill_content name="{escaped(name)}"{sign}>', neutral(body).strip("\r\n"), ""]
+    lines = [f'<skill_content name="{escaped(name)}"{sign}>', trimmed(neutral(body)), ""]
     if directory is not None:
         lines.append(f"Directory of this skill: {escaped(directory)}")
     lines.append("Paths in this skill are relative to its directory; skills.read opens them.")
@@ -231,6 +231,13 @@ def skill_content(
     return "\n".join(lines) + "\n"
 
 
+def trimmed(body: str) -> str:
+    """Return a body without the blank lines around it; the indentation of its first line stays, it may be code."""
+    first = len(body) - len(body.lstrip())
+    line = max(body.rfind("\n", 0, first), body.rfind("\r", 0, first)) + 1
+    return body[line:].rstrip()
+
+
 def _attributes(skill: ActiveBody) -> str:
     args = "" if skill.args is None else f' args="{escaped(skill.args)}"'
     return f' name="{escaped(skill.name)}"{args}'
@@ -239,7 +246,7 @@ def _attributes(skill: ActiveBody) -> str:
 def _body(skill: ActiveBody) -> str:
     if skill.body is None:
         return f"This skill was edited after it was loaded. Load {escaped(skill.name)} again to use the new text."
-    return neutral(skill.body).strip("\r\n")
+    return trimmed(neutral(skill.body))
 
 
 def _listed(skill: ListedSkill, limit: int | None) -> str:

@@ -25,11 +25,13 @@ def test_every_rule_has_a_page_with_all_its_sections() -> None:
         assert "\nFix: " in text
 
 
-def test_the_page_of_a_rule_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.proves("tooling.cli.rule")
+def test_the_page_of_a_rule_is_printed_and_of_no_other(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["rule", "reference.case"]) == 0
     printed = capfd.readouterr().out
     assert printed.startswith("# reference.case\n\nA linked file is spelled as it is on disk.\n\n## What it does\n\n")
     assert "Fix: writes the name as the disk has it." in printed
+    assert printed == rule_page("reference.case").markdown()
 
 
 def test_as_json_the_sections_are_keys(capfd: pytest.CaptureFixture[str]) -> None:
@@ -40,11 +42,23 @@ def test_as_json_the_sections_are_keys(capfd: pytest.CaptureFixture[str]) -> Non
     assert page["instead"] == "`name: pdf-tables`"
 
 
-def test_without_an_id_all_rules_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.proves("tooling.cli.rule")
+def test_without_an_id_all_rules_are_listed_with_their_severity_in_every_profile(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     assert run(["rule"]) == 0
-    assert [line.split()[0] for line in capfd.readouterr().out.splitlines()] == list(RULES)
+    head, *lines = capfd.readouterr().out.splitlines()
+    assert head.split() == ["rule", *PROFILES, "what", "is", "asked"]
+    assert [line.split()[0] for line in lines] == list(RULES)
+    for line, row in zip(lines, RULES.values(), strict=True):
+        _, *levels = line.split(maxsplit=len(PROFILES) + 1)[:-1]
+        assert levels == [row.severity_in(profile) or "-" for profile in PROFILES]
+        assert line.endswith(f"  {row.summary}")
+        assert line.index(row.summary) == head.index("what is asked")
     assert run(["rule", "--json"]) == 0
-    assert [page["rule"] for page in json.loads(capfd.readouterr().out)] == list(RULES)
+    pages = json.loads(capfd.readouterr().out)
+    assert [page["rule"] for page in pages] == list(RULES)
+    assert pages[0]["severities"] == {profile: RULES[pages[0]["rule"]].severity_in(profile) for profile in PROFILES}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from prowess.errors import InvalidArgumentsError
 from prowess.lint.rule_page import rule_page, rule_pages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.lint.rule_page import RulePage
 
 
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 @click.argument("rule", required=False, metavar="[ID]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(rule: str | None, *, as_json: bool) -> int:
-    """Explain one rule, or list all of them.
+    """Explain one rule, or list all of them with how bad each is in every profile.
 
-    The same pages are in docs/rules. How bad a finding is depends on the profile: `prowess config show`.
+    The same pages are in docs/rules. What holds here, settings included: `prowess config show`.
 
     Example: prowess rule reference.missing
     """
@@ -29,9 +31,8 @@ def command(rule: str | None, *, as_json: bool) -> int:
         if as_json:
             output.document([_document(page) for page in pages])
             return exit_codes.OK
-        width = max(len(page.id) for page in pages)
-        for page in pages:
-            output.line(f"{page.id:<{width}}  {page.summary}")
+        for line in _listed(pages):
+            output.line(line)
         return exit_codes.OK
     try:
         page = rule_page(rule)
@@ -42,6 +43,15 @@ def command(rule: str | None, *, as_json: bool) -> int:
     else:
         output.raw(page.markdown())
     return exit_codes.OK
+
+
+def _listed(pages: list[RulePage]) -> Iterator[str]:
+    """Yield a table: a head with the profiles, then a line for each rule; `-` where a profile does not report it."""
+    rows = [["rule", *pages[0].severities, "what is asked"]]
+    rows += [[page.id, *(level or "-" for level in page.severities.values()), page.summary] for page in pages]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for *cells, last in rows:
+        yield "  ".join((*map(str.ljust, cells, widths), last))
 
 
 def _document(page: RulePage) -> dict[str, object]:
