@@ -81,15 +81,17 @@ def tokens_above(text: str, limit: int, method: Method = "pieces") -> TokenCount
 
 
 def _most_pieces(text: str) -> int:
-    """Return a number that `PIECES` does not exceed, from counts of characters alone: a quarter of the time.
+    """Return a number that `PIECES` does not exceed, from counts of characters alone: a tenth of the time.
 
     A run of small letters is one piece, with the blank before it, and one more for each nine letters. Any other
-    character is at most one, but blanks only by twos or before a digit, and line breaks only by runs.
+    character is at most one, but blanks only by twos or before a digit, and line breaks by twos. Between two runs
+    stands at least one character that is counted once, or two that are counted as one.
     """
     data = text.encode("utf-8", "surrogatepass")
     length, blanks = len(data), data.count(b" ")
     small = length - len(data.translate(None, _SMALL_LETTERS))
-    runs = len(data.translate(_SMALL_LETTERS_ALONE).split()) + small // _SHORTEST_CUT
+    alone = data.translate(_SMALL_LETTERS_ALONE)
+    runs = 1 + alone.count(b" ") - alone.count(b"  ") + small // _SHORTEST_CUT
     others = length - small - blanks - data.count(b"\n\n")
     return runs + others + data.count(b"  ") + length - len(data.translate(None, b"0123456789"))
 
