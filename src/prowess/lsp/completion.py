@@ -119,6 +119,7 @@ def _items(
             kind=kind,
             documentation=types.MarkupContent(kind=types.MarkupKind.Markdown, value=meaning) if meaning else None,
             sort_text=f"{at:03}",
+            filter_text=label,  # some clients filter nothing where an edit is given without it
             text_edit=types.TextEdit(range=where, new_text=text.replace("\n", analysis.lines.line_break)),
         )
         for at, (label, meaning, text) in enumerate(words)

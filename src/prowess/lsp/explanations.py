@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.terminal_text import printable
 from prowess.format.rule_table import RULES
 from prowess.lint.rule_page import rule_page
 from prowess.lsp.field_meanings import FIELD_MEANINGS
-from prowess.lsp.reported import concerns
+from prowess.lsp.reported import reported, shown_at
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
@@ -28,9 +28,8 @@ _MOST_SHOWN = 5  # findings at one place
 def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
     """Return what is to be said at a position; None where that is nothing."""
     place = analysis.lines.place(position)
-    here = [one for one in analysis.findings if concerns(one, analysis)]
-    found = [one for one in here if _covers(analysis.lines.range_of(one.location), position)]
-    parts = [finding_page(one) for one in found[:_MOST_SHOWN]]
+    found = [one for one in analysis.findings if _covers(shown_at(one, analysis), position)]
+    parts = [finding_page(one, analysis) for one in found[:_MOST_SHOWN]]
     field = next((one for one in analysis.document.fields if _stands_at(one, place)), None)
     if field is not None and field.key in FIELD_MEANINGS:
         parts.append(f"**{field.key}**\n\n{FIELD_MEANINGS[field.key]}")
@@ -39,9 +38,9 @@ def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
     return types.Hover(contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value="\n\n---\n\n".join(parts)))
 
 
-def finding_page(found: Diagnostic) -> str:
-    """Return a finding and the page of its rule as Markdown."""
-    head = f"**{found.rule}** ({found.severity.value}): {escaped(printable_line(found.message))}"
+def finding_page(found: Diagnostic, analysis: Analysis) -> str:
+    """Return a finding as the buffer shows it, and the page of its rule, as Markdown."""
+    head = f"**{found.rule}** ({found.severity.value}): {escaped(reported(found, analysis).message)}"
     page = page_of(found.rule)
     return f"{head}\n\n{page}" if page else head
 

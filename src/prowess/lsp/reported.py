@@ -29,16 +29,25 @@ def diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
 
 
 def reported(found: Diagnostic, analysis: Analysis) -> types.Diagnostic:
-    """Return one finding; one about another file of the skill stands at the start of the buffer and names the file."""
+    """Return one finding; one about another file of the skill stands at the first line and names the file."""
     message = printable_line(found.message)
-    if concerns(found, analysis):
-        where = analysis.lines.range_of(found.location)
-    else:
-        other = os.path.basename(found.location.path or "")
-        message = f"{printable_line(other)}:{found.location.line}: {message}"
-        where = types.Range(start=types.Position(line=0, character=0), end=types.Position(line=0, character=0))
+    if not concerns(found, analysis):
+        message = f"{printable_line(os.path.basename(found.location.path or ''))}:{found.location.line}: {message}"
     return types.Diagnostic(
-        range=where, message=message, severity=_SEVERITIES[found.severity], code=found.rule, source=SOURCE
+        range=shown_at(found, analysis),
+        message=message,
+        severity=_SEVERITIES[found.severity],
+        code=found.rule,
+        source=SOURCE,
+    )
+
+
+def shown_at(found: Diagnostic, analysis: Analysis) -> types.Range:
+    """Return where a finding stands in the buffer: at its place, or at the first line if that is in another file."""
+    if concerns(found, analysis):
+        return analysis.lines.range_of(found.location)
+    return types.Range(
+        start=analysis.lines.position(1, 1), end=analysis.lines.position(1, len(analysis.lines.line(1)) + 1)
     )
 
 

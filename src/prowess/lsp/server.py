@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import traceback
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path, to_fs_path
 
 from prowess import __version__
@@ -27,6 +29,8 @@ from prowess.lsp.reported import diagnostics
 from prowess.lsp.symbols import symbols
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.lsp.analysis import Analysis
     from prowess.lsp.settings import Load
 
@@ -38,11 +42,26 @@ _WATCHED = (
 _LONGEST_LOG = 4000
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol of pygls, for clients that tell of changes to a buffer they have not opened.
+
+    Neovim does, where it moves the file of a buffer: the buffer is opened, with its whole text, right after.
+    """
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[object]:
+        """Pass over what belongs to no open buffer."""
+        if unquote(params.text_document.uri) in self.workspace.text_documents:
+            yield from super().lsp_text_document__did_change(params)
+
+
 class SkillServer(LanguageServer):
     """The pygls server with one set of open skills; `ended` is whether the client asked to shut down."""
 
     def __init__(self, load: Load) -> None:
-        super().__init__("prowess", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        super().__init__(
+            "prowess", __version__, protocol_cls=_Protocol, text_document_sync_kind=types.TextDocumentSyncKind.Full
+        )
         self.skills = OpenSkills(load, publish=self.publish, notice=self.notice)
         self.ended = False
 
@@ -77,15 +96,15 @@ class SkillServer(LanguageServer):
 
     @property
     def versioned(self) -> bool:
-        """Whether the client takes `documentChanges`."""
+        """Whether the client takes `documentChanges`: it says so, or it can move, create or delete files by them."""
         edit = self._workspace_edit
-        return bool(edit and edit.document_changes)
+        return bool(edit and (edit.document_changes or edit.resource_operations))
 
     @property
     def moves(self) -> bool:
         """Whether the client can move files as part of an edit."""
         edit = self._workspace_edit
-        return self.versioned and types.ResourceOperationKind.Rename in ((edit and edit.resource_operations) or ())
+        return types.ResourceOperationKind.Rename in ((edit and edit.resource_operations) or ())
 
     @property
     def _workspace_edit(self) -> types.WorkspaceEditClientCapabilities | None:
