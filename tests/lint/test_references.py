@@ -66,6 +66,11 @@ def test_a_file_in_another_case_is_found_with_the_right_spelling(skill: Path) ->
     assert elsewhere.fix is None
 
 
+@pytest.mark.parametrize(("target", "missing"), [("LINK", 0), ("MON/WED", 0), ("LICENSE", 1), ("Makefile", 1)])
+def test_words_in_capitals_in_place_of_a_target_are_no_file(skill: Path, target: str, missing: int) -> None:
+    assert len(advice(skill, f"Put it into [x]({target}).")) == missing
+
+
 def test_what_is_there_draws_no_advice(skill: Path) -> None:
     (skill / "link").symlink_to(skill.parent)
     assert (

@@ -65,6 +65,7 @@ def test_a_link_among_the_files_is_named(tmp_path: Path) -> None:
     (lay_out(case, beside(body("x"), scripts__a_sh="x"), tmp_path) / "scripts" / "out").symlink_to(tmp_path)
     (found,) = lint_skill(tmp_path / case.name, selection=Selection(select=(case.rule,)))
     assert found.message == "scripts/out is a symbolic link; put a copy of the file there"
+    assert found.location.path == str(tmp_path / case.name / "scripts" / "out")
 
 
 def test_every_rule_has_a_bad_and_a_good_case() -> None:

@@ -24,8 +24,12 @@ CASES = [
     ),
     Case(
         rule="content.placeholder",
-        bad=body("- TODO: describe it\n\n[TODO later]\n\nLorem ipsum dolor"),
-        good=(body("Finds TODO: comments in code.\n\n    TODO: x"), body("`[TODO]`")),
+        bad=body("- TODO: describe it\n\n[TODO later]\n\nLorem ipsum dolor sit amet"),
+        good=(
+            body("Finds TODO: comments in code.\n\n    TODO: x"),
+            body("`[TODO]`"),
+            body("- **Lorem ipsum.** Replace it by real copy."),
+        ),
         line=5,
         times=3,
     ),
@@ -61,7 +65,18 @@ CASES = [
     Case(
         rule="compatibility.vague",
         bad=front("compatibility: Works with all agents."),
-        good=(front("compatibility: Requires git"), body("x")),
+        good=(
+            front("compatibility: Requires git"),
+            body("x"),
+            front("compatibility: Works with any agent. The bundled script needs Python 3.9+ and jq."),
+            front("compatibility: Works with any Kubernetes 1.x cluster"),
+        ),
+        says="leave it out",
+    ),
+    Case(
+        rule="compatibility.vague",
+        bad=front("compatibility: Compatible with any agent; requires no network."),
+        good=(),
         says="leave it out",
     ),
     Case(
@@ -92,13 +107,15 @@ CASES = [
         rule="body.boilerplate",
         bad=body("# A\n\n## Changelog\n"),
         good=(body("# A\n\nReads a changelog."),),
-        says="changelog is for people",
+        says='a section "changelog" is for people',
+        line=7,
     ),
     Case(
         rule="body.boilerplate",
-        bad=body("Permission is hereby granted, free of charge, to any person"),
+        bad=body("Copyright by all.\n\nPermission is hereby granted, free of charge, to any person"),
         good=(),
-        says="a licence is for people",
+        says="the text of a licence is for people",
+        line=7,
     ),
     Case(
         rule="reference.when",

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from tests.lint.case import Case, body, front
+from tests.lint.case import Case, beside, body, front
 
 CASES = [
     Case(
         rule="portability.homePath",
         bad=body("Open /Users/maria/report.md."),
-        good=(body("Open /Users/you/report.md, /home/user/x, https://e.org/home/maria or ~/x."),),
+        good=(
+            body("Open /Users/you/report.md, /home/user/x, https://e.org/home/maria or ~/x."),
+            body("A home such as `C:\\Users\\john.smith\\work` becomes ~/work."),
+            body("The disk is mounted at /home/job_data/ and /home/job-runs/1."),
+            body("```\nwrote /home/maria/out.log\n```"),
+        ),
         says="/Users/maria exists on one machine alone",
         line=5,
     ),
     Case(
+        rule="portability.homePath",
+        bad=body("`/Users/mary-ann/x`\n\n```bash\ncp /home/maria/out.log .\n```"),
+        good=(),
+        says="/Users/mary-ann exists",
+        line=5,
+        times=2,
+    ),
+    Case(
         rule="portability.backslash",
-        bad=body(r"Run `python scripts\fill.py`."),
-        good=(body("Run `python scripts/fill.py`."), body(r"references\n")),
+        bad=beside(body(r"Run `python scripts\fill.py`."), scripts__fill_py="x"),
+        good=(
+            body("Run `python scripts/fill.py`."),
+            beside(body(r"references\n"), references__a_md="x"),
+            body(r'`<Content Include="assets\images\**" />`'),
+        ),
         says="write a slash",
     ),
     Case(

@@ -31,8 +31,8 @@ class BodyBoilerplate:
     """Text for people inside the instructions.
 
     What it does:
-        Looks for headings on licence, changelog, installation of the skill and contributing, and for the opening
-        words of licences.
+        Looks for headings on licence, version history, changelog and contributing, and for the opening words of
+        licences.
 
     Why it matters:
         The model reads it at each activation, and it helps with no task.
@@ -53,13 +53,15 @@ class BodyBoilerplate:
     )
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
-        """Yield one finding where the body begins."""
-        if not any(word in subject.lower for word in (*_HEADINGS, *_LICENCES)):
-            return
-        if (heading := next((one for one in subject.headings[1:] if one in _HEADINGS), None)) is not None or any(
-            word in subject.lower for word in _LICENCES
-        ):
-            yield self.meta.found(
-                f"{heading or 'a licence'} is for people; keep it in the repository around the skill",
-                subject.body_start,
-            )
+        """Yield the first such heading, else the first such text."""
+        if any(word in subject.lower for word in _HEADINGS):
+            for heading, place in zip(subject.headings[1:], subject.outline.headings[1:], strict=True):
+                if heading in _HEADINGS:
+                    message = f'a section "{heading}" is for people; keep it in the repository around the skill'
+                    yield self.meta.found(message, subject.at(place.start, place.end))
+                    return
+        for words in _LICENCES:
+            if (at := subject.lower.find(words)) >= 0:
+                message = "the text of a licence is for people; keep it in the repository around the skill"
+                yield self.meta.found(message, subject.at(at, at + len(words)))
+                return

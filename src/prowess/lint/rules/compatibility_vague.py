@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
@@ -25,11 +26,16 @@ _ANY = (
 )
 
 
+# Words after which such a text does name a requirement.
+_NEEDING = re.compile(r"\b(?:requires?|needs?|needed|must|depends?|uses|version|\d+\.(?:\d|x))\b|\d\+")
+_NOT_NEEDING = re.compile(r"\b(?:requires|needs) (?:nothing|no)\b")
+
+
 class CompatibilityVague:
     """A compatibility that requires nothing.
 
     What it does:
-        Looks for texts such as `any` or `works everywhere`.
+        Looks for texts such as `any` or `works everywhere` that name no requirement besides.
 
     Why it matters:
         It takes room in every conversation and says nothing; most skills need no such field.
@@ -52,5 +58,6 @@ class CompatibilityVague:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding at the field."""
         text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
-        if text in _NOTHING or text.startswith(_ANY):
+        vague = text.startswith(_ANY) and not _NEEDING.search(_NOT_NEEDING.sub("", text))
+        if vague or text in _NOTHING:
             yield self.meta.found("compatibility requires nothing; leave it out", subject.field_place("compatibility"))

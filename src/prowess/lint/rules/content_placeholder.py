@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.lint.subject import LintSubject
 
-_MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum")
+_MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum dolor")  # lorem ipsum by its name alone is a topic
 _MAX_FOUND = 20
 
 
@@ -21,7 +21,8 @@ class ContentPlaceholder:
     """Text that was to be written later.
 
     What it does:
-        Looks, outside code, for lines that begin with `TODO:` or `FIXME:`, for `[TODO` and for lorem ipsum.
+        Looks, outside code, for lines that begin with `TODO:` or `FIXME:`, for `[TODO` and for the words of lorem
+        ipsum dolor.
 
     Why it matters:
         An agent takes it for an instruction, or for a gap that it may fill.

@@ -50,6 +50,5 @@ class DirectoryLink:
             for name, kind in list(subject.files.entries(folder).items())[:_MAX_LOOKED_AT]:
                 if kind == "link":
                     path = f"{folder}/{name}" if folder else name
-                    yield self.meta.found(
-                        f"{path} is a symbolic link; put a copy of the file there", subject.body_start
-                    )
+                    message = f"{path} is a symbolic link; put a copy of the file there"
+                    yield self.meta.found(message, subject.file_place(path))

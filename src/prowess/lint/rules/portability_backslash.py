@@ -19,7 +19,8 @@ class PortabilityBackslash:
     """A path of the skill with backslashes.
 
     What it does:
-        Looks for `scripts`, `references` and `assets` followed by a backslash, in links, code and text.
+        Looks for those of `scripts`, `references` and `assets` that the skill has, followed by a backslash, in links,
+        code and text.
 
     Why it matters:
         On Linux and macOS a backslash is part of a name, and no such file exists.
@@ -44,8 +45,10 @@ class PortabilityBackslash:
         """Yield the first of each kind."""
         for folder in ("scripts\\", "references\\", "assets\\"):
             at = subject.body.find(folder)
+            if at < 0 or (subject.files is not None and folder[:-1] not in subject.files.entries("")):
+                continue  # a folder that the skill does not have is another project's, in an example
             after = subject.body[at + len(folder) : at + len(folder) + 2]
-            if at < 0 or not after[:1].isalnum() or (after[0] in _ESCAPES and not after[1:].isalnum()):
+            if not after[:1].isalnum() or (after[0] in _ESCAPES and not after[1:].isalnum()):
                 continue
             end = at + len(folder) - 1
             edit = subject.document.origin.edit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
@@ -20,6 +21,7 @@ _PLACEHOLDERS = frozenset(
     | {"alice", "bob", "foo", "example", "jovyan", "linuxbrew", "runneradmin", "sandbox", "pi", "admin", "git", "xxx"}
     | {"myuser", "myname", "youruser", "yourusername", "jane", "john", "developer", "...", "deploy", "oai", "appuser"}
 )
+_SAMPLES = frozenset({"", "text", "txt", "console", "output", "log"})  # languages of blocks that show what is printed
 _MAX_FOUND = 20
 _LONGEST = 40
 
@@ -29,7 +31,7 @@ class PortabilityHomePath:
 
     What it does:
         Looks in the body for `/Users/NAME/`, `/home/NAME/` and the like of Windows, with names that are no
-        placeholder.
+        placeholder, outside blocks of code without a language, which show what a program prints.
 
     Why it matters:
         It exists on the author's machine alone, and tells who that is.
@@ -56,7 +58,8 @@ class PortabilityHomePath:
             at = subject.body.find(root)
             while at >= 0:
                 name = _name(subject.body, at + len(root))
-                if name and name.lower() not in _PLACEHOLDERS and not subject.body[max(at - 1, 0) : at].isalnum():
+                before = subject.body[max(at - 1, 0) : at]
+                if _is_person(root, name) and not before.isalnum() and not _is_sample(subject, at):
                     found += 1
                     if found > _MAX_FOUND:
                         return
@@ -70,3 +73,15 @@ def _name(text: str, at: int) -> str:
     while end < len(text) and end - at < _LONGEST and (text[end].isalnum() or text[end] in "._-"):
         end += 1
     return text[at:end] if text[end : end + 1] in {"/", "\\"} else ""
+
+
+def _is_person(root: str, name: str) -> bool:
+    """Whether a directory is called after a person: below /home services have theirs too, and no person is a_b."""
+    if not name or name.lower() in _PLACEHOLDERS or re.split(r"[._-]", name.lower())[0] in _PLACEHOLDERS:
+        return False
+    return root != "/home/" or ("_" not in name and "-" not in name)
+
+
+def _is_sample(subject: LintSubject, at: int) -> bool:
+    blocks = subject.outline.blocks
+    return any(block.start <= at < block.end and block.info in _SAMPLES for block in blocks)

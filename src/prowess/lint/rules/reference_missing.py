@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 # A body with more broken links has one cause, and each suggestion is a search through all files.
 _MAX_FOUND = 100
 _MAX_SUGGESTIONS = 20
+# `[Open](LINK)` in a template, `[0](MON/WED)` in prose; files without an ending that are written so have these names.
+_SHOUTED = re.compile(r"[A-Z]+(?:[/_-][A-Z]+)*")
+_CAPITALS = frozenset(
+    {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "LICENCE", "LICENSE", "NOTICE", "README", "VERSION"}
+)
 
 
 class ReferenceMissing:
@@ -23,7 +29,7 @@ class ReferenceMissing:
 
     What it does:
         Looks for the target of each link and image in the skill's directory. Links in code and in comments are no
-        links; web addresses and anchors are no files; a symbolic link counts as a file.
+        links; web addresses and anchors are no files, words in capitals are no links; a symbolic link counts as a file.
 
     Why it matters:
         A model that follows the link gets an error in the middle of its task.
@@ -46,7 +52,7 @@ class ReferenceMissing:
         found = 0
         for link in subject.links:
             sighting = subject.files.look_for(link.path)
-            if sighting.kind != "missing":
+            if sighting.kind != "missing" or (_SHOUTED.fullmatch(link.target) and link.target not in _CAPITALS):
                 continue
             near = subject.files.suggest(sighting.path) if found < _MAX_SUGGESTIONS else None
             found += 1

@@ -56,7 +56,7 @@ class ScriptsErrors:
                 at = 0
             if at >= 0:
                 what = (
-                    "swallows every error"
+                    "swallows every error raised here; say what failed"
                     if script.language == "python"
                     else "goes on after a command fails; begin with set -e"
                 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tokenize
+from io import StringIO
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
@@ -11,9 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.diagnostics import Diagnostic
+    from prowess.lint.skill_texts import ScriptText
     from prowess.lint.subject import LintSubject
 
 _READS = {"python": ("sys.argv[",), "shell": ('"$1"', "${1", "$1 ", '"$@"'), "javascript": ("process.argv",)}
+_PASSED_ON = 'main "$@"'
+_FUNCTION = re.compile(r"(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{")
 _HELPFUL = (
     "argparse",
     "--help",
@@ -26,6 +32,12 @@ _HELPFUL = (
     "yargs",
     "getopts",
     "parseargs",
+    "用法",
+    "使用方法",
+    "使い方",
+    "사용법",
+    "uso:",
+    "utilisation",
 )
 
 
@@ -34,6 +46,7 @@ class ScriptsHelp:
 
     What it does:
         Looks in scripts that read their arguments by position for a parser of arguments, `--help` or a usage line.
+        What a function of a shell script, a text or a test reads is no argument of the script.
 
     Why it matters:
         An agent that sees `--help` needs neither to guess nor to read the script.
@@ -57,9 +70,51 @@ class ScriptsHelp:
         """Yield each such script."""
         for script in subject.scripts:
             lower = script.text.lower()
-            if any(word in lower for word in _HELPFUL):
+            if any(word in lower for word in _HELPFUL) or script.path.rpartition("/")[2].startswith("test_"):
                 continue
-            at = min((at for mark in _READS[script.language] if (at := script.code.find(mark)) >= 0), default=-1)
+            at = _first_read(script)
             if at >= 0:
                 message = f"{script.path} takes arguments and has no --help; say what it expects"
                 yield self.meta.found(message, subject.file_place(script.path, at, script.text))
+
+
+def _first_read(script: ScriptText) -> int:
+    """Return where the script first reads an argument; -1 where it does not."""
+    marks = _READS[script.language]
+    code = script.code
+    if not any(mark in code for mark in marks):
+        return -1
+    if script.language == "python":
+        return _first_subscript(script.text)
+    if script.language == "shell":
+        main = _PASSED_ON in code and any(mark in code.replace(_PASSED_ON, "") for mark in marks)
+        code = _outside_functions(code)
+        if not main:
+            code = code.replace(_PASSED_ON, " " * len(_PASSED_ON))
+    return min((at for mark in marks if (at := code.find(mark)) >= 0), default=-1)
+
+
+def _outside_functions(code: str) -> str:
+    """Blank the functions of a shell script whose brackets stand at the beginning of their lines, offset for offset."""
+    lines = code.split("\n")
+    inside = False
+    for at, line in enumerate(lines):
+        begins = not inside and _FUNCTION.match(line) is not None
+        if inside or begins:
+            lines[at] = " " * len(line)
+            inside = not (line.startswith("}") or (begins and line.rstrip().endswith("}")))
+    return "\n".join(lines)
+
+
+def _first_subscript(text: str) -> int:
+    """Return where `sys.argv[` stands outside texts and comments, with another index than 0."""
+    last = ["", "", "", ""]
+    try:
+        for token in tokenize.generate_tokens(StringIO(text).readline):
+            if last == ["sys", ".", "argv", "["] and token.string != "0":
+                row, column = token.start
+                return sum(len(line) + 1 for line in text.split("\n")[: row - 1]) + column - len("sys.argv[")
+            last = [*last[1:], token.string]
+    except (tokenize.TokenError, SyntaxError):
+        pass  # what is no Python is not judged
+    return -1
