@@ -26,9 +26,8 @@ from prowess.errors import (
     SkillError,
     SkillNotFoundError,
 )
-from prowess.format import parse_document, validate_skill
+from prowess.format import document_text, parse_document, validate_skill
 from prowess.format.name import name_faults
-from prowess.format.quoting import double_quoted
 from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.tools import ToolSpec, require_door
 from prowess.tools.usage import report_approval
@@ -187,12 +186,11 @@ class CreateSkillTool:
 
 def _drafted(arguments: Mapping[str, object]) -> _Draft:
     tools = cast("Sequence[str]", arguments.get("allowed_tools", ()))
-    front = [f"name: {double_quoted(str(arguments['name']))}"]
-    front.append(f"description: {double_quoted(str(arguments['description']))}")
+    fields = {"name": str(arguments["name"]), "description": str(arguments["description"])}
     if "allowed_tools" in arguments:
-        front.append(f"allowed-tools: {double_quoted(' '.join(tools))}")
+        fields["allowed-tools"] = " ".join(tools)
     body = str(arguments["instructions"]).strip("\n")
-    source = "\n".join(["---", *front, "---", "", body, ""])
+    source = document_text(fields, f"\n{body}\n")
     files = _files(cast("Sequence[Mapping[str, str]]", arguments.get("files", ())))
     return _Draft(name=str(arguments["name"]), source=source, files=files)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from prowess.format.quoting import scalar
+from prowess.format.writing import document_text
 
 Template = Literal["minimal", "scripts", "references", "full"]
 TEMPLATES: tuple[Template, ...] = get_args(Template)
@@ -99,8 +99,8 @@ def files_of(template: Template, name: str, description: str) -> dict[str, str]:
         "## Gotchas\n\n- An empty file has no lines; say so, and stop.\n"
         "- If the file is missing, ask for its path.\n"
     )
-    fields = f'name: {name}\ndescription: {scalar(description)}\nmetadata:\n  version: "1.0.0"\n'
-    files = {"SKILL.md": f"---\n{fields}---\n\n{body}"}
+    fields = {"name": name, "description": description, "metadata": {"version": "1.0.0"}}
+    files = {"SKILL.md": document_text(fields, f"\n{body}")}
     if with_script:
         files["scripts/measure.py"] = _SCRIPT
     if with_guide:

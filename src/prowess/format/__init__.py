@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.format.skill import Frontmatter, Resource, Skill
     from prowess.format.skill_directories import find_skill_directories
     from prowess.format.validation import require_valid, validate_skill
+    from prowess.format.writing import document_text
 
 _HOMES = {
     "AllowedTools": "allowed_tools",
@@ -51,6 +52,7 @@ _HOMES = {
     "ToolFault": "allowed_tools",
     "ToolToken": "allowed_tools",
     "balancer": "role",
+    "document_text": "writing",
     "find_skill_directories": "skill_directories",
     "is_balanced": "role",
     "listing_from_document": "listing",
@@ -89,6 +91,7 @@ __all__ = [
     "ToolFault",
     "ToolToken",
     "balancer",
+    "document_text",
     "find_skill_directories",
     "is_balanced",
     "listing_from_document",

@@ -1,0 +1,113 @@
+"""Write a SKILL.md from values: whatever they are, reading the text gives them back.
+
+Values are texts, lists and mappings of them, as reading gives them; nothing is typed. What was written is read once
+before it is handed out, by the one reader, so that a text which would say something else is never returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from prowess._internal.yaml_reader import MAX_DEPTH
+from prowess.diagnostics import Severity
+from prowess.errors import InvalidArgumentsError
+from prowess.format.parsing import parse_document
+from prowess.format.quoting import double_quoted, scalar
+from prowess.format.scalar_types import type_beside_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SIMPLE_KEY = 1000  # YAML 1.1, section 9.3: a longer key needs a question mark before it
+_INDENT = "  "
+
+
+def document_text(fields: Mapping[str, object], body: str = "") -> str:
+    r"""Return a SKILL.md with these fields, in this order, and this body behind the closing fence.
+
+    Line breaks of the body become LF; those in a field stay what they are.
+
+        document_text({"name": "pdf", "metadata": {"version": "1.0"}}, "Body\n")
+        # '---\nname: pdf\nmetadata:\n  version: "1.0"\n---\nBody\n'
+
+    Raises:
+        InvalidArgumentsError: a value is no text, list or mapping; or no SKILL.md can hold it: a lone surrogate, NUL
+            in the body, nested more than 20 deep, or too large.
+    """
+    text = "".join(("---\n", *(f"{line}\n" for line in _mapping(fields, 1, "")), "---\n"))
+    lines = body.replace("\r\n", "\n").replace("\r", "\n")
+    written = parse_document(text + lines)
+    problems = tuple(fault.message for fault in written.diagnostics if fault.severity is Severity.ERROR)
+    if not problems and (written.mapping() != _plain(fields) or written.body != lines):
+        problems = ("the values do not survive being written as YAML; this is a defect, please report it",)
+    if problems:
+        raise InvalidArgumentsError(problems)
+    return text + lines
+
+
+def _mapping(values: Mapping[str, object], depth: int, where: str) -> Iterator[str]:
+    for key, value in values.items():
+        if not isinstance(key, str):
+            raise _not_writable(f"the key {key!r}", where)
+        place = f"{where}.{key}" if where else key
+        shown = _scalar(key)
+        if len(shown) > _SIMPLE_KEY:
+            yield f"? {shown}"
+            shown = ""
+        nested = _collection(value, depth, place)
+        if nested is None:
+            yield f"{shown}: {_leaf(value, place)}"
+        else:
+            yield f"{shown}:"
+            yield from (f"{_INDENT}{line}" for line in nested)
+
+
+def _sequence(values: Sequence[object], depth: int, where: str) -> Iterator[str]:
+    for number, value in enumerate(values):
+        place = f"{where}[{number}]"
+        nested = _collection(value, depth, place)
+        if nested is None:
+            yield f"- {_leaf(value, place)}"
+        else:
+            yield from (f"{_INDENT if at else '- '}{line}" for at, line in enumerate(nested))
+
+
+def _collection(value: object, depth: int, where: str) -> Iterator[str] | None:
+    """Return the lines of a collection that holds something, None for anything else."""
+    if not value or not _is_collection(value):
+        return None
+    if depth == MAX_DEPTH:
+        message = f"{where[:80]} is nested too deep: {MAX_DEPTH} levels are read"
+        raise InvalidArgumentsError((message,))
+    if isinstance(value, Mapping):
+        return _mapping(value, depth + 1, where)
+    return _sequence(value, depth + 1, where) if isinstance(value, Sequence) else None
+
+
+def _leaf(value: object, where: str) -> str:
+    if isinstance(value, str):
+        return _scalar(value)
+    if not _is_collection(value):
+        raise _not_writable(f"a value of type {type(value).__name__}", where)
+    return "{}" if isinstance(value, Mapping) else "[]"
+
+
+def _scalar(text: str) -> str:
+    """Quote, beside what has to be, what another reader would take for a number, a date or a truth value."""
+    return double_quoted(text) if text[:1].isdigit() or type_beside_text(text) else scalar(text)
+
+
+def _is_collection(value: object) -> bool:
+    return isinstance(value, (Mapping, Sequence)) and not isinstance(value, (str, bytes, bytearray))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, Sequence) and _is_collection(value) else value
+
+
+def _not_writable(what: str, where: str) -> InvalidArgumentsError:
+    place = f"in {where}" if where else "at the top"
+    return InvalidArgumentsError((f"{what} {place} cannot be written; a SKILL.md holds texts, lists and mappings",))
