@@ -10,40 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
-from prowess.diagnostics import Edit, Location
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
-    from prowess.diagnostics import Diagnostic
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceText:
-    """The text of one file: line breaks are LF, a leading byte-order mark is cut off and remembered in `bom`."""
-
-    path: str | None
-    text: str
-    bom: bool = False
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """Return line and column, 1-based, as the file lies on disk."""
-        line_start = self.text.rfind("\n", 0, offset) + 1
-        line = self.text.count("\n", 0, line_start) + 1
-        return line, offset - line_start + 1 + (self.bom and line == 1)
-
-    def location(self, start: int, end: int | None = None) -> Location:
-        """Return the place from `start` up to `end`, a point where `end` is None."""
-        line, column = self.position(start)
-        if end is None or end <= start:
-            return Location(path=self.path, line=line, column=column)
-        end_line, end_column = self.position(end)
-        return Location(path=self.path, line=line, column=column, end_line=end_line, end_column=end_column)
-
-    def edit(self, start: int, end: int, text: str) -> Edit:
-        """Return the edit that replaces the text from `start` to `end`."""
-        line, column = self.position(start)
-        end_line, end_column = self.position(end)
-        return Edit(line=line, column=column, end_line=end_line, end_column=end_column, text=text)
+    from prowess.diagnostics import Diagnostic, Location
+    from prowess.format.source_text import SourceText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +88,11 @@ class SkillDocument:
         """The last part of `directory`."""
         return None if self.directory is None else os.path.basename(os.path.normpath(self.directory))
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the fields."""
+        return frozenset(field.key for field in self.fields)
+
     def field(self, key: str) -> Field | None:
         """Return the first field of this key: where it is written twice, the first wins."""
         return next((field for field in self.fields if field.key == key), None)
@@ -125,6 +101,11 @@ class SkillDocument:
         """Return the text of a field; None where it is absent or no text."""
         field = self.field(key)
         return None if field is None else field.text
+
+    def place_of(self, key: str) -> Location | None:
+        """Return where the value of a field stands; None where it is absent."""
+        field = self.field(key)
+        return None if field is None else field.location
 
     def mapping(self) -> dict[str, object]:
         """Return the fields as plain data: texts, lists and dictionaries. The first of duplicates wins."""

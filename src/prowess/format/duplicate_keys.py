@@ -10,7 +10,7 @@ from prowess.format.document import plain
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
-    from prowess.format.document import SourceText
+    from prowess.format.source_text import SourceText
 
 _REST = re.compile(r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)")
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Scalar, Sequence, read_yaml
 from prowess.diagnostics import Diagnostic, Edit, Fix, FixSafety, Location
 from prowess.format.decoding import Decoded, TextFault, decode
-from prowess.format.document import Field, SkillDocument, SourceText, key_text
+from prowess.format.document import Field, SkillDocument, key_text
 from prowess.format.fences import find_fences
 from prowess.format.limits import MAX_FRONT_MATTER_BYTES
 from prowess.format.rule_table import RULES
+from prowess.format.source_text import SourceText
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault

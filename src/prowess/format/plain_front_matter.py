@@ -42,17 +42,25 @@ def read_plain_skill(head: bytes, directory_name: str, *, complete: bool) -> byt
         directory_name: the name of the directory that holds it; the `name` field must equal it.
         complete: whether `head` is the whole file.
     """
+    plain = plain_skill(head, directory_name, complete=complete)
+    return None if plain is None else plain[0]
+
+
+def plain_skill(
+    head: bytes, directory_name: str, *, complete: bool
+) -> tuple[bytes, dict[str, str | dict[str, str]]] | None:
+    """As `read_plain_skill`, and the fields as `plain_properties` gives them."""
     source = _between_fences(head, complete=complete)
     if source is None:
         return None
     fields = plain_properties(source)
-    return source if fields is not None and _is_faultless(fields, directory_name) else None
+    return (source, fields) if fields is not None and _is_faultless(fields, directory_name) else None
 
 
 def plain_text(data: bytes, directory_name: str) -> str | None:
     """Return the body of a plain, faultless SKILL.md, given as a whole, or None to hand over."""
     source = read_plain_skill(data, directory_name, complete=True)
-    if source is None or len(source) > MAX_FRONT_MATTER_BYTES or b"\r" in data:
+    if source is None or len(source) >= MAX_FRONT_MATTER_BYTES or b"\r" in data:
         return None
     return data[len(_HEAD) + len(source) + len(_CLOSE) :].decode().removeprefix("\n")
 

@@ -45,7 +45,7 @@ def _is_plainly_valid(located: Located, profile: Profile, *, references: bool) -
     if os.path.lexists(os.path.join(located.directory, MANIFEST_FILE)):
         return False
     source = read_plain_skill(data, os.path.basename(located.directory), complete=True)
-    if source is None or len(source) > MAX_FRONT_MATTER_BYTES:
+    if source is None or len(source) >= MAX_FRONT_MATTER_BYTES:
         return False
     body = data[len(source) + _FENCES :].decode().removeprefix("\n")
     return body_lines(body) <= MAX_BODY_LINES and (not references or stays_inside(body))

@@ -17,7 +17,7 @@ from prowess.format.quoting import double_quoted
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault, YamlReading
-    from prowess.format.document import SourceText
+    from prowess.format.source_text import SourceText
 
 # Bounds over all attempts, so that a large broken text stays cheap; real ones need one or two repairs.
 _MAX_REPAIRS = 64

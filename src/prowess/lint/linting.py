@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prowess.format.profiles import profile_named
+from prowess.format.rule_table import RULES
 from prowess.format.validation import document_of
+from prowess.lint.first_look import may_find
 from prowess.lint.rules.body_boilerplate import BodyBoilerplate
 from prowess.lint.rules.body_commands import BodyCommands
 from prowess.lint.rules.body_edge_cases import BodyEdgeCases
@@ -131,6 +133,7 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     ContextBudget(),
 )
 
+_ORDER = {rule: at for at, rule in enumerate(RULES)}  # of two findings at one place the first is of the earlier rule
 _last: tuple[Judgement | None, tuple[Rule[LintSubject], ...]] = (None, ())
 
 
@@ -149,7 +152,7 @@ def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | 
 def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
     """Return what the lint rules find, at default severities; a rule whose findings are not wanted does not run."""
     subject = LintSubject(document, judgement.profile)
-    found = [one for rule in _kept(judgement) for one in rule.check(subject)]
+    found = [one for rule in _kept(judgement) if may_find(rule.meta.id, subject) for one in rule.check(subject)]
     found.sort(key=lambda one: (one.location.line, one.location.column))
     skill = document.directory_name
     return [replace(one, skill=skill) for one in found]
@@ -160,6 +163,7 @@ def _kept(judgement: Judgement) -> tuple[Rule[LintSubject], ...]:
     global _last  # noqa: PLW0603 -- a memory of one judgement; exchanging the pair is one step
     known, rules = _last
     if known is not judgement:
-        rules = tuple(rule for rule in LINT_RULES if judgement.keeps(rule.meta.id, rule.meta.family))
+        kept = (rule for rule in LINT_RULES if judgement.keeps(rule.meta.id, rule.meta.family))
+        rules = tuple(sorted(kept, key=lambda rule: _ORDER[rule.meta.id]))
         _last = (judgement, rules)
     return rules

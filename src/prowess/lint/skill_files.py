@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from difflib import SequenceMatcher
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from prowess._internal.contained import ContainedRoot
 from prowess.errors import UnsafePathError
 from prowess.format.references import inner_components
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MAX_LISTED = 2000  # files, for suggestions
 _MAX_LISTED_DEPTH = 4
@@ -28,11 +30,11 @@ class Sighting(NamedTuple):
 
 
 class SkillFiles:
-    """The entries of a skill's directory, listed when first needed."""
+    """The entries of a skill's directory, listed when first needed; `top` are those of the directory itself."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, *, top: Mapping[str, str] | None = None) -> None:
         self.directory = directory
-        self._known: dict[str, dict[str, str]] = {}
+        self._known: dict[str, Mapping[str, str]] = {} if top is None else {"": top}
         self._folded: dict[str, dict[str, str]] = {}
         self._listed: list[str] | None = None
         self._named = False
@@ -86,6 +88,9 @@ class SkillFiles:
     def _nearest(self, path: str, files: list[str]) -> str | None:
         if len(path) > _LONGEST_COMPARED:
             return None
+        # Imported here, not at the top: only a missing file has others that may have been meant.
+        from difflib import SequenceMatcher
+
         matcher = SequenceMatcher(None, "", path)
         best = (_NEAR, "")
         for file in files:
@@ -123,7 +128,7 @@ class SkillFiles:
             self._folded[directory] = folded
         return self._folded[directory].get(_folded(name))
 
-    def entries(self, directory: str) -> dict[str, str]:
+    def entries(self, directory: str) -> Mapping[str, str]:
         """Return name -> kind of what a directory of the skill holds; nothing where it cannot be read."""
         if directory not in self._known:
             if directory and "/" not in directory and self.entries("").get(directory) != "directory":

@@ -7,47 +7,109 @@ small skill that gives no occasion is not even parsed.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from prowess._internal.markdown import outline
-from prowess.diagnostics import Location
-from prowess.format.body_rules import body_lines
-from prowess.format.references import references
-from prowess.lint.skill_files import SkillFiles
-from prowess.lint.skill_texts import ScriptText, SkillTexts
-
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from prowess._internal.markdown import Outline
+    from prowess.diagnostics import Location
     from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
     from prowess.format.references import Reference
+    from prowess.lint.skill_files import SkillFiles
+    from prowess.lint.skill_texts import ScriptText, SkillTexts
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+# What is no small ASCII letter or digit stands between words.
+_BLANKED = bytes(byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 0x20 for byte in range(256))
 
 
 class LintSubject:
-    """One skill under advice, and the profile it is judged by; `files` is None where the document has no directory.
+    """One skill under advice, and the profile it is judged by, by default `spec`.
 
-    Offsets are those of `body`; `at` turns them into places.
+    `files` is None where the document has no directory. Offsets are those of `body`; `at` turns them into places. `top`
+    is what the directory holds, where that is known: kinds by name, as `SkillFiles.entries` gives them.
     """
 
-    def __init__(self, document: SkillDocument, profile: Profile) -> None:
+    def __init__(
+        self, document: SkillDocument, profile: Profile | None = None, *, top: Mapping[str, str] | None = None
+    ) -> None:
         self.document = document
-        self.profile = profile
         self.body = document.body
-        self.files = None if document.directory is None else SkillFiles(document.directory)
+        self._profile = profile
+        self._top = top
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that judges."""
+        if self._profile is None:
+            # Imported here, not at the top: few rules ask, and they make all profiles.
+            from prowess.format.profiles import PROFILES
+
+            self._profile = PROFILES["spec"]
+        return self._profile
+
+    @cached_property
+    def files(self) -> SkillFiles | None:
+        """The files of the skill's directory."""
+        if self.document.directory is None:
+            return None
+        # Imported here, not at the top: a rule is not always asked.
+        from prowess.lint.skill_files import SkillFiles
+
+        return SkillFiles(self.document.directory, top=self._top)
+
+    @cached_property
+    def top(self) -> Mapping[str, str]:
+        """What the skill's directory holds: kinds by name; nothing where there is none."""
+        if self._top is not None:
+            return self._top
+        return {} if self.files is None else self.files.entries("")
+
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field; None where it is absent or no text."""
+        return self.document.text_of(key)
+
+    @cached_property
+    def may_link(self) -> bool:
+        """Whether the body holds what a link needs; most bodies link to nothing, and are not parsed."""
+        return "]" in self.body and ("](" in self.body or "]:" in self.body)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The runs of ASCII letters and digits in the body, in small letters."""
+        return frozenset(self.lower.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("ascii").split())
 
     @cached_property
     def links(self) -> tuple[Reference, ...]:
         """The links that mean files of the skill; those that lead out of it are no subject of advice."""
+        if not self.may_link:
+            return ()
+        # Imported here, not at the top: as are all views, by those that look.
+        from prowess.format.references import references
+
         return tuple(link for link in references(self.document) if link.leads == "inside")
 
     @cached_property
+    def paths(self) -> tuple[Reference, ...]:
+        """The paths that the body names without a link, below the usual folders and those that the skill has."""
+        if "/" not in self.body:
+            return ()
+        # Imported here, not at the top: as above.
+        from prowess.lint.bare_paths import paths_of
+
+        return paths_of(self)
+
+    @cached_property
+    def named(self) -> tuple[Reference, ...]:
+        """The links and the bare paths that mean files of the skill, in order."""
+        return tuple(sorted((*self.links, *self.paths), key=lambda one: one.start)) if self.paths else self.links
+
+    @cached_property
     def lines(self) -> int:
-        """How many lines the body has."""
-        return body_lines(self.body)
+        """How many lines the body has; a final line break adds none."""
+        return self.body.count("\n") + (self.body[-1:] not in {"", "\n"})
 
     @cached_property
     def lower(self) -> str:
@@ -58,6 +120,8 @@ class LintSubject:
     @cached_property
     def outline(self) -> Outline:
         """Links, headings, code and comments of the body."""
+        from prowess._internal.markdown import outline  # imported here, not at the top: as above
+
         return outline(self.body)
 
     @cached_property
@@ -75,17 +139,21 @@ class LintSubject:
     @cached_property
     def description(self) -> str:
         """The description, trimmed; empty where there is none that is a text."""
-        return (self.document.text_of("description") or "").strip()
+        return (self.text_of("description") or "").strip()
 
     @cached_property
     def texts(self) -> SkillTexts | None:
         """The texts of the skill's other files; None without a directory."""
-        return None if self.files is None else SkillTexts(self.files)
+        if self.files is None:
+            return None
+        from prowess.lint.skill_texts import SkillTexts  # imported here, not at the top: as above
+
+        return SkillTexts(self.files)
 
     @property
     def scripts(self) -> tuple[ScriptText, ...]:
         """The scripts below `scripts/`; most skills have none, which one look at the directory tells."""
-        if self.files is None or self.files.entries("").get("scripts") != "directory" or self.texts is None:
+        if self.top.get("scripts") != "directory" or self.texts is None:
             return ()
         return self.texts.scripts
 
@@ -106,15 +174,20 @@ class LintSubject:
     @property
     def body_start(self) -> Location:
         """Where the body begins: the place of findings on the body as a whole."""
+        from prowess.diagnostics import Location  # imported here, not at the top: as above
+
         return Location(path=self.document.path, line=self.document.body_line)
 
     def field_place(self, key: str) -> Location:
         """Return where a field's value stands; the start of the file where it is absent."""
-        field = self.document.field(key)
-        return Location(path=self.document.path) if field is None else field.location
+        from prowess.diagnostics import Location  # imported here, not at the top: as above
+
+        return self.document.place_of(key) or Location(path=self.document.path)
 
     def file_place(self, path: str, offset: int = 0, text: str = "") -> Location:
         """Return the place in another file of the skill."""
+        from prowess.diagnostics import Location  # imported here, not at the top: as above
+
         line = text.count("\n", 0, offset) + 1
         column = offset - (text.rfind("\n", 0, offset) + 1) + 1
         own = self.document.path or "SKILL.md"

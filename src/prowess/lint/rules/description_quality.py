@@ -45,6 +45,6 @@ class DescriptionQuality:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding at the description."""
         text = subject.description
-        if text and not says_when(text, subject.document.text_of("name") or ""):
+        if text and not says_when(text, subject.text_of("name") or ""):
             message = 'the description does not say when to use the skill; add "Use when the user asks to ..."'
             yield self.meta.found(message, subject.field_place("description"))

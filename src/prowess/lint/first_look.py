@@ -1,0 +1,187 @@
+"""Which rules could find anything in a skill, told by a glance that costs less than asking each of them.
+
+Most skills give most rules no occasion: they have no scripts, no links, and none of the words that a rule looks for.
+`LOOKS` says of a rule what has to be there for it to find anything. A look may say yes in vain, and may never say no
+where the rule would find something; a test holds each against its rule. A rule without a look is always asked.
+"""
+
+from __future__ import annotations
+
+from prowess.format.limits import MAX_BODY_TOKENS
+
+TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.lint.subject import LintSubject
+
+    Look = Callable[[LintSubject], bool]
+
+_OWN = "SKILL.md"
+_FOLDERS = ("scripts", "references", "assets")
+_MANY_LINES = 200
+_LONG_BODY = MAX_BODY_TOKENS * 9 // 10  # characters: a token has one on the average at least, in any text
+_LONG_LICENSE = 200  # characters
+_SHELLS = ("sh", "bash", "zsh")  # endings of files
+_RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx", "deno", "go"})
+# Phrases, and words of each that stand between blanks wherever the phrase stands.
+_OFFERS = (
+    ("you can use ", frozenset({"can", "use"})),
+    ("you could use ", frozenset({"could", "use"})),
+    ("you may use ", frozenset({"may", "use"})),
+    ("can be done with ", frozenset({"be", "done", "with"})),
+    ("use any of ", frozenset({"any", "of"})),
+    ("use either ", frozenset({"either"})),
+    ("choose between ", frozenset({"between"})),
+    ("choose from ", frozenset({"from"})),
+)
+_IN_EMPTY_PHRASES = frozenset({"appropriately", "properly", "gracefully", "practices", "handling", "clean", "quality"})
+_BOILERPLATE = frozenset({"changelog", "contributing", "contributors", "license", "licence", "hereby"})
+_PARTS_OF_BOILERPLATE = (
+    frozenset({"change", "log"}),
+    frozenset({"version", "history"}),
+    frozenset({"source", "binary"}),
+)
+_MARKS = ("todo", "fixme", "lorem ipsum")
+_HOMES = frozenset({"users", "home"})
+_VARIABLES = frozenset({"basedir", "dir", "root"})
+_HOSTS = ("anthropic", "claude")
+_STEM, _LONG_WORD, _LONG_FILLER = 4, 9, "processing"  # letters; the only long word that says nothing
+_OCCASIONS = ("use ", "when ", "trigger", "invoke ", "activate ")
+_VAGUE = ("any", "all", "no", "n/a", "universal", "works", "compatible")
+
+
+def may_find(rule_id: str, subject: LintSubject) -> bool:
+    """Whether a rule could find anything."""
+    look = LOOKS.get(rule_id)
+    return look is None or look(subject)
+
+
+def _links(subject: LintSubject) -> bool:
+    return subject.may_link
+
+
+def _has(subject: LintSubject, *folders: str) -> bool:
+    return any(subject.top.get(folder) == "directory" for folder in folders)
+
+
+def _other_texts(subject: LintSubject) -> bool:
+    """Whether the skill has any file that could be a text besides SKILL.md."""
+    return any(
+        kind == "directory" or name.lower().endswith(".md") for name, kind in subject.top.items() if name != _OWN
+    )
+
+
+def _scripts(subject: LintSubject) -> bool:
+    return _has(subject, "scripts")
+
+
+def _one_off_commands(subject: LintSubject) -> bool:
+    if not _RUNNERS.isdisjoint(subject.words):
+        return True
+    return (
+        _has(subject, "scripts")
+        and subject.files is not None
+        and any(file.startswith("scripts/") and file.endswith(_SHELLS) for file in subject.files.listed)
+    )
+
+
+def _symbolic_links(subject: LintSubject) -> bool:
+    if "link" in subject.top.values():
+        return True
+    folders = [folder for folder in _FOLDERS if subject.top.get(folder) == "directory"]
+    return bool(folders) and any(
+        "link" in subject.files.entries(folder).values() for folder in folders if subject.files
+    )
+
+
+def _boilerplate(subject: LintSubject) -> bool:
+    words = subject.words
+    return not _BOILERPLATE.isdisjoint(words) or any(parts <= words for parts in _PARTS_OF_BOILERPLATE)
+
+
+def _offers(subject: LintSubject) -> bool:
+    return any(words <= subject.words and phrase in subject.lower for phrase, words in _OFFERS)
+
+
+def _says_no_when(subject: LintSubject) -> bool:
+    return " when " not in f" {subject.description.lower()} "
+
+
+def _says_little(subject: LintSubject) -> bool:
+    """Whether the description has no long word that the name has not."""
+    stems = tuple(part[:_STEM] for part in (subject.text_of("name") or "").lower().split("-") if len(part) > 1)
+    for word in subject.description.lower().split():
+        if len(word) >= _LONG_WORD and word.isalpha() and word != _LONG_FILLER and not word.startswith(stems):
+            return False
+    return True
+
+
+def _missing_license(subject: LintSubject) -> bool:
+    license_text = (subject.text_of("license") or "").lower()
+    return ".txt" in license_text or ".md" in license_text
+
+
+def _reserved(subject: LintSubject) -> bool:
+    name = (subject.text_of("name") or "").lower()
+    return any(host in name for host in _HOSTS)
+
+
+def _vague(subject: LintSubject) -> bool:
+    return (subject.text_of("compatibility") or "").strip(" .").lower().startswith(_VAGUE)
+
+
+def _open_fence(body: str) -> bool:
+    """Whether a fence may lack its end: not where all are of three backticks, and each second one of nothing else."""
+    if "~~~" in body or "````" in body:
+        return True
+    at, inside = body.find("```"), False
+    while at >= 0:
+        start, end = body.rfind("\n", 0, at) + 1, body.find("\n", at)
+        line = body[start : end if end >= 0 else len(body)].strip()
+        if line.startswith("```"):
+            if inside and line != "```":
+                return True
+            inside = not inside
+        at = body.find("```", end) if end >= 0 else -1
+    return inside
+
+
+LOOKS: Mapping[str, Look] = {
+    "reference.missing": _links,
+    "reference.case": _links,
+    "reference.depth": lambda subject: _links(subject) or _has(subject, "references"),
+    "reference.chain": _other_texts,
+    "reference.contents": _other_texts,
+    "reference.deadLink": _other_texts,
+    "reference.large": _other_texts,
+    "reference.orphan": lambda subject: len(subject.top) > 1,
+    "body.tokens": lambda subject: len(subject.body) > _LONG_BODY,
+    "body.boilerplate": _boilerplate,
+    "body.unclosedFence": lambda subject: _open_fence(subject.body) or _other_texts(subject),
+    "body.empty": lambda subject: not subject.body or subject.body.isspace(),
+    "progressive-disclosure": lambda subject: subject.lines >= _MANY_LINES,
+    "defaults-over-menus": _offers,
+    "no-generic-instructions": lambda subject: not _IN_EMPTY_PHRASES.isdisjoint(subject.words),
+    "content.placeholder": lambda subject: any(mark in subject.lower for mark in _MARKS),
+    "description-quality": _says_no_when,
+    "description.keywords": _says_little,
+    "description.purpose": lambda subject: subject.description.lower().startswith(_OCCASIONS),
+    "compatibility.vague": _vague,
+    "license.missing": _missing_license,
+    "license.long": lambda subject: len(subject.text_of("license") or "") > _LONG_LICENSE,
+    "hooks.missing": lambda subject: "hooks" in subject.document.keys,
+    "directory.link": _symbolic_links,
+    "portability.angleBrackets": lambda subject: "<" in subject.description or ">" in subject.description,
+    "portability.reservedName": _reserved,
+    "portability.hostVariable": lambda subject: not _VARIABLES.isdisjoint(subject.words),
+    "portability.backslash": lambda subject: "\\" in subject.body,
+    "portability.homePath": lambda subject: not _HOMES.isdisjoint(subject.words),
+    "scripts.unpinned": _one_off_commands,
+    "scripts.projectVersion": _one_off_commands,
+    "scripts.dependencies": _scripts,
+    "scripts.errors": _scripts,
+    "scripts.guard": _scripts,
+    "scripts.help": _scripts,
+    "scripts.prompt": _scripts,
+}
