@@ -65,6 +65,9 @@ from prowess.lint.rules.scripts_help import ScriptsHelp
 from prowess.lint.rules.scripts_project_version import ScriptsProjectVersion
 from prowess.lint.rules.scripts_prompt import ScriptsPrompt
 from prowess.lint.rules.scripts_unpinned import ScriptsUnpinned
+from prowess.lint.rules.security_hidden_instructions import SecurityHiddenInstructions
+from prowess.lint.rules.security_invisible import SecurityInvisible
+from prowess.lint.rules.security_secret import SecuritySecret
 from prowess.lint.subject import LintSubject
 from prowess.rule_engine import Judgement, RuleRegistry, Selection
 
@@ -131,6 +134,9 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     NoGenericInstructions(),
     DescriptionQuality(),
     ContextBudget(),
+    SecurityInvisible(),
+    SecurityHiddenInstructions(),
+    SecuritySecret(),
 )
 
 _ORDER = {rule: at for at, rule in enumerate(RULES)}  # of two findings at one place the first is of the earlier rule

@@ -1,0 +1,41 @@
+"""Every text of a skill that a model is likely to read or run: SKILL.md, the Markdown it links to, and its scripts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from prowess.lint.linked_files import linked_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prowess.diagnostics import Location
+    from prowess.lint.subject import LintSubject
+
+
+class ReadableText(NamedTuple):
+    """One text: what it is, where a range of its offsets lies, and whether it is SKILL.md, where a fix can be made."""
+
+    kind: str
+    text: str
+    at: Callable[[int, int], Location]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this is SKILL.md."""
+        return self.kind == "own"
+
+
+def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
+    """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
+    yield ReadableText("own", subject.document.text, subject.document.origin.location)
+    if ".md" in subject.lower:
+        for path, text in linked_markdown(subject):
+            yield ReadableText("markdown", text, partial(_place, subject, path, text))
+    for script in subject.scripts:
+        yield ReadableText("script", script.text, partial(_place, subject, script.path, script.text))
+
+
+def _place(subject: LintSubject, path: str, text: str, start: int, _end: int) -> Location:
+    return subject.file_place(path, start, text)

@@ -1,0 +1,105 @@
+"""The rule `security.invisible`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Fix, FixSafety, Severity
+from prowess.lint.readable_texts import readable_texts
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.readable_texts import ReadableText
+    from prowess.lint.subject import LintSubject
+
+_MAX_FOUND = 20
+_TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
+_OVERRIDES, _EMBEDDINGS = "\u202d\u202e", "\u202a-\u202c\u2066-\u2069"
+_JOINERS, _NEVER_NEEDED = "\u200b-\u200d\u180e", "\u2060-\u2064\ufeff"
+_RUN = re.compile(f"[{_TAGS}{_SELECTORS}{_OVERRIDES}{_EMBEDDINGS}{_JOINERS}{_NEVER_NEEDED}]+")
+_TAG, _SELECTOR = re.compile(f"[{_TAGS}]"), re.compile(f"[{_SELECTORS}]{{3,}}")
+_OVERRIDE, _EMBEDDING = re.compile(f"[{_OVERRIDES}]"), re.compile(f"[{_EMBEDDINGS}]")
+_UNNEEDED, _SMUGGLED = re.compile(f"[{_NEVER_NEEDED}]"), re.compile(f"[{_JOINERS}]{{4,}}")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
+
+
+class SecurityInvisible:
+    """A character that nobody sees and a model reads.
+
+    What it does:
+        Looks in SKILL.md and the Markdown it links to for tag characters, rows of variation selectors, controls of
+        writing direction and zero-width characters, and in scripts for the first three. Flags of regions, emoji,
+        text that is written from right to left, and joiners between letters that need them draw nothing.
+
+    Why it matters:
+        Such characters carry instructions past a reviewer, show code in another order than it runs in, and split
+        words so that a search does not find them.
+
+    Example:
+        A word with U+200B between two of its letters
+
+    Instead:
+        The word without it; in an example write `U+200B`.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="security.invisible",
+        family="security",
+        severity=Severity.WARNING,
+        summary="No invisible characters hide in the texts.",
+        source="Unicode Technical Standard 39; CVE-2021-42574",
+        fixes="removes them, with --unsafe-fixes",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each run of them, by number and never as they are."""
+        found = 0
+        for readable in readable_texts(subject):
+            if readable.text.isascii():
+                continue
+            for match in _RUN.finditer(readable.text):
+                what = _suspicion(readable, match)
+                if not what:
+                    continue
+                found += 1
+                if found > _MAX_FOUND:
+                    return
+                fix = None
+                if readable.is_own:
+                    edit = subject.document.origin.edit(match.start(), match.end(), "")
+                    fix = Fix(safety=FixSafety.UNSAFE, title="remove what nobody sees", edits=(edit,))
+                yield self.meta.found(f"{what} here; remove it", readable.at(match.start(), match.end()), fix=fix)
+
+
+def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
+    """Say what is wrong with a run of such characters; nothing where it may be needed."""
+    run, text = match[0], readable.text
+    if _TAG.search(run):
+        flag = text[match.start() - 1 : match.start()] == _BLACK_FLAG and run.endswith(_FLAG_END)
+        return "" if flag else f"{len(run)} tag characters, which nobody sees and a model reads, stand"
+    if _SELECTOR.search(run):
+        return f"{len(run)} variation selectors, which can carry hidden text, stand"
+    if _OVERRIDE.search(run):
+        return f"{_number(run)} turns the direction of writing"
+    if _EMBEDDING.search(run):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
+        return "" if _RIGHT_TO_LEFT.search(line) else f"{_number(run)}, a control of writing direction, stands"
+    if readable.kind == "script" or match.start() == 0:
+        return ""
+    before, after = text[match.start() - 1], text[match.end() : match.end() + 1]
+    if _SMUGGLED.search(run) or _UNNEEDED.search(run) or (_in_word(before) and _in_word(after)):
+        return f"{_number(run)}, which nobody sees, stands"
+    return ""
+
+
+def _in_word(char: str) -> bool:
+    return char.isascii() and char.isalnum()
+
+
+def _number(run: str) -> str:
+    return f"U+{ord(run[0]):04X}" if len(run) == 1 else f"a row of {len(run)} from U+{ord(run[0]):04X} on"

@@ -1,0 +1,145 @@
+"""The rule `security.secret`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.lint.readable_texts import readable_texts
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prowess.diagnostics import Diagnostic, Location
+    from prowess.lint.readable_texts import ReadableText
+    from prowess.lint.subject import LintSubject
+
+# What begins a secret: what it is, and the whole shape. The beginning is looked for first, as plain text.
+_SHAPES = (
+    ("AKIA", "an access key of AWS", re.compile(r"\bAKIA[A-Z0-9]{16}\b")),
+    ("ASIA", "an access key of AWS", re.compile(r"\bASIA[A-Z0-9]{16}\b")),
+    ("ghp_", "a token of GitHub", re.compile(r"\bghp_[A-Za-z0-9]{36}\b")),
+    ("gho_", "a token of GitHub", re.compile(r"\bgho_[A-Za-z0-9]{36}\b")),
+    ("ghs_", "a token of GitHub", re.compile(r"\bghs_[A-Za-z0-9]{36}\b")),
+    ("github_pat_", "a token of GitHub", re.compile(r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b")),
+    ("glpat-", "a token of GitLab", re.compile(r"\bglpat-[A-Za-z0-9_-]{20}\b")),
+    ("T3BlbkFJ", "a key of OpenAI", re.compile(r"\bsk-[\w-]{20,90}T3BlbkFJ[\w-]{20,74}")),
+    ("sk-ant-", "a key of Anthropic", re.compile(r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{80,}")),
+    ("AIza", "a key of Google", re.compile(r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")),
+    ("xox", "a token of Slack", re.compile(r"\bxox[abprs]-[0-9]{10,13}-[A-Za-z0-9-]{20,}")),
+    ("hooks.slack.com/", "a webhook of Slack", re.compile(r"hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,}")),
+    ("_live_", "a key of Stripe", re.compile(r"\b[sr]k_live_[A-Za-z0-9]{24,}\b")),
+    ("npm_", "a token of npm", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
+    ("pypi-AgEIcHlwaS5vcmc", "a token of PyPI", re.compile(r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{100,}")),
+    ("hf_", "a token of Hugging Face", re.compile(r"\bhf_[A-Za-z0-9]{34}\b")),
+    ("SG.", "a key of SendGrid", re.compile(r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b")),
+    ("PRIVATE KEY-----", "a private key", re.compile(r"BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s[\w+/=\s]{200,}-----END")),
+)  # fmt: skip
+_PLACEHOLDERS = (
+    "example",
+    "xxxx",
+    "your",
+    "fake",
+    "dummy",
+    "placeholder",
+    "sample",
+    "redacted",
+    "test",
+    "secret",
+    "here",
+)
+_FILES = frozenset(
+    {".env", ".env.local", ".env.production", "credentials.json", "config.json", "settings.json", ".npmrc"}
+)
+_KEY_ENDINGS = (".pem", ".key")
+_FEWEST, _COUNTED, _LONGEST_ROW = 8, 16, 4  # different characters of the last ones; letters or digits in a row
+_MAX_FOUND = 20
+
+
+class SecuritySecret:
+    """A key or a token that was published with the skill.
+
+    What it does:
+        Looks in SKILL.md, in the Markdown it links to, in scripts and in files such as `.env` for the shapes of
+        well-known keys and tokens. What is plainly an example draws nothing: EXAMPLE, rows of letters or digits, few
+        different characters. The secret itself is never shown.
+
+    Why it matters:
+        Whoever gets the skill can use it, and it stays in the history after it was taken out.
+
+    Example:
+        A token of GitHub, `ghp_` and 36 characters, in a script
+
+    Instead:
+        Read it from the environment, name the variable in `compatibility`, and revoke what was published.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="security.secret",
+        family="security",
+        severity=Severity.WARNING,
+        summary="No key or token is published with the skill.",
+        source="formats of tokens in the documentation of their issuers; RFC 7468",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each secret, named by its issuer alone."""
+        found = 0
+        for text, at in _texts(subject):
+            for sign, what, shape in _SHAPES:
+                if sign not in text:
+                    continue
+                for match in shape.finditer(text):
+                    if _is_example(match[0]):
+                        continue
+                    found += 1
+                    if found > _MAX_FOUND:
+                        return
+                    yield self.meta.found(
+                        f"{what} is written here; revoke it, and read it from the environment",
+                        at(match.start()),
+                    )
+
+
+def _texts(subject: LintSubject) -> Iterator[tuple[str, Callable[[int], Location]]]:
+    """Yield each text, and what gives the place of an offset: a line and a column, so that no report shows the text."""
+    for readable in readable_texts(subject):
+        yield readable.text, partial(_start, readable)
+    for folder in ("", "scripts/", "assets/"):
+        entries = {} if subject.files is None else subject.files.entries(folder.rstrip("/"))
+        for name in (name for name in entries if name in _FILES or name.endswith(_KEY_ENDINGS)):
+            if subject.texts is not None and (text := subject.texts.text(f"{folder}{name}")):
+                yield text, partial(_in_file, subject, f"{folder}{name}", text)
+
+
+def _start(readable: ReadableText, offset: int) -> Location:
+    return replace(readable.at(offset, offset), end_line=None, end_column=None)
+
+
+def _in_file(subject: LintSubject, path: str, text: str, offset: int) -> Location:
+    return subject.file_place(path, offset, text)
+
+
+def _is_example(secret: str) -> bool:
+    """Whether somebody made it up to show the shape."""
+    lower = secret.lower()
+    if any(word in lower for word in _PLACEHOLDERS) or len(set(secret[-_COUNTED:])) < _FEWEST:
+        return True
+    letters = [char for char in lower if char.isalpha()]
+    digits = [char for char in lower if char.isdigit()]
+    return _row(letters) > _LONGEST_ROW or _row(digits) > _LONGEST_ROW
+
+
+def _row(chars: list[str]) -> int:
+    """Return the length of the longest row as in "abcd", "1234" or "zzzz"."""
+    longest = row = step = 0
+    for before, after in pairwise(chars):
+        now = ord(after) - ord(before)
+        row = row + 1 if now == step and now in {0, 1} else 2 if now in {0, 1} else 0
+        step, longest = now, max(longest, row)
+    return longest

@@ -1,0 +1,37 @@
+"""What the rules on security find is named, and shown nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.lint import lint_skill
+from prowess.rule_engine import Selection
+from tests.lint.case import Case, body, lay_out
+from tests.lint.cases.security import CASES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_no_report_shows_a_secret_or_an_invisible_character(tmp_path: Path) -> None:
+    for number, case in enumerate(CASES):
+        skill = lay_out(case, case.bad, tmp_path / str(number))
+        found = lint_skill(skill, selection=Selection(select=(case.rule,)))
+        assert found
+        assert all(one.message.isascii() for one in found)
+        assert not any("t7Rk2" in one.message or "J7Q2" in one.message for one in found)
+        assert all(one.location.end_column is None for one in found if one.rule == "security.secret")
+
+
+def test_what_nobody_sees_is_removed_by_the_fix(tmp_path: Path) -> None:
+    case = Case(rule="security.invisible", bad=body("ig\u200bnore"), good=())
+    (found,) = lint_skill(lay_out(case, case.bad, tmp_path), selection=Selection(select=(case.rule,)))
+    assert found.fix is not None
+    (edit,) = found.fix.edits
+    assert edit.text == ""
+
+
+def test_hostile_texts_are_read_in_time_that_grows_with_their_length(tmp_path: Path) -> None:
+    text = "<!-- " + "curl " * 4000 + "send " * 4000 + "ignore all " * 4000 + "sk-" + "A" * 40_000 + " -->"
+    case = Case(rule="security.hiddenInstructions", bad=body(text), good=())
+    assert lint_skill(lay_out(case, case.bad, tmp_path), selection=Selection(select=("security",))) == []
