@@ -32,10 +32,10 @@ _NOT_NEEDING = re.compile(r"\b(?:requires|needs) (?:nothing|no)\b")
 
 
 class CompatibilityVague:
-    """A compatibility that requires nothing.
+    """A compatibility that names no requirement.
 
     What it does:
-        Looks for texts such as `any` or `works everywhere` that name no requirement besides.
+        Looks for texts such as `any` or `works everywhere` without a word of need beside them.
 
     Why it matters:
         It takes room in every conversation and says nothing; most skills need no such field.
@@ -60,4 +60,6 @@ class CompatibilityVague:
         text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
         vague = text.startswith(_ANY) and not _NEEDING.search(_NOT_NEEDING.sub("", text))
         if vague or text in _NOTHING:
-            yield self.meta.found("compatibility requires nothing; leave it out", subject.field_place("compatibility"))
+            yield self.meta.found(
+                "compatibility names no requirement; leave it out", subject.field_place("compatibility")
+            )

@@ -87,7 +87,9 @@ def _first_read(script: ScriptText) -> int:
     if script.language == "python":
         return _first_subscript(script.text)
     if script.language == "shell":
-        main = _PASSED_ON in code and any(mark in code.replace(_PASSED_ON, "") for mark in marks)
+        begins = max(code.find("main() {"), code.find("main () {"))
+        body = code[begins : code.find("\n}", begins)] if begins >= 0 else ""
+        main = any(mark in body for mark in marks) or "shift" in body or "getopts" in body
         code = _outside_functions(code)
         if not main:
             code = code.replace(_PASSED_ON, " " * len(_PASSED_ON))

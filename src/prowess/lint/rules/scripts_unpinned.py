@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.diagnostics import Diagnostic
+    from prowess.lint.one_off_commands import OneOffCommand
     from prowess.lint.subject import LintSubject
 
 
@@ -21,7 +23,8 @@ class ScriptsUnpinned:
     What it does:
         Looks in code and shell scripts for `uvx`, `pipx run` and `deno run npm:` without a version, and for `npx`,
         `bunx` and `go run` that ask for the latest one, that install without asking (`-y`), or that create a project.
-        Where `npx` may take the version of the project, `scripts.projectVersion` speaks.
+        Where `npx` may take the version of the project, `scripts.projectVersion` speaks. A package is named once a
+        file.
 
     Why it matters:
         The command runs code that nobody has seen yet, and may behave differently tomorrow.
@@ -42,8 +45,15 @@ class ScriptsUnpinned:
     )
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
-        """Yield each command."""
-        for command in unpinned_commands(subject):
-            if command.newest:
-                message = f"{command.package} is not pinned to a version; write {command.package}@VERSION"
+        """Yield the first command with each package in each file."""
+        found = sorted((one for one in unpinned_commands(subject) if one.newest), key=_place)
+        counts = Counter((command.place.path, command.package) for command in found)
+        for command in found:
+            if times := counts.pop((command.place.path, command.package), 0):
+                often = f", {times} times" if times > 1 else ""
+                message = f"{command.package} is not pinned to a version{often}; write {command.package}@VERSION"
                 yield self.meta.found(message, command.place)
+
+
+def _place(command: OneOffCommand) -> tuple[str, int, int]:
+    return command.place.path or "", command.place.line, command.place.column
