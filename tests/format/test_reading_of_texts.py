@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from prowess.catalog import Catalog
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.errors import SkillParseError
 from prowess.format import (
@@ -390,6 +391,44 @@ def test_the_lenient_profile_loads_what_a_client_should_and_skips_what_it_should
     with pytest.raises(SkillParseError) as refusal:
         read_skill(skill_of(tmp_path, "---\nname: a\n---\n"))
     assert [one.rule for one in refusal.value.diagnostics] == ["description.required"]
+
+
+@pytest.mark.proves("client.parse.unreadable")
+@pytest.mark.parametrize(
+    "front",
+    [
+        "description: d\n- a\n: [\n",
+        "description: d\nwords: [\n  a\nb\n",
+        "description: &x d\n",
+        "description: d\nlicense: *x\n",
+        "description: d\n---x\nmore\n",
+        "description: d\nx: |\n  a\n b\n",
+    ],
+)
+def test_a_skill_whose_yaml_cannot_be_mended_is_skipped_with_an_error(front: str, tmp_path: Path) -> None:
+    skill_of(tmp_path, "---\nname: mended\ndescription: Use when: asked\n---\n", "mended")
+    broken = skill_of(tmp_path, f"---\nname: broken\n{front}---\nBody\n", "broken")
+    catalog = Catalog(tmp_path)
+    assert [entry.name for entry in catalog.entries()] == ["mended"]
+    errors = [one for one in catalog.diagnostics if one.severity is Severity.ERROR]
+    assert {(one.rule, one.location.path) for one in errors} == {("frontmatter.syntax", str(broken / "SKILL.md"))}
+    with pytest.raises(SkillParseError):
+        read_skill(broken)
+
+
+@pytest.mark.proves("runtime.registry.package.optional-dirs")
+def test_a_file_alone_is_a_skill_and_any_folder_may_come_with_it(tmp_path: Path) -> None:
+    alone = skill_of(tmp_path, _GOOD)
+    for profile in PROFILES:
+        assert validate_skill(alone, profile=profile) == []
+        assert read_skill(alone, profile=profile).resources == ()
+    assert [entry.name for entry in Catalog(tmp_path).entries()] == ["a"]
+    folders = ("assets", "docs", "examples", "references", "scripts")
+    for count in range(1, len(folders) + 1):
+        (alone / folders[count - 1]).mkdir()
+        (alone / folders[count - 1] / "x.txt").write_text("x", encoding="utf-8")
+        assert validate_skill(alone) == []
+        assert [one.path for one in read_skill(alone).resources] == [f"{name}/x.txt" for name in folders[:count]]
 
 
 @pytest.mark.proves("format.parse.single-parser")

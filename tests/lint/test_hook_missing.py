@@ -28,10 +28,12 @@ def advice(skill: Path, hooks: str) -> list[Diagnostic]:
     return [one for one in lint_skill(skill) if one.rule != "reference.orphan"]
 
 
+@pytest.mark.proves("runtime.hooks.missing")
 def test_a_hook_that_names_a_missing_file_is_reported_at_the_name(skill: Path) -> None:
     hooks = "hooks:\n  pre: scripts/check.sh\n  Stop:\n  - matcher: '*'\n    hooks:\n    - script: ./scripts/chek.sh\n"
-    (found,) = advice(skill, hooks)
-    assert (found.rule, found.family, found.severity) == ("hooks.missing", "lint", "warning")
+    reported = advice(skill, hooks)
+    assert [(one.rule, one.family, one.severity) for one in reported] == [("hooks.missing", "lint", "warning")]
+    found = reported[0]
     assert found.message == "scripts/chek.sh does not exist; did you mean scripts/check.sh?"
     assert (found.location.line, found.location.column) == (9, 15)
 

@@ -253,10 +253,13 @@ async def test_a_hook_out_of_time_has_failed(root: Path, work: Path) -> None:
     assert "did not end in time" in wrong["message"]
 
 
+@pytest.mark.proves("runtime.hooks.missing")
 @pytest.mark.parametrize(
     ("hooks", "says"),
     [
         ("  pre: scripts/missing.py\n", "does not contain"),
+        ("  post: scripts/missing.py\n", "does not contain"),
+        ("  Stop: scripts/missing.py\n", "does not contain"),
         ("  pre: {command: ./missing.sh now}\n", "does not contain"),
         ("  PreToolUse: {command: 'echo a | cat'}\n", "needs a shell"),
         ("  pre: ../outside.sh\n", "cannot be read"),
@@ -265,9 +268,13 @@ async def test_a_hook_out_of_time_has_failed(root: Path, work: Path) -> None:
 )
 async def test_a_hook_that_cannot_be_run_is_never_passed_over(root: Path, work: Path, hooks: str, says: str) -> None:
     _hooked(root, "a", hooks)
-    wrong = failure(await _session(root, work).call("skills.load", {"names": ["a"]}))
+    session = _session(root, work)
+    outcome = await session.call("skills.load", {"names": ["a"]})
+    assert not outcome.success
+    wrong = failure(outcome)
     assert wrong["code"] == "hook_failed"
     assert says in wrong["message"]
+    assert session.active_skills == ()
 
 
 async def test_without_scripts_a_skill_with_hooks_is_refused(root: Path, work: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess.catalog import Catalog
-from prowess.format import validate_skill
+from prowess.format import parse_document, validate_skill
 from prowess.policy.restriction import Restriction
 from prowess.runtime import Session
 from tests.runtime.making import failure, names, result, write_skill
@@ -97,17 +97,26 @@ def test_03_allowed_tools_mean_the_same_in_every_writing(tmp_path: Path) -> None
     assert {tuple(map(str, found.tokens or ())) for found in read.values()} == {("Read", "Bash(git status:*)", "Write")}
 
 
+@pytest.mark.proves("runtime.edge.frontmatter-close")
 async def test_06_front_matter_ends_only_at_a_line_of_three_dashes(tmp_path: Path) -> None:
-    """6. Dashes in a description and in the body end nothing."""
+    """6. Dashes in a description, in a block of text and in the body end nothing."""
     body = "Before.\n\n---\n\nAfter.\n"
-    write_skill(tmp_path, "dashed", description="One --- two ---and--- three.", body=body)
+    block = "metadata:\n  note: |\n    one\n    ---\n    two\n  rule: '---'\nlicense: ---MIT---\n"
+    write_skill(tmp_path, "dashed", description="One --- two ---and--- three.", body=body, extra=block)
+    write_skill(tmp_path, "glued", extra="# a comment\n---not the end\n----\n")
     session = Session(Catalog(tmp_path))
     await session.load(["dashed"])
 
-    assert session.catalog.get("dashed").description == "One --- two ---and--- three."
+    front = session.catalog.skill("dashed").frontmatter
+    assert front.description == "One --- two ---and--- three."
+    assert dict(front.metadata) == {"note": "one\n---\ntwo\n", "rule": "---"}
+    assert front.license == "---MIT---"
     assert body.strip() in session.instructions()
+    assert [entry.name for entry in session.catalog.entries()] == ["dashed"]
+    assert _rules(session.catalog) == {"frontmatter.syntax"}
 
 
+@pytest.mark.proves("runtime.edge.encodings")
 @pytest.mark.parametrize(
     ("data", "body"),
     [
@@ -162,13 +171,27 @@ def test_09_a_broken_skill_is_reported_and_the_others_load(tmp_path: Path) -> No
     assert found.message
 
 
+@pytest.mark.proves("runtime.edge.characters")
 @pytest.mark.parametrize("letter", ["a", "ü", "語", "𝄞"])
 def test_10_limits_count_characters(tmp_path: Path, letter: str) -> None:
-    """10. 1024 code points pass in any script, 1025 do not."""
+    """10. 1024 code points pass in any script, 1025 do not; the same for the other fields with a limit."""
+
+    def errors(description: int, compatibility: int, name: str = "long") -> list[str]:
+        front = f"compatibility: {letter * compatibility}\n"
+        skill = write_skill(tmp_path, name, description=letter * description, extra=front)
+        return [found.rule for found in validate_skill(skill) if found.severity == "error"]
+
+    assert errors(1024, 500) == []
+    assert errors(1025, 500) == ["description.maxLength"]
+    assert errors(1024, 501) == ["compatibility.maxLength"]
+    if letter.isalpha():
+        named = [f"---\nname: {letter * count}\ndescription: D.\n---\n" for count in (64, 65)]
+        found = [
+            [one.rule for one in validate_skill(parse_document(text)) if one.severity == "error"] for text in named
+        ]
+        assert found == [[], ["name.maxLength"]]
     write_skill(tmp_path, "long", description=letter * 1024)
-    assert [found for found in validate_skill(tmp_path / "long") if found.severity == "error"] == []
-    write_skill(tmp_path, "long", description=letter * 1025)
-    assert [found.severity for found in validate_skill(tmp_path / "long")] == ["error"]
+    assert Catalog(tmp_path).get("long").description == letter * 1024
 
 
 @pytest.mark.proves("runtime.load.edited", "runtime.run.digest-checked")
