@@ -7,6 +7,8 @@ DOCUMENTS ?= 200000
 COMMAND_LINES ?= 100000
 CALLS ?= 10000
 export PYTHON
+# Commands start some hundred times in the tests: without compiled files of what they import they take twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check docs receipts proof reference bench peers conformance local fuzz stress clean
