@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess._internal.yaml_reader import read_yaml
+from prowess._internal.yaml_reader import Mapping, Sequence, read_yaml
 from prowess.format import parse_document
 
 if TYPE_CHECKING:
@@ -36,12 +36,30 @@ def test_positions_after_a_repair_are_those_of_the_file() -> None:
     assert document.mapping() == {"description": "a: b c: d", "metadata": {"k": ["v"], "l": {"m": "n"}}}
 
 
+def test_the_items_of_a_list_are_quoted_each_and_keep_their_places() -> None:
+    document = parse_document("---\nname: a\nmetadata:\n  k: [@b, c, @d e]  # f\n  l: [g]\n---\n")
+    (fault,) = document.diagnostics
+    assert fault.fix is not None
+    assert [edit.text for edit in fault.fix.edits] == ['["@b", c, "@d e"]']
+    metadata = document.field("metadata")
+    assert metadata is not None
+    assert isinstance(metadata.value, Mapping)
+    (_, known), (_, other) = metadata.value.entries
+    assert isinstance(known, Sequence)
+    assert [document.text[item.start : item.end] for item in (known, *known.items, other)] == [
+        "[@b, c, @d e]", "@b", "c", "@d e", "[g]",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("front", "value"),
     [
         ("x:\n  k: a: b\n  l: c\n", {"k": "a: b", "l": "c"}),
         ("x:\n  - a: b: c\n  - d\n", [{"a": "b: c"}, "d"]),
         ("x:\n  - @a\n", ["@a"]),
+        ("x: [@a, b c ,`d, %] # e\n", ["@a", "b c", "`d", "%"]),
+        ("x:\n  k: [a, @b: c]\n", {"k": ["a", "@b: c"]}),
+        ("x: [@a, [b]]\n", "[@a, [b]]"),
         ("x:\n  k: a: b\n    c\n\n  l: d\n", {"k": "a: b c", "l": "d"}),
         ("x: a: b\n\n  c\n", "a: b\nc"),
         ("x: 'a\n", "'a"),

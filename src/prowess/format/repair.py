@@ -7,7 +7,7 @@ that positions after it stay right. What is valid YAML but not allowed (an alias
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +29,9 @@ _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
 _ITEM = re.compile(r"(?:-[ \t]+)+")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
 _COMMENT = re.compile(r"[ \t]#")
+_LIST = re.compile(r"""\[[^\[\]{}"'\\#]+\]""")
+_PARTS = re.compile(r"[^\[\], \t][^\],]*[^\], \t]|.")  # an item without the blanks around it, or one character
+_NEEDING_QUOTES = frozenset("@`%")
 
 
 class Repair(NamedTuple):
@@ -100,6 +103,7 @@ class _Work:
         self._starts_now = self._starts
         self._touched: set[int] = set()
         self._wider: dict[int, int] = {}  # line -> how much longer its indent became
+        self._inserted: dict[int, list[int]] = {}  # line -> columns of the quotes around items of its list
         self._quoted_ends: dict[int, int] = {}  # start -> end of a quoted value, in the original text
         self.repairs: list[Repair] = []
 
@@ -180,7 +184,10 @@ class _Work:
             return False
         if lines[0][:1] not in "\"'":
             lines = [line[: found.start()] if (found := _COMMENT.search(line)) else line for line in lines]
-        quoted = double_quoted(_unescaped(_folded(lines), fault))
+        if (items := _quoted_items(lines, fault)) is None:
+            quoted, title = double_quoted(_unescaped(_folded(lines), fault)), "put it in double quotes"
+        else:
+            quoted, title = items[0], "put the items that need it in double quotes"
         original = self._in_original(fault)
         start = self._mapped(value.first, value.column)
         kept = ""
@@ -193,9 +200,11 @@ class _Work:
         self._lines[value.first] = head + quoted + kept
         for line in range(value.first + 1, value.last + 1):
             self._lines[line] = ""
+        if items is not None:
+            self._inserted[value.first] = [value.column + column for column in items[1]]
         self._quoted_ends[start] = end
         self._touched.update(range(value.first, value.last + 1))
-        self.repairs.append(Repair(original, start, end, quoted, "put it in double quotes"))
+        self.repairs.append(Repair(original, start, end, quoted, title))
         return True
 
     def _find_value(self, fault: YamlFault) -> _Value | None:
@@ -248,7 +257,8 @@ class _Work:
 
     def _mapped(self, line: int, column: int) -> int:
         """Return the original offset of a place in the text under repair."""
-        return self._offset(line, max(column - self._wider.get(line, 0), 0))
+        inserted = bisect_left(self._inserted.get(line, ()), column)
+        return self._offset(line, max(column - self._wider.get(line, 0) - inserted, 0))
 
     def _offset(self, line: int, column: int) -> int:
         return self._base + self._starts[line] + min(column, len(self._original[line]))
@@ -270,6 +280,24 @@ def _is_inside(line: str) -> bool:
 
 def _has_value(text: str) -> bool:
     return bool(text) and not text.startswith("#")
+
+
+def _quoted_items(lines: list[str], fault: YamlFault) -> tuple[str, list[int]] | None:
+    """Quote the items of a plain list in brackets that start as no value may; None for what is no such list.
+
+    Returns the list, and where in it quotes were inserted.
+    """
+    text = lines[0].rstrip(" \t")
+    if len(lines) > 1 or "cannot start any token" not in fault.problem or _LIST.fullmatch(text) is None:
+        return None
+    quoted, columns = "", []
+    for part in _PARTS.findall(text):
+        if part[0] in _NEEDING_QUOTES:
+            columns += [len(quoted), len(quoted) + len(part) + 1]
+            quoted += f'"{part}"'
+        else:
+            quoted += part
+    return quoted, columns
 
 
 def _folded(lines: list[str]) -> str:
