@@ -17,7 +17,8 @@ from prowess.lint import lint_skill
 from tests.conformance.format_cases import CASES, PROFILES, lay_out, parameters
 
 _ROOT = Path(__file__).parents[2]
-_ABOUT_FILES = {"body", "directory", "hooks", "reference"}  # what a case says nothing on is the quality of its text
+# What a case says nothing on is the quality of its text.
+_ABOUT_FILES = {"body", "directory", "hooks", "reference", "testing"}
 
 
 @pytest.mark.proves("format.profile.names", "format.fields.unknown", "format.fields.unknown-vendor")

@@ -185,6 +185,7 @@ _ROWS = (
     _row("directory.placement",         "lint", N, N, N, I, N, N, "Files lie where agents look for them."),
     _row("directory.link",              "lint", W, N, W, W, W, N, "No file is a symbolic link."),
     _row("scripts.guard",               "lint", N, N, N, N, N, N, "Scripts that delete have a --dry-run."),
+    _row("testing.evals",               "lint", W, N, W, W, W, N, "evals/evals.json has the shape of the guide."),
     _row("security.invisible",       "security", W, N, W, W, W, N, "No invisible characters hide in the texts."),
     _row("security.hiddenInstructions", "security", W, N, W, W, W, N, "No comment gives orders that people do not see."),
     _row("security.secret",          "security", W, N, W, W, W, N, "No key or token is published with the skill."),

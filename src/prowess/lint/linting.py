@@ -68,6 +68,7 @@ from prowess.lint.rules.scripts_unpinned import ScriptsUnpinned
 from prowess.lint.rules.security_hidden_instructions import SecurityHiddenInstructions
 from prowess.lint.rules.security_invisible import SecurityInvisible
 from prowess.lint.rules.security_secret import SecuritySecret
+from prowess.lint.rules.testing_evals import TestingEvals
 from prowess.lint.subject import LintSubject
 from prowess.rule_engine import Judgement, RuleRegistry, Selection
 
@@ -137,6 +138,7 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     SecurityInvisible(),
     SecurityHiddenInstructions(),
     SecuritySecret(),
+    TestingEvals(),
 )
 
 _ORDER = {rule: at for at, rule in enumerate(RULES)}  # of two findings at one place the first is of the earlier rule

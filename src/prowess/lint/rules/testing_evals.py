@@ -1,0 +1,126 @@
+"""The rule `testing.evals`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.lint.json_places import items, members
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.skill_files import SkillFiles
+    from prowess.lint.subject import LintSubject
+
+_PATH = "evals/evals.json"
+_TEXTS = ("prompt", "expected_output")
+_LISTS = ("files", "assertions", "expectations")
+_MAX_FOUND, _LONGEST = 20, 60
+
+
+class TestingEvals:
+    """A file of evaluations that a runner cannot read.
+
+    What it does:
+        Reads `evals/evals.json` where there is one: an object with `skill_name`, which is the skill's, and `evals`, a
+        list. Each of these has an `id` of its own, a number or a text, a `prompt` and an `expected_output`, and may
+        have `files` and `assertions` (or `expectations`), which are lists of texts. Files are there, inside the skill.
+
+    Why it matters:
+        A runner skips what it cannot read, or counts it as failed, and says nothing about the skill.
+
+    Example:
+        `{"evals": [{"id": 1, "prompt": "Sort it.", "assertions": [{"text": "It is sorted."}]}]}`
+
+    Instead:
+        `{"skill_name": "sort", "evals": [{"id": 1, "prompt": "Sort it.", "expected_output": "Sorted rows."}]}`
+    """
+
+    __test__ = False  # no class of tests, whatever its name begins with
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="testing.evals",
+        family="lint",
+        severity=Severity.WARNING,
+        summary="evals/evals.json has the shape of the guide.",
+        source="Agent Skills guide on evaluating skills",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each fault, where it stands in the file."""
+        if subject.files is None or subject.texts is None or subject.files.entries("").get("evals") != "directory":
+            return
+        if "evals.json" not in subject.files.entries("evals") or (text := subject.texts.text(_PATH)) is None:
+            return
+        text = text.removeprefix("\ufeff")
+        name = subject.document.text_of("name") or ""
+        for number, (at, message) in enumerate(_faults(text, name, subject.files)):
+            if number == _MAX_FOUND:
+                return
+            yield self.meta.found(message, subject.file_place(_PATH, at, text))
+
+
+def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]]:
+    try:
+        value = json.loads(text, strict=False)
+    except json.JSONDecodeError as fault:
+        yield fault.pos, f"{_PATH} is not JSON: {fault.msg}"
+        return
+    except (RecursionError, ValueError):  # a number of too many digits is a ValueError
+        yield 0, f"{_PATH} cannot be read: it is nested too deeply, or has a number that is too long"
+        return
+    places = members(text, 0) if isinstance(value, dict) else {}
+    if "evals" not in places or not isinstance(value["evals"], list):
+        yield places.get("evals", 0), "an object with a list `evals` is wanted here"
+        return
+    said = value.get("skill_name")
+    if not isinstance(said, str):
+        yield places.get("skill_name", 0), "skill_name is wanted, the name of the skill"
+    elif name and said != name:
+        yield places["skill_name"], f"skill_name is {_shown(said)}, and the skill is called {_shown(name)}"
+    seen: set[str] = set()
+    for number, (entry, at) in enumerate(zip(value["evals"], items(text, places["evals"]), strict=True)):
+        if isinstance(entry, dict):
+            yield from _faults_of_eval(text, at, entry, f"evals[{number}]", seen)
+            if "files" in entry and _is_of_texts(entry["files"]):
+                yield from _missing_files(text, members(text, at)["files"], entry["files"], files)
+        else:
+            yield at, f"evals[{number}] is no object"
+
+
+def _faults_of_eval(text: str, at: int, entry: dict[str, Any], where: str, seen: set[str]) -> Iterator[tuple[int, str]]:
+    own = members(text, at)
+    yield from _faults_of_id(entry.get("id"), own.get("id", at), where, seen)
+    for key in _TEXTS:
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            yield own.get(key, at), f"{where}.{key} is wanted, a text that says something"
+    for key in _LISTS:
+        if key in entry and not _is_of_texts(entry[key]):
+            yield own[key], f"{where}.{key} is to be a list of texts"
+
+
+def _faults_of_id(found: object, at: int, where: str, seen: set[str]) -> Iterator[tuple[int, str]]:
+    if isinstance(found, bool) or not isinstance(found, int | str) or found == "":
+        yield at, f"{where}.id is wanted, a number or a text"
+    elif str(found) in seen:
+        yield at, f"{where}.id is {_shown(str(found))} as in an eval before it"
+    else:
+        seen.add(str(found))
+
+
+def _missing_files(text: str, start: int, paths: list[str], files: SkillFiles) -> Iterator[tuple[int, str]]:
+    for path, at in zip(paths, items(text, start), strict=True):
+        if files.look_for(path).kind == "missing":
+            yield at, f"{_shown(path)} is no file of the skill; paths begin at its directory"
+
+
+def _is_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")

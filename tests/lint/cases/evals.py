@@ -1,0 +1,50 @@
+"""Cases of the rule on evals/evals.json."""
+
+from __future__ import annotations
+
+from tests.lint.case import Case, beside, body
+
+_GOOD = '{"skill_name": "pdf-tables", "evals": [{"id": %s, "prompt": "Sort.", "expected_output": "Rows."%s}]}'
+_SAYS = '{"id": "a", "prompt": "Sort.", "expected_output": "Rows."}'
+
+CASES = [
+    Case(
+        rule="testing.evals",
+        bad=beside(
+            body("x"),
+            evals__evals_json='{\n "skill_name": "other",\n "evals": [\n  {"id": true, "prompt": " ", "files": "a"},\n'
+            '  7,\n  {"id": 1, "prompt": "p", "expected_output": "e", "assertions": [{}]},\n'
+            '  {"id": "1", "prompt": "p", "expected_output": "e", "files": ["gone", "../out.csv", "SKILL.md"]}\n ]\n}',
+        ),
+        good=(
+            beside(body("x"), evals__evals_json=_GOOD % (1, "")),
+            beside(
+                body("x"), evals__evals_json=f'\ufeff{{"evals": [{_SAYS}], "skill_name": "pdf-tables", "more": [{{}}]}}'
+            ),
+            beside(
+                body("x"), evals__evals_json=_GOOD % ('"a"', ', "files": ["SKILL.md"], "expectations": ["Sorted."]')
+            ),
+            beside(body("x"), evals__trigger_json="no"),
+            beside(body("x"), evals__evals_json='{"skill_name": "pdf-tables", "evals": []}'),
+        ),
+        says="skill_name is 'other', and the skill is called 'pdf-tables'",
+        line=2,
+        times=10,
+    ),
+    Case(
+        rule="testing.evals",
+        bad=beside(body("x"), evals__evals_json='{\n "evals": [,]\n}'),
+        good=(),
+        says="evals/evals.json is not JSON: Expecting value",
+        line=2,
+    ),
+    Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="[" * 200_000), good=(), says="too deeply"),
+    Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="[]"), good=(), says="with a list `evals`"),
+    Case(
+        rule="testing.evals",
+        bad=beside(body("x"), evals__evals_json=f'{{"evals": [{", ".join(["{}"] * 50)}]}}'),
+        good=(),
+        says="skill_name is wanted",
+        times=20,
+    ),
+]
