@@ -102,8 +102,18 @@ vscode() {
         "$BIN/python" tools/peers/vscode_extension.py "$PLACE/vscode"
 }
 
+action() {
+    said "action.yml installs and checks as on a runner" "$BIN/python" tools/peers/github_action.py "$PLACE/action"
+}
+
+pre_commit() {
+    environment pre-commit "pre-commit>=4,<5" || { skip pre_commit "its environment could not be made; see $PLACE/pre-commit.log"; return; }
+    said "pre-commit installs our hooks, and they stop and mend" \
+        "$BIN/python" tools/peers/pre_commit_hooks.py "$PLACE/pre-commit/bin/pre-commit" "$PLACE/pre-commit-work"
+}
+
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills neovim vscode)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills neovim vscode action pre_commit)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

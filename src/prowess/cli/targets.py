@@ -10,7 +10,7 @@ import click
 
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
-from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.format.limits import MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import document_at, locate
 from prowess.format.skill_directories import find_skill_directories
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 STANDARD_INPUT = "-"
+_OF_A_SKILL = frozenset({"skill.md", MANIFEST_FILE})  # files that name the skill they lie in
 
 
 class Target(NamedTuple):
@@ -34,7 +35,8 @@ class Target(NamedTuple):
 def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Target]:
     """Yield each SKILL.md that the paths of a command line name, once, in order, and say what was not looked at.
 
-    A path is a skill, its SKILL.md, a folder of skills, or `-`; `stdin_path` is what standard input is called.
+    A path is a skill, its SKILL.md or manifest, a folder of skills, or `-`; `stdin_path` is how standard input is
+    called.
 
     Raises:
         click.UsageError: a path is not there, or is another file.
@@ -58,8 +60,8 @@ def _directories(path: str) -> tuple[str, ...]:
     if not os.path.lexists(path):
         raise click.UsageError(f"there is no {path!r}")
     if not os.path.isdir(path):
-        if os.path.basename(path).lower() != "skill.md":
-            raise click.UsageError(f"{path!r} is neither a directory nor a SKILL.md")
+        if os.path.basename(path).lower() not in _OF_A_SKILL:
+            raise click.UsageError(f"{path!r} is neither a directory nor a SKILL.md or its {MANIFEST_FILE}")
         return (os.path.dirname(path) or ".",)
     found = find_skill_directories(path)
     for note in found.notes:
