@@ -154,6 +154,7 @@ _ROWS = (
     _row("portability.homePath",        "lint", W, N, W, W, W, N, "No path leads into a person's home."),
     _row("portability.backslash",       "lint", I, N, I, I, I, N, "Paths are written with slashes."),
     _row("portability.hostVariable",    "lint", I, N, I, I, N, N, "Paths are relative to the skill, for every host."),
+    _row("portability.hostCommand",     "lint", I, N, I, I, N, N, "No command is left to the host to run on loading."),
     _row("portability.reservedName",    "lint", I, N, I, I, I, N, "The name holds no word that a host reserves."),
     _row("portability.angleBrackets",   "lint", I, N, I, I, I, N, "The description holds no angle brackets."),
     _row("portability.refusedKeys",     "lint", N, N, N, N, N, N, "No field stands that a known host refuses."),

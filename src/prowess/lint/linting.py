@@ -44,6 +44,7 @@ from prowess.lint.rules.no_generic_instructions import NoGenericInstructions
 from prowess.lint.rules.portability_angle_brackets import PortabilityAngleBrackets
 from prowess.lint.rules.portability_backslash import PortabilityBackslash
 from prowess.lint.rules.portability_home_path import PortabilityHomePath
+from prowess.lint.rules.portability_host_command import PortabilityHostCommand
 from prowess.lint.rules.portability_host_variable import PortabilityHostVariable
 from prowess.lint.rules.portability_listing import PortabilityListing
 from prowess.lint.rules.portability_positional import PortabilityPositional
@@ -117,6 +118,7 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     PortabilityAngleBrackets(),
     PortabilityReservedName(),
     PortabilityHostVariable(),
+    PortabilityHostCommand(),
     PortabilityBackslash(),
     PortabilityHomePath(),
     ScriptsUnpinned(),

@@ -73,4 +73,20 @@ CASES = [
     Case(
         rule="portability.reservedName", name="claude-pdf", bad=body("x"), good=(), says="refuse a name with 'claude'"
     ),
+    Case(
+        rule="portability.hostCommand",
+        bad=body("- Branch: !`git branch --show-current`\n- State: !`git status`"),
+        good=(
+            body("Run `git status`! Look!`git log` and !`word`.\n\n```\n!`git status -s`\n```"),
+            body("Ready."),
+        ),
+        says="some hosts put the output of this command here",
+        line=5,
+    ),
+    Case(
+        rule="portability.backslash",
+        bad=beside(body(r"See `references\_voice\a.md`."), references__a_md="x"),
+        good=(beside(body(r"See references\_old."), references__a_md="x"),),
+        says="write a slash",
+    ),
 ]

@@ -48,7 +48,7 @@ class PortabilityBackslash:
             if at < 0 or (subject.files is not None and folder[:-1] not in subject.files.entries("")):
                 continue  # a folder that the skill does not have is another project's, in an example
             after = subject.body[at + len(folder) : at + len(folder) + 2]
-            if not after[:1].isalnum() or (after[0] in _ESCAPES and not after[1:].isalnum()):
+            if not _begins_a_name(subject, at, after):
                 continue
             end = at + len(folder) - 1
             edit = subject.document.origin.edit(
@@ -56,3 +56,10 @@ class PortabilityBackslash:
             )
             fix = Fix(safety=FixSafety.UNSAFE, title="write a slash", edits=(edit,))
             yield self.meta.found(f"{folder} exists on Windows alone; write a slash", subject.at(at, end + 1), fix=fix)
+
+
+def _begins_a_name(subject: LintSubject, at: int, after: str) -> bool:
+    """Whether these characters after a backslash begin a name; before a low line it escapes, but not in code."""
+    if after[:1] == "_":
+        return any(span.start <= at < span.end for span in subject.outline.spans)
+    return after[:1].isalnum() and (after[0] not in _ESCAPES or after[1:].isalnum())

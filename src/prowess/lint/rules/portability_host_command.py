@@ -1,0 +1,55 @@
+"""The rule `portability.hostCommand`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+_SIGN = "!`"
+
+
+class PortabilityHostCommand:
+    """A command that one host runs while it loads the skill.
+
+    What it does:
+        Looks in the text for an exclamation mark before a command in backquotes, as Claude Code knows it: there the
+        output of the command takes its place. Blocks of code draw nothing.
+
+    Why it matters:
+        Other hosts leave the words as they are, so that the text that was to be there is missing. Where it works, it
+        runs before anybody has read the skill.
+
+    Example:
+        An exclamation mark, and directly after it `git branch --show-current` in backquotes
+
+    Instead:
+        Run `git branch --show-current` first.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="portability.hostCommand",
+        family="lint",
+        severity=Severity.INFO,
+        summary="No command is left to the host to run on loading.",
+        source="Claude Code documentation, skills, dynamic context",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield the first command."""
+        if _SIGN not in subject.body:
+            return
+        for span in subject.outline.spans:
+            before = subject.body[max(span.start - 2, 0) : span.start]
+            code = subject.body[span.start : span.end].strip("`")
+            if before.endswith("!") and not before[:-1].strip(" \t\n(:") and " " in code.strip():
+                message = "some hosts put the output of this command here, others do not; tell the agent to run it"
+                yield self.meta.found(message, subject.at(span.start - 1, span.end))
+                return
