@@ -6,13 +6,14 @@ small skill that gives no occasion is not even parsed.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from prowess._internal.markdown import Outline
+    from prowess._internal.markdown import CodeBlock, Outline
     from prowess.diagnostics import Location
     from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
@@ -130,6 +131,15 @@ class LintSubject:
         blocks = ((block.start, block.end) for block in self.outline.blocks)
         spans = ((span.start, span.end) for span in self.outline.spans)
         return blanked(self.lower, (*blocks, *spans, *self.outline.comments))
+
+    def block_at(self, offset: int) -> CodeBlock | None:
+        """Return the block of code that holds an offset of the body."""
+        at = bisect_right(self._starts_of_blocks, offset) - 1
+        return self.outline.blocks[at] if at >= 0 and offset < self.outline.blocks[at].end else None
+
+    @cached_property
+    def _starts_of_blocks(self) -> list[int]:
+        return [block.start for block in self.outline.blocks]
 
     @cached_property
     def headings(self) -> tuple[str, ...]:

@@ -36,7 +36,17 @@ CASES = [
     Case(
         rule="description.purpose",
         bad=_description("Use when a file is uploaded. Use when it is large."),
-        good=(_description("Reads files. Use when one is uploaded."),),
+        good=(
+            _description("Reads files. Use when one is uploaded."),
+            _description("Use when one is uploaded - reads it and lists its tables."),
+            _description("Use when one is uploaded \u2014 before any edit; checks the result first."),
+        ),
+        says="not what it does",
+    ),
+    Case(
+        rule="description.purpose",
+        bad=_description("Use when formatting content \u2014 posts, letters or notes."),
+        good=(),
         says="not what it does",
     ),
     Case(

@@ -38,8 +38,18 @@ CASES = [
     Case(
         rule="portability.hostVariable",
         bad=body("Read {baseDir}/references/a.md."),
-        good=(body("Read references/a.md."),),
-        says="{baseDir}/ is filled in by one host alone",
+        good=(
+            body("Read references/a.md."),
+            body('```json\n{"command": "${CLAUDE_PLUGIN_ROOT}/hooks/check.sh"}\n```'),
+        ),
+        says="{baseDir}/ is filled in by one host alone; write the rest of the path",
+    ),
+    Case(
+        rule="portability.hostVariable",
+        bad=body('```json\n"${CLAUDE_PLUGIN_ROOT}/a"\n```\n\nRun `${CLAUDE_PLUGIN_ROOT}/scripts/a.sh`.'),
+        good=(),
+        says="put the file into the skill, and write its path there",
+        line=9,
     ),
     Case(
         rule="portability.angleBrackets",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
@@ -23,13 +24,16 @@ _OCCASIONS = (
     "invoke when",
     "activate when",
 )
+# A dash or semicolon and a verb in the third person; a plural in a list has a comma behind it.
+_DOES = re.compile(r"(?: [\u2014\u2013-] |; )[a-z]{3,}[^s\W]s [a-z]")
 
 
 class DescriptionPurpose:
     """A description that says when and not what.
 
     What it does:
-        Looks whether every sentence begins with `Use when` and the like.
+        Looks whether every sentence begins with `Use when` and the like, and goes on without a word of what the skill
+        does, such as `- guides the choice`.
 
     Why it matters:
         A model matches a request with what a skill does; an occasion alone leaves it guessing.
@@ -52,7 +56,7 @@ class DescriptionPurpose:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield one finding at the description."""
         text = subject.description.lower()
-        if not text.startswith(_OCCASIONS):
+        if not text.startswith(_OCCASIONS) or _DOES.search(text):
             return
         sentences = [part.strip() for part in text.replace("! ", ". ").split(". ") if part.strip()]
         if all(part.startswith(_OCCASIONS) for part in sentences):

@@ -83,5 +83,5 @@ def _is_person(root: str, name: str) -> bool:
 
 
 def _is_sample(subject: LintSubject, at: int) -> bool:
-    blocks = subject.outline.blocks
-    return any(block.start <= at < block.end and block.info in _SAMPLES for block in blocks)
+    block = subject.block_at(at)
+    return block is not None and block.info in _SAMPLES

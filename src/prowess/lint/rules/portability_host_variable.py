@@ -21,13 +21,15 @@ _VARIABLES = (
     "${SKILL_DIR}/",
     "{skill_dir}/",
 )
+_SETTINGS = frozenset({"json", "jsonc", "yaml", "yml", "toml"})  # languages of blocks
 
 
 class PortabilityHostVariable:
     """A path that begins with the variable of one host.
 
     What it does:
-        Looks for `{baseDir}/`, `${CLAUDE_SKILL_DIR}/` and their kin before `scripts/`, `references/` or `assets/`.
+        Looks for `{baseDir}/`, `${CLAUDE_SKILL_DIR}/` and their kin, outside blocks of JSON, YAML and TOML: settings of
+        a host may name its variables.
 
     Why it matters:
         Other hosts leave the variable as it is, and the path leads nowhere. Every host knows a path relative to the
@@ -52,15 +54,23 @@ class PortabilityHostVariable:
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield the first use of each variable."""
         for variable in _VARIABLES:
-            at = subject.body.find(variable)
-            if at < 0:
+            if (at := _first(subject, variable)) < 0:
                 continue
             end = at + len(variable)
             offset = subject.document.body_offset
             fix = None
-            if subject.body.startswith(("scripts/", "references/", "assets/"), end):
+            advice = "write the rest of the path"
+            if "PLUGIN" in variable:  # the rest of the path is one in the plugin, not in the skill
+                advice = "put the file into the skill, and write its path there"
+            elif subject.body.startswith(("scripts/", "references/", "assets/"), end):
                 edit = subject.document.origin.edit(at + offset, end + offset, "")
                 fix = Fix(safety=FixSafety.UNSAFE, title="write the path relative to the skill", edits=(edit,))
-            yield self.meta.found(
-                f"{variable} is filled in by one host alone; write the rest of the path", subject.at(at, end), fix=fix
-            )
+            message = f"{variable} is filled in by one host alone; {advice}"
+            yield self.meta.found(message, subject.at(at, end), fix=fix)
+
+
+def _first(subject: LintSubject, variable: str) -> int:
+    at = subject.body.find(variable)
+    while at >= 0 and (block := subject.block_at(at)) is not None and block.info in _SETTINGS:
+        at = subject.body.find(variable, block.end)
+    return at
