@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.diagnostics import Severity
 from prowess.format import PROFILES, RULES, parse_document, read_document, validate_skill
 from prowess.format.parsing import parse_source
 from prowess.format.skill import frontmatter_of
@@ -106,6 +107,11 @@ def test_a_misspelt_field_is_recognised(applied: Callable[[str, Fix], str]) -> N
     assert fix is not None
     assert "allowed-tools: Read" in applied(f"---\n{front}---\n", fix)
     assert fix_of("Name: b\nname: a\n", "frontmatter.unknownField") is None
+    for profile in PROFILES:
+        rules = [one.rule for one in found("Name: a\nDescription: d\n", profile=profile)]
+        assert sorted(rules) == [
+            "description.required", "frontmatter.unknownField", "frontmatter.unknownField", "name.required"
+        ] or (profile, rules.count("frontmatter.unknownField")) == ("skills-ref", 1), profile  # fmt: skip
 
 
 def test_a_name_can_be_taken_from_the_directory(applied: Callable[[str, Fix], str]) -> None:
@@ -123,6 +129,10 @@ def test_a_name_can_be_taken_from_the_directory(applied: Callable[[str, Fix], st
 @pytest.mark.proves("format.allowed-tools.type")
 def test_a_list_of_tools_is_written_as_a_text(applied: Callable[[str, Fix], str]) -> None:
     front = "allowed-tools:\n  - Read\n  - Bash(git:*)\nname: a\n"
+    for wrong in (front, "allowed-tools: {a: b}\nname: a\n"):
+        assert [(one.rule, one.severity) for one in found(f"{wrong}description: d\n")] == [
+            ("allowed-tools.type", Severity.ERROR)
+        ]
     fix = fix_of(front, "allowed-tools.type")
     assert fix is not None
     assert applied(f"---\n{front}---\n", fix) == "---\nallowed-tools: Read Bash(git:*)\nname: a\n---\n"
@@ -153,7 +163,12 @@ def test_the_place_of_a_character_is_that_in_the_file() -> None:
 @pytest.mark.proves("format.name.directory-comparison", "format.name.directory")
 def test_the_directory_is_compared_after_nfkc_and_with_case() -> None:
     assert found("name: café\ndescription: d\n", directory="/x/cafe\u0301")[0].rule == "name.ascii"
-    assert "name.matchesDirectory" in [one.rule for one in found("name: a\ndescription: d\n", directory="/x/A")]
+    for profile in PROFILES:
+        for directory in ("/x/A", "/x/b"):
+            different = found("name: a\ndescription: d\n", directory=directory, profile=profile)
+            severity = Severity.WARNING if profile == "lenient" else Severity.ERROR
+            assert [(one.rule, one.severity) for one in different] == [("name.matchesDirectory", severity)], profile
+        assert found("name: a\ndescription: d\n", directory="/x/a", profile=profile) == []
 
 
 def test_a_value_that_had_to_be_mended_is_judged_only_where_it_is_used() -> None:

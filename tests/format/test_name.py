@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.format import SkillName, name_faults
+from prowess.diagnostics import Severity
+from prowess.format import PROFILES, SkillName, name_faults, parse_document, validate_skill
 from prowess.format.name import is_portable, normalise
 
 
@@ -26,6 +27,10 @@ from prowess.format.name import is_portable, normalise
 )  # fmt: skip
 def test_a_good_name_has_no_faults(name: str) -> None:
     assert name_faults(normalise(name)) == []
+    text = f"---\nname: '{name}'\ndescription: d\n---\n"
+    for profile in PROFILES if name.isascii() else ("spec",):
+        found = validate_skill(parse_document(text), profile=profile)
+        assert {one.rule for one in found} <= {"name.ascii"}, profile
 
 
 @pytest.mark.parametrize(
@@ -44,6 +49,41 @@ def test_a_good_name_has_no_faults(name: str) -> None:
 )  # fmt: skip
 def test_a_bad_name_has_every_fault_in_order(name: str, kinds: list[str]) -> None:
     assert [fault.kind for fault in name_faults(normalise(name))] == kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("PDF-Processing", "name.format"), ("-pdf", "name.format"), ("pdf-", "name.format"),
+        ("pdf--processing", "name.format"), ("pdf_processing", "name.format"), ("", "name.required"),
+        ("Code-Review", "name.format"), ("-my-skill", "name.format"), ("my--skill", "name.format"),
+        ("my_skill", "name.format"),
+    ],
+)  # fmt: skip
+@pytest.mark.proves("format.name.invalid-000", "format.name.invalid-001", "format.name.invalid-004")
+def test_the_bad_names_of_the_texts_are_errors_in_every_profile_and_warnings_in_lenient(name: str, rule: str) -> None:
+    for profile in PROFILES:
+        found = validate_skill(parse_document(f"---\nname: '{name}'\ndescription: d\n---\n"), profile=profile)
+        severity = Severity.WARNING if profile == "lenient" else Severity.ERROR
+        assert [(one.rule, one.severity) for one in found] == [(rule, severity)], profile
+
+
+@pytest.mark.proves("format.name.length")
+@pytest.mark.parametrize(
+    ("name", "long"),
+    [
+        ("a", False),
+        ("a" * 64, False),
+        ("a" * 65, True),
+        ("e\u0301" * 64, False),
+        ("\ufb00" * 32, False),
+        ("\ufb00" * 33, True),
+    ],
+)
+def test_64_code_points_are_counted_after_nfkc(name: str, *, long: bool) -> None:
+    found = validate_skill(parse_document(f"---\nname: {name}\ndescription: d\n---\n"))
+    errors = [one.rule for one in found if one.severity is Severity.ERROR]
+    assert errors == (["name.maxLength"] if long else [])
 
 
 @pytest.mark.proves("format.name.format")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.format import parse_document
+from prowess.diagnostics import Severity
+from prowess.format import parse_document, validate_skill
 from prowess.format.limits import MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 
 HEAD = "---\nname: a\ndescription: d\n---\n"
@@ -59,6 +60,8 @@ def test_a_byte_order_mark_is_dropped_and_counts_in_the_first_line_only() -> Non
     document = parse_document("\ufeff---\nname: &x a\n---\n")
     bom, anchor = document.diagnostics
     assert (bom.rule, bom.location.line, bom.location.column) == ("encoding.bom", 1, 1)
+    (judged,) = validate_skill(parse_document("\ufeff" + HEAD))
+    assert (judged.rule, judged.severity) == ("encoding.bom", Severity.INFO)
     assert bom.fix is not None
     assert (anchor.location.line, anchor.location.column) == (2, 7)
     unclosed = parse_document("\ufeff---\n").diagnostics[1]
@@ -73,10 +76,11 @@ def test_a_byte_order_mark_is_dropped_and_counts_in_the_first_line_only() -> Non
         ("---\nname: é".encode() + b"\xe9\n---\n", 12, 2, 8),
     ],
 )
-@pytest.mark.proves("format.encoding.invalid", "format.encoding.utf8")
+@pytest.mark.proves("format.encoding.invalid")
 def test_a_bad_byte_is_found_by_offset_line_and_column(source: bytes, offset: int, line: int, column: int) -> None:
-    fault = next(found for found in parse_document(source).diagnostics if found.rule == "encoding.invalid")
-    assert fault.detail == f"byte {offset}"
+    faults = [found for found in validate_skill(parse_document(source)) if found.rule == "encoding.invalid"]
+    assert [(one.severity, one.detail) for one in faults] == [(Severity.ERROR, f"byte {offset}")]
+    fault = faults[0]
     assert (fault.location.line, fault.location.column) == (line, column)
 
 
@@ -138,6 +142,7 @@ def test_only_blank_lines_can_be_removed_by_a_fix(text: str, fixed: bool) -> Non
     "text",
     ["<!-- open\n---\nname: a\n---\n", "<!-- a --> x\n---\nname: a\n---\n", "\n---\nname: a\n", " ---\nname: a\n---\n"],
 )
+@pytest.mark.proves("format.frontmatter.not-first")
 def test_anything_else_before_it_is_no_front_matter(text: str) -> None:
     assert rules(text) == ["frontmatter.missing"]
 

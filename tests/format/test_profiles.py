@@ -213,6 +213,11 @@ def test_an_empty_compatibility_is_an_error_where_the_text_sets_a_minimum() -> N
 def test_a_profile_is_data_and_a_changed_copy_judges_otherwise() -> None:
     assert tuple(PROFILES) == ("spec", "skills-ref", "skillscraft", "boxxy", "claude-code", "lenient")
     document = parse_document(f"{_LOADS}version: 1\nmetadata: {{a: 1}}\n---\n")
+    assert (
+        validate_skill(document)
+        == validate_skill(document, profile="spec")
+        != validate_skill(document, profile="lenient")
+    )
     own = replace(PROFILES["spec"], known_fields=frozenset({*FIELDS, "version"}), metadata_scalars="written as text")
     assert [found.rule for found in field_findings(document, own)] == ["metadata.valueType"]
     assert [found.rule for found in field_findings(document, PROFILES["spec"])] == ["frontmatter.unknownField"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from prowess.catalog import Catalog
+from prowess.cli.dispatch import run
 from prowess.diagnostics import Diagnostic, Severity
 from prowess.errors import SkillParseError
+from prowess.fix.formatting import format_source
 from prowess.format import (
     PROFILES,
     SkillDocument,
@@ -20,6 +25,7 @@ from prowess.format import (
     validate_skill,
 )
 from prowess.format.skill import frontmatter_of
+from prowess.runtime import Session
 
 _HEAD = "---\nname: a\ndescription: d\n"
 _GOOD = f"{_HEAD}---\nBody\n"
@@ -125,6 +131,88 @@ def test_every_profile_but_one_takes_whole_yaml() -> None:
         assert [one.rule for one in refused] == (["frontmatter.syntax"] if profile == "skills-ref" else [])
 
 
+@pytest.mark.proves("format.frontmatter.source-text")
+def test_no_scalar_becomes_anything_but_the_text_that_was_written() -> None:
+    written = [
+        "1.0",
+        "1.10",
+        "007",
+        "1_000",
+        "0x1F",
+        "yes",
+        "No",
+        "on",
+        "true",
+        "null",
+        "~",
+        "2026-01-02",
+        "12:30:45",
+        ".inf",
+    ]
+    front = "".join(f"k{number}: {text}\n" for number, text in enumerate(written))
+    assert list(parse_document(f"---\n{front}---\n").mapping().values()) == written
+    nested = parse_document(f"---\nmetadata: {{{', '.join(f'k{n}: {t}' for n, t in enumerate(written))}}}\n---\n")
+    assert nested.mapping() == {"metadata": {f"k{number}": text for number, text in enumerate(written)}}
+
+
+@pytest.mark.proves("format.frontmatter.block-scalars")
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (">\n  one\n  two\n\n", "one two\n"),
+        (">-\n  one\n  two\n\n", "one two"),
+        (">+\n  one\n  two\n\n", "one two\n\n"),
+        ("|\n  one\n  two\n\n", "one\ntwo\n"),
+        ("|-\n  one\n  two\n\n", "one\ntwo"),
+        ("|+\n  one\n  two\n\n", "one\ntwo\n\n"),
+        (">\n  one\n\n  two\n    more\n  end\n", "one\ntwo\n  more\nend\n"),
+        ("|2\n   one\n  two\n", " one\ntwo\n"),
+        ("one\n  two\n\n  three\n", "one two\nthree"),
+        ("'one\n  two'\n", "one two"),
+    ],
+)
+def test_a_text_over_several_lines_is_what_yaml_defines(value: str, text: str) -> None:
+    document = parse_document(f"---\nname: a\ndescription: {value}license: MIT\n---\n")
+    assert (document.text_of("description"), document.text_of("license")) == (text, "MIT")
+
+
+@pytest.mark.proves("format.frontmatter.hazards")
+@pytest.mark.parametrize(
+    ("front", "construct"),
+    [
+        ("license: &x MIT\n", "anchor"),
+        ("license: &x MIT\ncompatibility: *x\n", "alias"),
+        ("metadata:\n  <<: {a: b}\n", "merge key"),
+        ("license: !!str MIT\n", "tag"),
+        ("license: !own MIT\n", "tag"),
+        ("metadata: " + "{k: " * 25 + "v" + "}" * 25 + "\n", "depth"),
+    ],
+)
+def test_what_yaml_would_expand_is_an_error_that_names_it_in_every_profile(front: str, construct: str) -> None:
+    document = parse_document(f"{_HEAD}{front}---\n")
+    assert construct in {one.detail for one in document.diagnostics}
+    assert {(one.rule, one.severity) for one in document.diagnostics} == {("frontmatter.syntax", Severity.ERROR)}
+    assert document.text_of("compatibility") != "MIT"
+    for profile in PROFILES:
+        assert "error" in {severity for severity, _, _ in places(f"{_HEAD}{front}---\n", profile).values()}, profile
+
+
+@pytest.mark.proves("format.encoding.utf8")
+@pytest.mark.parametrize("locale", ["C", "POSIX", "de_DE.ISO-8859-1"])
+def test_reading_and_printing_are_in_utf_8_whatever_the_locale(locale: str, tmp_path: Path) -> None:
+    skill = skill_of(tmp_path, "---\nname: données\ndescription: Größe und 語\n---\nBody ü\n", "données")
+    environment = {**os.environ, "LC_ALL": locale, "LANG": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
+    for words, shown in (("to-prompt", "Größe und 語"), ("show", "Body ü"), ("check", "données")):
+        done = subprocess.run(
+            [sys.executable, "-X", "utf8=0", "-m", "prowess", words, str(skill)],
+            env=environment,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert shown in done.stdout.decode("utf-8"), (words, done.stderr)
+
+
 @pytest.mark.proves("format.file.regular")
 def test_what_is_called_skill_md_and_is_no_file_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "a" / "SKILL.md").mkdir(parents=True)
@@ -200,11 +288,17 @@ def test_a_description_has_1024_code_points_after_trimming(letter: str, count: i
 
 
 @pytest.mark.proves("format.description.markup")
-def test_markup_in_a_description_is_text() -> None:
+def test_markup_in_a_description_is_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = "---\nname: a\ndescription: Port </description></skill> to <service> & back\n---\n"
     for profile in PROFILES:
         assert validate_skill(parse_document(text), profile=profile) == []
     assert parse_document(text).text_of("description") == "Port </description></skill> to <service> & back"
+    skill = skill_of(tmp_path, text)
+    shown = "Port &lt;/description&gt;&lt;/skill&gt; to &lt;service&gt; &amp; back"
+    for form in ("skills-ref", "xml", "attributes"):
+        assert run(["to-prompt", "--form", form, str(skill)]) == 0
+        assert shown in capfd.readouterr().out, form
+    assert f"<description>{shown}</description>" in Session(Catalog(tmp_path)).instructions()
 
 
 @pytest.mark.proves(
@@ -256,6 +350,11 @@ def test_what_metadata_holds_is_kept_as_written_and_as_text(tmp_path: Path) -> N
     assert dict(front.metadata_raw) == {"x-own": "1.10", "nested": {"tags": ["a", "b"]}}
     assert dict(front.metadata) == {"x-own": "1.10", "nested": "tags: [a, 'b']"}
     assert front.properties()["metadata"] == {"x-own": "1.10", "nested": {"tags": ["a", "b"]}}
+    laid_out = format_source(text.encode())
+    assert laid_out.reason is None
+    assert parse_document(laid_out.data).mapping()["metadata"] == front.metadata_raw
+    (entry,) = Catalog(tmp_path).entries()
+    assert entry.properties["metadata"] == front.metadata_raw
 
 
 @pytest.mark.proves(

@@ -45,6 +45,7 @@ def test_a_folder_of_skills_is_checked_in_order(
     assert capfd.readouterr().out == "no faults in 1 skill\n"
 
 
+@pytest.mark.proves("tooling.cli.check-select")
 def test_profile_and_selection_are_obeyed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     skill = str(write(tmp_path, "a", "---\nname: A\ndescription: d\nown: x\n---\n[x](no.md)"))
     assert run(["check", skill, "--profile", "lenient"]) == 0
@@ -64,6 +65,30 @@ def test_profile_and_selection_are_obeyed(tmp_path: Path, capfd: pytest.CaptureF
     ]
     assert run(["check", skill, "--json", "--profile", "skills-ref", "--select", "reference.missing"]) == 0
     assert [found["rule"] for found in as_json(capfd)["diagnostics"]] == ["reference.missing"]
+    assert run(["check", skill, "--json", "--select", "spec", "--ignore", "name"]) == 1
+    assert [found["rule"] for found in as_json(capfd)["diagnostics"]] == ["frontmatter.unknownField"]
+    assert run(["check", skill, "--json", "--ignore", "spec,lint,security"]) == 0
+    assert as_json(capfd)["diagnostics"] == []
+    assert run(["check", skill, "--json", "--ignore", "name", "--select", "name.format"]) == 1
+    assert [found["rule"] for found in as_json(capfd)["diagnostics"]] == ["name.format"]
+
+
+@pytest.mark.proves("tooling.cli.check-formats")
+def test_every_format_can_be_asked_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    skill = str(write(tmp_path, "a", "---\nname: A\ndescription: d\n---\n"))
+    begins = {
+        "text": f"{skill}/SKILL.md:2:7 error",
+        "json": "{",
+        "sarif": "{",
+        "github": "::error file=",
+        "junit": "<?xml",
+    }
+    holds = {"json": '"diagnostics"', "sarif": "sarif-schema-2.1.0", "junit": "<testsuite"}
+    for form, begin in begins.items():
+        assert run(["check", skill, "--select", "name.format", "--format", form]) == 1
+        out = capfd.readouterr().out
+        assert out.startswith(begin), form
+        assert holds.get(form, "name.format") in out
 
 
 @pytest.mark.parametrize(

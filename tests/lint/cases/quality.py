@@ -49,7 +49,7 @@ CASES = [
     Case(
         rule="progressive-disclosure",
         bad=body("word\n" * 199),
-        good=(body("word\n" * 197), beside(body("word\n" * 300), references__more_md="x")),
+        good=(body("word\n" * 198), beside(body("word\n" * 300), references__more_md="x")),
         says="has 200 lines and no reference file; move detail into references/",
     ),
     Case(
@@ -67,7 +67,7 @@ CASES = [
         rule="gotchas-present",
         bad=body("word\n" * 50),
         good=(
-            body("word\n" * 40),
+            body("word\n" * 49),  # 50 lines
             body("# A\n\n## Gotchas\n" + "word\n" * 60),
             body("# A\n\nCaveats\n---\n" + "word\n" * 60),
         ),
