@@ -55,7 +55,7 @@ def test_a_reference_deeper_than_one_level_is_an_error_in_boxxy_and_advice_in_th
 @pytest.mark.proves("format.directory.extraneous")
 def test_a_file_for_people_is_named_in_boxxy_alone(skill: Path) -> None:
     for name in ("README.md", "CHANGELOG", "contributing.rst", "readme.py", "LICENSE.txt", "notes.md"):
-        (skill / name).write_text("x")
+        (skill / name).write_text("See notes.md")
     (skill / "docs").mkdir()
     (skill / "docs" / "README.md").write_text("x")
     found = lint_skill(skill, profile="boxxy")

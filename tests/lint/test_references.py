@@ -102,6 +102,42 @@ def test_advice_is_sorted_and_suggestions_are_bounded(skill: Path) -> None:
     assert len(advice(skill, "[x](no.md) [y](Notes.md) " * 300)) == 200
 
 
+@pytest.mark.proves("format.reference.forms")
+def test_links_images_and_bare_paths_are_references_to_files_of_the_skill(tmp_path: Path) -> None:
+    for path in ("scripts/run.py", "references/api.md", "assets/logo.png"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text("x", encoding="utf-8")
+    body = (
+        "[a](references/gone.md) ![i](assets/gone.png)\n`references/none.md` and scripts/none.sh, assets/none.svg.\n"
+        "```sh\npython scripts/nope.py --x\n```\n"
+        "[a](references/api.md) ![i](assets/logo.png) references/api.md `scripts/run.py` ./assets/logo.png\n"
+        "scripts/<name>.py scripts/*.py references/{topic}.md other/scripts/x.py ~/scripts/x.py ${DIR}/assets/x.png\n"
+    )
+    (tmp_path / "SKILL.md").write_text(
+        f"---\nname: a\ndescription: Writes d. Use when asked for d.\n---\n{body}", encoding="utf-8"
+    )
+    found = [one for one in lint_skill(tmp_path) if one.rule.startswith("reference.missing")]
+    places = {(one.message.partition(" ")[0], str(one.severity), one.location.line) for one in found}
+    assert places == {
+        ("references/gone.md", "warning", 5),
+        ("assets/gone.png", "warning", 5),
+        ("references/none.md", "info", 6),
+        ("scripts/none.sh", "info", 6),
+        ("assets/none.svg", "info", 6),
+        ("scripts/nope.py", "info", 8),
+    }
+
+
+def test_many_bare_paths_cost_little(skill: Path) -> None:
+    body = "".join(f"scripts/zz{number}.py\n" for number in range(20_000)) + "scripts/" * 50_000
+    (skill / "SKILL.md").write_text(
+        f"---\nname: a\ndescription: Writes d. Use when asked for d.\n---\n{body}\n", encoding="utf-8"
+    )
+    began = time.process_time()
+    lint_skill(skill, selection=Selection(select=("reference",)))
+    assert time.process_time() - began < 3
+
+
 def test_a_directory_that_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
     files = SkillFiles(str(tmp_path / "gone"))
     assert files.look_for("x").kind == "missing"

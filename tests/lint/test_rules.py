@@ -26,8 +26,6 @@ _MODULES = [
 CASES: list[Case] = [case for module in _MODULES for case in module.CASES]
 _OLDER = {
     "reference.missing",
-    "reference.case",
-    "reference.depth",
     "body.tokens",
     "directory.extraneous",
     "hooks.missing",

@@ -61,6 +61,12 @@ def _links(subject: LintSubject) -> bool:
     return subject.may_link
 
 
+def _paths(subject: LintSubject) -> bool:
+    """Whether the body may name a file by path; a path begins with a directory that the skill has."""
+    body = subject.body
+    return any(kind == "directory" and f"{name}/" in body for name, kind in subject.top.items())
+
+
 def _has(subject: LintSubject, *folders: str) -> bool:
     return any(subject.top.get(folder) == "directory" for folder in folders)
 
@@ -149,7 +155,8 @@ def _open_fence(body: str) -> bool:
 
 LOOKS: Mapping[str, Look] = {
     "reference.missing": _links,
-    "reference.case": _links,
+    "reference.missingPath": _paths,
+    "reference.case": lambda subject: _links(subject) or _paths(subject),
     "reference.depth": lambda subject: _links(subject) or _has(subject, "references"),
     "reference.chain": _other_texts,
     "reference.contents": _other_texts,
@@ -170,6 +177,7 @@ LOOKS: Mapping[str, Look] = {
     "compatibility.vague": _vague,
     "license.missing": _missing_license,
     "license.long": lambda subject: len(subject.text_of("license") or "") > _LONG_LICENSE,
+    "testing.evals": lambda subject: _has(subject, "evals"),
     "hooks.missing": lambda subject: "hooks" in subject.document.keys,
     "directory.link": _symbolic_links,
     "portability.angleBrackets": lambda subject: "<" in subject.description or ">" in subject.description,

@@ -54,9 +54,11 @@ from prowess.lint.rules.progressive_disclosure import ProgressiveDisclosure
 from prowess.lint.rules.reference_case import ReferenceCase
 from prowess.lint.rules.reference_chain import ReferenceChain
 from prowess.lint.rules.reference_contents import ReferenceContents
+from prowess.lint.rules.reference_dead_link import ReferenceDeadLink
 from prowess.lint.rules.reference_depth import ReferenceDepth
 from prowess.lint.rules.reference_large import ReferenceLarge
 from prowess.lint.rules.reference_missing import ReferenceMissing
+from prowess.lint.rules.reference_missing_path import ReferenceMissingPath
 from prowess.lint.rules.reference_orphan import ReferenceOrphan
 from prowess.lint.rules.reference_when import ReferenceWhen
 from prowess.lint.rules.scripts_dependencies import ScriptsDependencies
@@ -81,6 +83,8 @@ if TYPE_CHECKING:
 
 LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     ReferenceMissing(),
+    ReferenceMissingPath(),
+    ReferenceDeadLink(),
     ReferenceCase(),
     ReferenceDepth(),
     BodyTokens(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.lint.case import Case, beside, body, front
 
-_LONG = "# A\n" + "word\n" * 120
+_LONG = "# A\n" + "## B\nword\n## C\nword\n" * 30
 _RUN = body("Run `scripts/run.py`.")
 _SHELL = body("Run `scripts/run.sh`.")
 
@@ -32,7 +32,7 @@ CASES = [
             beside(body("Look into `references/`."), references__limits_md="x"),
             beside(body("Fonts lie in assets/fonts/."), assets__fonts__a_ttf="x"),
         ),
-        says="nothing mentions references/limits.md",
+        says="nothing in the skill mentions references/limits.md",
     ),
     Case(
         rule="reference.contents",

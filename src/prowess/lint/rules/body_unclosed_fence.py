@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from prowess._internal.markdown import outline
 from prowess.diagnostics import Fix, FixSafety, Severity
+from prowess.lint.linked_files import other_markdown
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess._internal.markdown import CodeBlock
     from prowess.diagnostics import Diagnostic
     from prowess.lint.subject import LintSubject
+
+_MESSAGE = "this block of code is never closed"
 
 
 class BodyUnclosedFence:
     """A block of code that is never closed.
 
     What it does:
-        Looks for a fence of backticks or tildes without another of the same kind below it.
+        Looks in SKILL.md and in the Markdown files that it names, that lie beside it or in `references/`, for a fence
+        of backticks or tildes without another of the same kind and at least its length below it.
 
     Why it matters:
         Everything that follows counts as code: headings, links and steps are lost.
@@ -41,21 +47,34 @@ class BodyUnclosedFence:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield the block that runs to the end."""
-        if _plainly_closed(subject.body):
-            return
-        for block in subject.outline.blocks:
-            text = subject.body[block.start : block.end].rstrip()
-            lines = text.split("\n")
-            mark = lines[0].lstrip()[:3]
-            if block.info is None or mark not in {"```", "~~~"} or block.end < len(subject.body.rstrip()):
-                continue
-            if len(lines) == 1 or lines[-1].strip().strip(mark[0]) or not lines[-1].strip().startswith(mark):
-                offset = len(subject.document.text)
-                fence = mark if subject.document.text.endswith("\n") else f"\n{mark}"
-                edit = subject.document.origin.edit(offset, offset, f"{fence}\n")
-                fix = Fix(safety=FixSafety.UNSAFE, title="close it at the end", edits=(edit,))
-                first = subject.at(block.start, block.start + len(lines[0]))
-                yield self.meta.found("this block of code is never closed", first, fix=fix)
+        if (block := _unclosed(subject.body)) is not None:
+            offset = len(subject.document.text)
+            mark = subject.body[block.start : block.end].lstrip()[:3]
+            fence = mark if subject.document.text.endswith("\n") else f"\n{mark}"
+            edit = subject.document.origin.edit(offset, offset, f"{fence}\n")
+            fix = Fix(safety=FixSafety.UNSAFE, title="close it at the end", edits=(edit,))
+            end = subject.body.find("\n", block.start)
+            yield self.meta.found(_MESSAGE, subject.at(block.start, block.end if end < 0 else end), fix=fix)
+        for path, text in other_markdown(subject):
+            if (block := _unclosed(text)) is not None:
+                yield self.meta.found(_MESSAGE, subject.file_place(path, block.start, text))
+
+
+def _unclosed(text: str) -> CodeBlock | None:
+    """Return the block that runs to the end of a text."""
+    if _plainly_closed(text):
+        return None
+    for block in outline(text).blocks:
+        code = text[block.start : block.end].rstrip()
+        lines = code.split("\n")
+        mark = lines[0].lstrip()[:3]
+        if block.info is None or mark not in {"```", "~~~"} or block.end < len(text.rstrip()):
+            continue
+        last = lines[-1].strip()
+        length = len(lines[0].lstrip()) - len(lines[0].lstrip().lstrip(mark[0]))
+        if len(lines) == 1 or last.strip(mark[0]) or len(last) < length:
+            return block
+    return None
 
 
 def _plainly_closed(body: str) -> bool:

@@ -22,7 +22,8 @@ class ReferenceCase:
     """A link that spells a file's name in other letters, large or small, than the disk does.
 
     What it does:
-        Compares the target of each link with the names of the real directory entries.
+        Compares the target of each link, and each path in the text that begins with a directory of the skill, with
+        the names of the real directory entries.
 
     Why it matters:
         The link works on the author's macOS or Windows machine and fails on Linux, where most agents run.
@@ -47,7 +48,7 @@ class ReferenceCase:
         if subject.files is None:
             return
         found = 0
-        for link in subject.links:
+        for link in subject.named:
             sighting = subject.files.look_for(link.path)
             if sighting.kind == "other case" and found < _MAX_FOUND:
                 found += 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from prowess.diagnostics import Severity
 from prowess.format.references import inner_components
 from prowess.lint.linked_files import local_targets
+from prowess.lint.mentions import names_folder
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ class ReferenceChain:
     """A file that only another reference file leads to.
 
     What it does:
-        Reads the Markdown files that SKILL.md links to, and looks in them for links to files of the skill that
-        SKILL.md does not name.
+        Reads the Markdown files that SKILL.md links to or names by path, and looks in them for other Markdown files of
+        the skill, linked or named by path. SKILL.md names a file by its path, by its name, or by its directory.
 
     Why it matters:
         An agent that follows a chain of files often stops after the first, or reads only its beginning.
@@ -45,18 +46,28 @@ class ReferenceChain:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield each such file once, at the link that leads to it."""
-        if subject.files is None or subject.texts is None or not subject.links:
+        if subject.files is None or subject.texts is None or not subject.named:
             return
-        known = {"/".join(inner_components(link.path) or ()) for link in subject.links}
-        reported: set[str] = set()
-        for link in subject.links:
+        known = {"/".join(inner_components(link.path) or ()) for link in subject.named} | {"SKILL.md"}
+        seen: set[str] = set()
+        found = 0
+        for link in subject.named:
             path = "/".join(inner_components(link.path) or ())
-            text = subject.texts.text(path) if path.lower().endswith(".md") and path != "SKILL.md" else None
-            for target in local_targets(text or "", path, subject.files):
-                if target in known | reported or target in subject.body or target == "SKILL.md":
+            if path in seen or not path.lower().endswith(".md") or path == "SKILL.md":
+                continue
+            seen.add(path)
+            for target in local_targets(subject.texts.text(path) or "", path, subject.files):
+                if target in known or _names(subject.body, target):
                     continue
-                reported.add(target)
+                known.add(target)
+                found += 1
                 location = subject.document.origin.location(link.start, link.end)
-                yield self.meta.found(f"{target} is reached only through {path}; link to it from SKILL.md", location)
-                if len(reported) == _MAX_FOUND:
+                yield self.meta.found(f"{target} is reached only through {path}; name it in SKILL.md", location)
+                if found == _MAX_FOUND:
                     return
+
+
+def _names(body: str, target: str) -> bool:
+    """Whether the body names a file, or the directory that it lies in."""
+    folder, _, name = target.rpartition("/")
+    return name in body or (bool(folder) and names_folder(body, folder))

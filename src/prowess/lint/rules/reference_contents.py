@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
-from prowess.lint.linked_files import linked_markdown
+from prowess.lint.linked_files import other_markdown
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -15,15 +16,40 @@ if TYPE_CHECKING:
     from prowess.lint.subject import LintSubject
 
 _LONG = 100  # lines
-_TOP = 30
+_TOP = 40
+_FEW = 3  # headings that need no list
+_SIGNS = (
+    "contents",
+    "](#",
+    "toc",
+    "outline",
+    "sections",
+    "overview of",
+    "quick nav",
+    "navigation",
+    "jump to",
+    "index",
+    "inhalt",
+    "sommaire",
+    "table des ma",
+    "\u00edndice",
+    "sum\u00e1rio",
+    "\u76ee\u5f55",
+    "\u76ee\u6b21",
+    "\ubaa9\ucc28",
+)
+_HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
+_ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$", re.MULTILINE)
+_MARKUP = re.compile(r"[*_`\[\]|:]|\(.*\)")
 
 
 class ReferenceContents:
     """A long reference file without a table of contents.
 
     What it does:
-        Looks at the first 30 lines of each linked Markdown file of more than 100 lines for a list of links to its
-        parts, or the word contents.
+        Looks at the first 40 lines of each Markdown file of more than 100 lines that SKILL.md names or `references/`
+        holds, for a list of links to its parts, a list of its headings, or a word such as contents. A file with fewer
+        than three headings needs none.
 
     Why it matters:
         Agents often read the beginning of a long file; a list of its parts tells them where to go on.
@@ -45,11 +71,27 @@ class ReferenceContents:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield each long file without contents."""
-        for path, text in linked_markdown(subject):
-            if text.count("\n") <= _LONG:
+        if subject.files is None:
+            return
+        named = {link.path.removeprefix("./") for link in subject.named}
+        for path, text in other_markdown(subject):
+            if text.count("\n") <= _LONG or not (path in named or path.startswith("references/")):
                 continue
-            top = "\n".join(text.split("\n", _TOP)[:_TOP]).lower()
-            if "contents" not in top and "](#" not in top and "toc" not in top:
-                yield self.meta.found(
-                    f"{path} has more than {_LONG} lines and no table of contents at its top", subject.file_place(path)
-                )
+            if text.count("\n#") >= _FEW and not _has_contents(text):
+                message = f"{path} has more than {_LONG} lines and no table of contents at its top"
+                yield self.meta.found(message, subject.file_place(path))
+
+
+def _has_contents(text: str) -> bool:
+    lines = text.split("\n", _TOP)[:_TOP]
+    top = "\n".join(lines)
+    low = top.lower()
+    if any(sign in low for sign in _SIGNS):
+        return True
+    headings = {_plain(heading[1]) for heading in _HEADING.finditer(text)}
+    listed = {_plain(entry[1]) for entry in _ENTRY.finditer(top)}
+    return len(headings & listed) >= _FEW - 1 or len(headings) < _FEW
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub("", text).strip().lower()

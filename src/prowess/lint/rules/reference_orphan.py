@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, ClassVar
 
 from prowess.diagnostics import Severity
+from prowess.lint.mentions import names_folder, names_whole
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.diagnostics import Diagnostic
+    from prowess.lint.skill_files import SkillFiles
     from prowess.lint.subject import LintSubject
 
 _FOLDERS = ("references", "scripts", "assets")
 _MAX_LOOKED_FOR = 200
 _MAX_FOUND = 20
+_MAX_TEXTS = 150  # of more the reader of texts gives only the first, and one that is not read may be the one
 _PLUMBING = (
     "__init__.py",
     "__main__.py",
@@ -27,21 +32,40 @@ _PLUMBING = (
     "uv.lock",
     "tsconfig.json",
     "conftest.py",
-    ".gitignore",
+    "skill.md",
     "readme.md",
     "go.mod",
     "go.sum",
+    "_meta.json",
+    "cargo.toml",
+    "cargo.lock",
+    "bun.lock",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "makefile",
+    "dockerfile",
 )
+_FOR_PEOPLE = ("license", "licence", "notice", "readme", "changelog", "contributing", "test_", ".", "security")
 _TEXTS = (".md", ".py", ".sh", ".js", ".ts", ".mjs", ".json", ".toml", ".yaml", ".yml", ".html", ".txt")
+_CODE = (".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx")
+_READ_BY_MODELS = (".md", ".txt", ".py", ".sh", ".js", ".mjs", ".ts")  # beside SKILL.md
+_LISTS = ("glob", "listdir", "iterdir", "walk(", "readdir", "scandir", "os.path.join", "path.join", " / ")
+# A path with a star, a choice or a name to fill in, and a slash or an ending.
+_PATTERN = re.compile(
+    r"(?<![\w./{}<>*-])(?:[\w.-]{1,60}/|\./){0,4}[\w.-]{0,60}(?:\*|[{<][\w ,.-]{1,60}[}>])[\w./*{}<>,-]{1,60}"
+)
+_PLACEHOLDER = re.compile(r"\{[^}]*\}|<[^>]*>|\*+")
+_LEAST_OF_PATTERN = 3  # letters of a name that a pattern has to give
+_MARKED_STEM = re.compile(r"[-_]")
 
 
 class ReferenceOrphan:
     """A file that nothing in the skill mentions.
 
     What it does:
-        Looks for each file of `references/`, `scripts/` and `assets/` by its name, or that of its directory, in
-        SKILL.md and in the other texts of the skill. Licences, lock files and files that make a package are left
-        out.
+        Looks for each file of `references/`, `scripts/` and `assets/`, and for each Markdown file and script beside
+        SKILL.md, by its name, or that of its directory, in SKILL.md and in the other texts of the skill. Licences,
+        tests, lock files and files that make a package are left out.
 
     Why it matters:
         An agent reads what it is told of. A file that nobody names is dead weight, or one whose mention was
@@ -66,48 +90,105 @@ class ReferenceOrphan:
         """Yield each file that nothing mentions, where the body begins."""
         if subject.files is None or subject.texts is None:
             return
-        folders = [name for name, kind in subject.files.entries("").items() if kind == "directory" and name in _FOLDERS]
-        if not folders:
+        own = _candidates(subject.files)
+        if not own:
             return
-        own = [file for file in subject.files.listed if file.partition("/")[0] in _FOLDERS and not _is_plumbing(file)]
-        texts = [
-            subject.document.text.lower(),
-            *(text.lower() for file in subject.files.listed if _is_text(file) and (text := subject.texts.text(file))),
-        ]
+        listed = subject.files.listed if any("/" in file for file in own) else sorted(_top(subject.files))
+        readable = [file for file in listed if _is_text(file)]
+        if len(readable) > _MAX_TEXTS:
+            return
+        texts = {file: text.lower() for file in readable if (text := subject.texts.text(file))}
+        mentions = _Mentions(subject.document.text.lower(), texts)
         found = 0
         for file in own[:_MAX_LOOKED_FOR]:
-            if _is_mentioned(file, subject, texts):
+            if file.lower() in mentions:
                 continue
             found += 1
             yield self.meta.found(
-                f"nothing mentions {file}; say in SKILL.md when to use it, or remove it", subject.body_start
+                f"nothing in the skill mentions {file}; say in SKILL.md when to use it, or remove it",
+                subject.body_start,
             )
             if found == _MAX_FOUND:
                 return
 
 
+class _Mentions:
+    """What the texts of a skill mention; all in small letters. `own` is SKILL.md, `texts` the others by path."""
+
+    def __init__(self, own: str, texts: dict[str, str]) -> None:
+        self._own = own
+        self._texts = {path.lower(): text for path, text in texts.items()}
+        self._patterns = {
+            pattern
+            for text in (own, *texts.values())
+            for match in (_PATTERN.finditer(text) if "*." in text or "}." in text or ">." in text else ())
+            if (pattern := _PLACEHOLDER.sub("*", match[0]).lstrip("./")) and _says_which(pattern)
+        }
+
+    def __contains__(self, file: str) -> bool:
+        others = [(path, text) for path, text in self._texts.items() if path != file]
+        folder, _, name = file.rpartition("/")
+        stem = name.partition(".")[0]
+        spelled = {name, name.replace(" ", "%20")}
+        if any(names_whole(text, one) for text in (self._own, *(text for _, text in others)) for one in spelled):
+            return True
+        if folder and self._names_folder(folder, others):
+            return True
+        if any(fnmatchcase(path, pattern) for pattern in self._patterns for path in (name, file)):
+            return True
+        if names_whole(self._own, f"`{stem}`") or f"{folder}/{stem}`" in self._own:
+            return True
+        if _MARKED_STEM.search(stem) and any(
+            names_whole(text, stem) for text in (self._own, *(text for _, text in others))
+        ):
+            return True
+        return any(path.endswith(_CODE) and names_whole(text, stem) for path, text in others)
+
+    def _names_folder(self, folder: str, others: list[tuple[str, str]]) -> bool:
+        last = folder.rpartition("/")[2]
+        read = (text for path, text in others if path.endswith(".md") and not path.startswith(_FOR_PEOPLE))
+        for text in (self._own, *read):
+            if names_folder(text, folder) or names_folder(text, last):
+                return True
+        if folder not in _FOLDERS and (f"{folder}/" in self._own or f"`{last}`" in self._own):
+            return True  # whoever names a directory of its own names its files
+        return any(
+            path.endswith(_CODE) and any(sign in text for sign in _LISTS) and names_whole(text, last)
+            for path, text in others
+        )
+
+
+def _says_which(pattern: str) -> bool:
+    """Whether a pattern names a directory, or more of a name than its ending."""
+    folder, _, name = pattern.rpartition("/")
+    stem, _, ending = name.rpartition(".")
+    if not ending.isalnum():
+        return False
+    return any(len(part.replace("*", "")) >= _LEAST_OF_PATTERN for part in (folder, stem))
+
+
+def _candidates(files: SkillFiles) -> list[str]:
+    """Return the files that something has to mention."""
+    entries = files.entries("")
+    own = [name for name in sorted(_top(files)) if name.lower().endswith(_READ_BY_MODELS)]
+    if any(entries.get(folder) == "directory" for folder in _FOLDERS):
+        own += [file for file in files.listed if file.partition("/")[0] in _FOLDERS]
+    return [file for file in own if not _is_plumbing(file)]
+
+
+def _top(files: SkillFiles) -> list[str]:
+    return [name for name, kind in files.entries("").items() if kind == "file"]
+
+
 def _is_plumbing(file: str) -> bool:
-    name = file.rpartition("/")[2].lower()
-    return name.startswith((".", "test_", "license")) or name in _PLUMBING or ".test." in name
+    folders, _, name = file.lower().rpartition("/")
+    return (
+        name.startswith(_FOR_PEOPLE)
+        or name in _PLUMBING
+        or any(mark in name for mark in (".test.", "_test.", ".spec."))
+        or any(folder in {"tests", "test", "fixtures", "node_modules", "__pycache__"} for folder in folders.split("/"))
+    )
 
 
 def _is_text(file: str) -> bool:
     return file.lower().endswith(_TEXTS) and file != "SKILL.md"
-
-
-def _is_mentioned(file: str, subject: LintSubject, texts: list[str]) -> bool:
-    folder, _, name = file.rpartition("/")
-    name = name.lower()
-    stem = name.partition(".")[0]
-    if f"{folder}/" in subject.body and folder not in _FOLDERS:
-        return True  # whoever names a directory of its own names its files
-    if any(
-        f"{top}/*" in subject.body or f"`{top}/`" in subject.body or f"({top}/)" in subject.body for top in (folder,)
-    ):
-        return True
-    own = (subject.texts.text(file) or "").lower() if subject.texts is not None and _is_text(file) else None
-    return any(name in text or (stem in text and _imports(stem, text)) for text in texts if text != own)
-
-
-def _imports(stem: str, text: str) -> bool:
-    return any(f"{word}{stem}" in text for word in ("import ", "from ", "from .", "/", "-m ", "source "))

@@ -1,0 +1,100 @@
+"""The rule `reference.deadLink`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess._internal.markdown import outline
+from prowess._internal.percent import percent_decoded
+from prowess.diagnostics import Severity
+from prowess.format.references import inner_components
+from prowess.lint.linked_files import other_markdown
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.skill_files import SkillFiles
+    from prowess.lint.subject import LintSubject
+
+_MAX_FOUND = 50
+_MAX_FILES = 100
+_TARGET = re.compile(r"\]\(\s*<?([^)\s>]{1,300})")
+_ENDING = re.compile(r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_NO_FILE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*])")
+_MADE_UP = ("template", "example", "sample", "readme", "changelog")
+
+
+class ReferenceDeadLink:
+    """A link in another Markdown file of the skill that leads nowhere.
+
+    What it does:
+        Looks at the links of the Markdown files that SKILL.md names, of those in `references/` and of those beside
+        SKILL.md. A target is looked for from the skill's directory and from the file's own. Templates and examples are
+        left out, and so are links in code and with placeholders.
+
+    Why it matters:
+        A model that follows the link gets an error in the middle of its task; one that leads out of the skill works
+        nowhere but in the author's repository.
+
+    Example:
+        `[limits](limits.md)` in `references/api.md`, and there is no limits.md.
+
+    Instead:
+        Add the file, link to one that is there, or name the other skill in words.
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="reference.deadLink",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Links in reference files lead to files of the skill.",
+        source="Agent Skills specification, file references",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each link, where it stands."""
+        if subject.files is None:
+            return
+        found = 0
+        for at, (path, text) in enumerate(other_markdown(subject)):
+            if at == _MAX_FILES:
+                return
+            if "](" not in text or any(word in path.lower() for word in _MADE_UP):
+                continue
+            here = path.rpartition("/")[0]
+            dead = {target: why for target in _targets(text) if (why := _fault(target, here, subject.files))}
+            if not dead:
+                continue
+            for link in outline(text).links:
+                if link.target not in dead:
+                    continue
+                found += 1
+                place = subject.file_place(path, link.start, text)
+                yield self.meta.found(f"{link.target[:100]} {dead[link.target]}", place)
+                if found == _MAX_FOUND:
+                    return
+
+
+def _targets(text: str) -> set[str]:
+    """Return what may be targets of links to files, by a rough look."""
+    return {match[1] for match in _TARGET.finditer(text) if not _NO_FILE.match(match[1])}
+
+
+def _fault(target: str, here: str, files: SkillFiles) -> str:
+    """Say what is wrong with a target; empty where it leads to a file, or means none."""
+    path = percent_decoded(target.partition("#")[0].partition("?")[0])
+    if not _ENDING.search(path):
+        return ""
+    if path.startswith("/"):
+        return "is absolute; link to files relative to the skill's directory"
+    reached = [
+        "/".join(components)
+        for candidate in (path, f"{here}/{path}")
+        if (components := inner_components(candidate)) is not None
+    ]
+    if any(files.look_for(one).kind != "missing" for one in reached if one):
+        return ""
+    return "does not exist" if reached else "leads out of the skill; a skill carries the files it links to"
