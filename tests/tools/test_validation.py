@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.tools import load, read, run_script, unload
-from prowess.tools.validation import _certainly_fits, _faults, check_schema, require_fitting, type_name
+from prowess.tools.validation import _certainty, _faults, check_schema, fitting, require_fitting, type_name
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -61,6 +61,11 @@ def test_a_default_is_not_shared_between_calls() -> None:
     assert isinstance(first, list)
     first.append(1)
     assert require_fitting({}, schema) == {"items": []}
+    fit = fitting({**schema, "required": []})
+    second = fit({})["items"]
+    assert isinstance(second, list)
+    second.append(1)
+    assert fit({}) == {"items": []}
 
 
 @pytest.mark.proves("runtime.tools.arguments", "runtime.toolargs.type")
@@ -197,7 +202,21 @@ _VALUES = st.recursive(
 
 @given(schema=st.sampled_from(_SCHEMAS), value=st.dictionaries(_NAMES, _VALUES, max_size=3) | _VALUES)
 def test_what_certainly_fits_has_no_fault(schema: dict[str, object], value: object) -> None:
-    assert not (_certainly_fits(value, schema) and list(_faults(value, schema, "")))
+    assert not (_certainty(schema)(value) and list(_faults(value, schema, "")))
+
+
+@given(schema=st.sampled_from(_SCHEMAS), value=st.dictionaries(_NAMES, _VALUES, max_size=3) | _VALUES)
+def test_a_schema_that_is_used_often_is_judged_like_one_that_is_used_once(
+    schema: dict[str, object], value: object
+) -> None:
+    try:
+        expected = require_fitting(value, schema)
+    except InvalidArgumentsError as error:
+        with pytest.raises(InvalidArgumentsError) as caught:
+            fitting(schema)(value)
+        assert (caught.value.problems, caught.value.suggestions) == (error.problems, error.suggestions)
+    else:
+        assert fitting(schema)(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -213,7 +232,12 @@ def test_what_certainly_fits_has_no_fault(schema: dict[str, object], value: obje
         ({"type": "object", "properties": {"a": {"type": "string", "enum": "abc"}}}, {"a": "a"}, False),
         ({"type": "object", "enum": [{}]}, {"a": 1}, False),
         ({"type": "object"}, {}, False),
+        ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": 1}, True),
+        ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": True}, False),
+        ({"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}}, {"a": 1}, False),
+        ({"type": "object", "properties": {"a": {"type": "string", "minLength": 1.5}}}, {"a": "ab"}, False),
+        ({"type": "object", "properties": {"a": {"type": "boolean"}}}, [], False),
     ],
 )
 def test_simple_calls_are_judged_the_short_way(schema: dict[str, object], value: object, *, certain: bool) -> None:
-    assert _certainly_fits(value, schema) is certain
+    assert _certainty(schema)(value) is certain

@@ -11,10 +11,11 @@ import threading
 import time
 
 _RANDOM_BITS = 74
+_LOW_BITS = 62  # of them, behind the variant; the 12 others stand before it
+_LOW = (1 << _LOW_BITS) - 1
+_VARIANT = 0b10 << _LOW_BITS
 _DRAWN = 10  # bytes, of which the last bits are too many
 _SURPLUS = _DRAWN * 8 - _RANDOM_BITS
-_LOW_BITS = 62
-_LOW = (1 << _LOW_BITS) - 1
 _STEP = (1 << 32) - 1
 
 _lock = threading.Lock()
@@ -30,8 +31,5 @@ def uuid7() -> str:
             # The step is random too, so that one identifier does not tell the next.
             number = _last + 1 + (number & _STEP)
         _last = number
-    # Version and variant stand between the 48 + 12 and the 62 bits of the number.
-    high = number >> _LOW_BITS
-    value = (high >> 12) << 80 | 0x7 << 76 | (high & 0xFFF) << 64 | 0b10 << 62 | number & _LOW
-    text = f"{value:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    head, tail = f"{number >> _LOW_BITS:015x}", f"{number & _LOW | _VARIANT:016x}"
+    return f"{head[:8]}-{head[8:12]}-7{head[12:]}-{tail[:4]}-{tail[4:]}"

@@ -134,7 +134,9 @@ class Catalog:
         index = self._index
         if location is not None:
             return self._at(index, name, location)
-        if (entry := index.winner(key_of(name))) is not None:
+        # Most names come as they are compared, so they are looked up before anything is done to them.
+        entry = index.winner(name) or index.winner(key_of(name))
+        if entry is not None:
             return entry
         bare, at, label = name.rpartition("@")
         if at:

@@ -31,7 +31,7 @@ def signature_of(found: os.stat_result) -> int:
 class SkillEntry:
     """A listed skill. Values come from the moment of the scan; nothing but `document_digest` touches the disk."""
 
-    __slots__ = ("_aliases", "_digest", "_facts", "_file", "_name", "_relative", "_signature", "_source")
+    __slots__ = ("_aliases", "_digest", "_facts", "_file", "_location", "_name", "_relative", "_signature", "_source")
 
     def __init__(
         self,
@@ -52,6 +52,7 @@ class SkillEntry:
         self._signature = signature
         self._aliases = aliases
         self._digest: tuple[int, str] | None = None
+        self._location: str | None = None  # made when asked for: a list of many skills may never be
 
     @property
     def name(self) -> str:
@@ -97,7 +98,9 @@ class SkillEntry:
     @property
     def location(self) -> str:
         """The absolute path of SKILL.md, with the spelling of the real directory entry."""
-        return f"{self.root_dir}/{self._file}"
+        if self._location is None:
+            self._location = f"{self.root_dir}/{self._file}"
+        return self._location
 
     @property
     def aliases(self) -> tuple[str, ...]:

@@ -62,8 +62,17 @@ class Policy:
         if canonical_tool_name(call.tool) == ALWAYS_ALLOWED:
             return _GIVEN_UP
         if not self.files:
-            return _built_in(call)
+            return _built_in(call.tool, registered=call.registered)
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
+
+    def decide_ever(self, tool: str) -> Decision | None:
+        """Return what is decided about every call of a registered tool, whatever its arguments; None where they count.
+
+        It is told for the built-in policy alone, and for no class that decides in its own way.
+        """
+        if type(self) is not Policy or self.files or self.fault is not None:
+            return None
+        return _GIVEN_UP if canonical_tool_name(tool) == ALWAYS_ALLOWED else _built_in(tool, registered=True)
 
     @property
     def audit_required(self) -> bool:
@@ -139,13 +148,13 @@ def _by_rule(rule: Rule, doubt: str | None) -> Decision:
             return Deny(rule=str(rule), reason=reason, origin=rule.origin)
 
 
-def _built_in(call: PolicyCall) -> Decision:
-    tool = canonical_tool_name(call.tool)
+def _built_in(name: str, *, registered: bool) -> Decision:
+    tool = canonical_tool_name(name)
     if tool in _ASKING:
         return Ask(rule=BUILT_IN, reason=f"{tool} changes things, so a person is asked", by_default=True)
     if (allowed := _ALLOWED.get(tool)) is not None:
         return allowed
-    if call.registered:
+    if registered:
         return Allow(rule=BUILT_IN, reason="the host registered it")
     return Ask(rule=BUILT_IN, reason="nobody registered it", by_default=True)
 

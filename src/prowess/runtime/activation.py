@@ -17,7 +17,7 @@ from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.runtime import receipts
 from prowess.runtime.activation_stack import entered
 from prowess.runtime.context import find_active
-from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
+from prowess.runtime.dynamic_commands import COMMAND_MARK, COMMAND_SECONDS, MAX_COMMANDS, commands, shown
 from prowess.runtime.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
 from prowess.runtime.hooks import require_runnable
 from prowess.runtime.rendering import values_for
@@ -67,18 +67,25 @@ class Activator:
         context = self._context
         async with context.loading:
             before = await context.keeper.current()
-            offers = {offer.entry.key: offer for offer in [await context.offered(name, location) for name in names]}
+            offers: dict[str, Offer] = {}
+            for name in names:
+                offer = await context.offered(name, location)
+                offers[offer.key] = offer
             for offer in offers.values():
-                require_no_fork(offer.entry.name, offer.fields)
+                if offer.is_fork:
+                    raise _is_fork(offer.entry.name)
             require_room([skill.key for skill in before.active], list(offers), mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
-            taken = [await self._take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
+            taken: list[Snapshot] = []
+            for key, offer in offers.items():
+                if key not in others:
+                    taken.append(await self._take(offer.entry, call_id))
             for snapshot in taken:
-                require_no_fork(
-                    snapshot.skill.name,
-                    context.visibility.require_open(snapshot.skill.name, snapshot.skill.properties, "model"),
-                )
+                listed = offers.get(snapshot.skill.key)
+                if listed is None or listed.fields is not snapshot.fields:  # the files may say something new
+                    context.visibility.require_open(snapshot.skill.name, snapshot.fields, "model")
+                    require_no_fork(snapshot.skill.name, snapshot.fields)
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
                 return loaded(state, ready, mode, context.cap)
@@ -102,8 +109,8 @@ class Activator:
         async with context.loading:
             before = await context.keeper.current()
             snapshot = await self._take(offer.entry, call_id)
-            properties = snapshot.skill.properties
-            require_no_fork(offer.entry.name, context.visibility.require_open(offer.entry.name, properties, by))
+            context.visibility.require_open(offer.entry.name, snapshot.fields, by)
+            require_no_fork(offer.entry.name, snapshot.fields)
             require_room([skill.key for skill in before.active], [offer.entry.key], "add", context.cap)
             snapshot = replace(snapshot, skill=replace(snapshot.skill, args=args))
 
@@ -160,27 +167,30 @@ class Activator:
         call_id: str,
     ) -> Activation:
         context = self._context
-        fresh = [snapshot for snapshot in taken if not _is_repeated(before, snapshot.skill)]
-        notices = context.tools.require(fresh)
-        skills = [snapshot.skill for snapshot in taken]
+        fresh: list[Snapshot] = []
+        plain = True
+        for snapshot in taken:
+            if not before.active or not _is_repeated(before, snapshot.skill):
+                fresh.append(snapshot)
+                plain = plain and snapshot.is_plain
+        notices = [] if plain else context.tools.require(fresh)
+        ready, skills = list(taken), [snapshot.skill for snapshot in taken]
         planned = step(before, skills)  # what may not stand side by side is refused before any hook
-        for snapshot in fresh:
-            require_runnable(snapshot.skill, snapshot.manifest, context)
-        for snapshot in fresh:
-            await context.events.tell(SkillActivating, call_id, snapshot.skill)
-        await self._pass_hooks(fresh, call_id)
-        ready = list(taken)
-        for place, snapshot in enumerate(taken):
-            if "!`" in snapshot.body and snapshot in fresh:
-                skills[place], remark = await self._commands(snapshot, call_id)
-                ready[place] = replace(snapshot, skill=skills[place])
-                notices += [] if remark is None else [remark]
-                planned = step(before, skills)
+        if not plain or context.events.wanted:
+            await self._prepare(fresh, call_id)
+        if not plain:
+            for place, snapshot in enumerate(taken):
+                if COMMAND_MARK in snapshot.body and snapshot in fresh:
+                    skills[place], remark = await self._commands(snapshot, call_id)
+                    ready[place] = replace(snapshot, skill=skills[place])
+                    notices += [] if remark is None else [remark]
+                    planned = step(before, skills)
 
         def change(state: SessionState) -> Transition:
             for skill in skills:
-                # Removed from the catalog while it was read: then it must not become active.
-                if not context.keeper.is_listed(skill):
+                # Removed from the catalog while it was read: then it must not become active. What is active has been
+                # looked for a moment ago.
+                if state.find(skill.key) is not skill and not context.keeper.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return planned if state is before else step(state, skills)
 
@@ -190,23 +200,46 @@ class Activator:
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await context.keeper.change(change)
         context.snapshots.keep_only(done.state.active)
+        if context.audit is not None or context.events.wanted:
+            await self._record(before, done, skills, call_id)
+        said = self._said(done, skills, notices, failures)
+        return Activation(step=done, taken=tuple(ready), notices=said)
+
+    async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
+        """Let it be known that these skills are about to come into force, and run their `pre` hooks."""
+        for snapshot in fresh:
+            require_runnable(snapshot.skill, snapshot.fields, snapshot.manifest, self._context)
+        for snapshot in fresh:
+            await self._context.events.tell(SkillActivating, call_id, snapshot.skill)
+        await self._pass_hooks(fresh, call_id)
+
+    async def _record(
+        self, before: SessionState, done: Transition, skills: Sequence[ActiveSkill], call_id: str
+    ) -> None:
         for skill in skills:
             if skill.name not in done.repeated:
                 data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
-                await context.record_and_tell("skill.loaded", call_id, skill, data)
+                await self._context.record_and_tell("skill.loaded", call_id, skill, data)
         await self._told(before, done, call_id, "replaced")
-        taken_away = context.keeper.take_removed()
-        removed = (receipts.removed(skill) for skill in taken_away if skill.name not in done.state.names)
-        return Activation(
-            step=done,
-            taken=tuple(ready),
-            notices=(
-                *removed,
-                *(receipts.reloaded(name) for name in done.changed),
-                *(receipts.not_digestible(skill) for skill in skills if skill.digest is None),
-                *notices,
-                *(receipts.hook_failed(failure) for failure in failures),
-            ),
+
+    def _said(
+        self,
+        done: Transition,
+        skills: Sequence[ActiveSkill],
+        notices: Sequence[Notice],
+        failures: Sequence[HookFailure],
+    ) -> tuple[Notice, ...]:
+        """Return what there is to say, in the order in which it counts; nearly always nothing."""
+        taken_away = self._context.keeper.take_removed()
+        undigested = [skill for skill in skills if skill.digest is None]
+        if not (taken_away or done.changed or undigested or failures):
+            return tuple(notices)
+        return (
+            *(receipts.removed(skill) for skill in taken_away if skill.name not in done.state.names),
+            *(receipts.reloaded(name) for name in done.changed),
+            *(receipts.not_digestible(skill) for skill in undigested),
+            *notices,
+            *(receipts.hook_failed(failure) for failure in failures),
         )
 
     async def _pass_hooks(self, fresh: Sequence[Snapshot], call_id: str) -> None:
@@ -269,7 +302,8 @@ class Activator:
         return replace(skill, outputs=tuple(outputs)), None
 
     async def _take(self, entry: SkillEntry, call_id: str) -> Snapshot:
-        await self._context.events.tell(SkillLoading, call_id, entry.name)
+        if self._context.events.wanted:
+            await self._context.events.tell(SkillLoading, call_id, entry.name)
         # A thread only where something must be read: what is at rest takes a few calls of stat.
         known = self._context.snapshots.retake(entry)
         if known is not None:
@@ -284,11 +318,15 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
         InvalidArgumentsError: naming the way.
     """
     if fields.context == "fork":
-        problem = (
-            f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "
-            f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
-        )
-        raise InvalidArgumentsError((problem,))
+        raise _is_fork(name)
+
+
+def _is_fork(name: str) -> InvalidArgumentsError:
+    problem = (
+        f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "
+        f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
+    )
+    return InvalidArgumentsError((problem,))
 
 
 def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:

@@ -22,6 +22,7 @@ from prowess.tools.tool_binding import missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prowess.format.tool_binding import ToolBinding
     from prowess.runtime.snapshots import Snapshot
     from prowess.tools import Tool
 
@@ -54,10 +55,11 @@ class KnownTools:
         """
         notices: list[Notice] = []
         for snapshot in taken:
-            fault = snapshot.sidecar.closing_fault
-            if fault is not None:
-                raise SkillParseError(fault.message, fault.location, snapshot.sidecar.faults)
-            notices += self._tools(snapshot)
+            sidecar = snapshot.sidecar
+            if sidecar.faults and (fault := sidecar.closing_fault) is not None:
+                raise SkillParseError(fault.message, fault.location, sidecar.faults)
+            if sidecar.tools is not None:
+                notices += self._tools(snapshot.skill.name, sidecar.tools)
         if len(taken) > 1:
             asked = tuple(snapshot.skill.key for snapshot in taken)
             wanted = in_order((snapshot.skill.key, snapshot.sidecar.composition) for snapshot in taken)
@@ -65,10 +67,7 @@ class KnownTools:
                 notices.append(_order(wanted))
         return notices
 
-    def _tools(self, snapshot: Snapshot) -> list[Notice]:
-        binding = snapshot.sidecar.tools
-        if binding is None:
-            return []
+    def _tools(self, skill: str, binding: ToolBinding) -> list[Notice]:
         spelled = {each.tool.name: canonical_tool_name(each.tool.name) for each in binding.dependencies}
         available = {name: self._there[known] for name, known in spelled.items() if known in self._there}
         notices = []
@@ -78,8 +77,8 @@ class KnownTools:
                 continue
             # A version that nobody knows may be the right one.
             if self._complete and (name not in available or available[name] is not None):
-                raise RequiredToolError(snapshot.skill.name, str(found.dependency.tool), found.reason)
-            notices.append(_unsure(snapshot.skill.name, found.reason))
+                raise RequiredToolError(skill, str(found.dependency.tool), found.reason)
+            notices.append(_unsure(skill, found.reason))
         return notices
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-import anyio
 from anyio import to_thread
 
 from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoundError
@@ -24,6 +21,7 @@ from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
 from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.state import SessionState, Transition, loaded
+from prowess.runtime.turns import Turns
 from prowess.tools.trail import append
 
 if TYPE_CHECKING:
@@ -79,7 +77,7 @@ class SessionContext:
     approvals: ApprovalMemory = field(default_factory=ApprovalMemory)
     rendering: Rendering = field(default_factory=Rendering)
     tools: KnownTools = field(default_factory=KnownTools)
-    loading: anyio.Lock = field(default_factory=partial(anyio.Lock, fast_acquire=True))  # the door yields already
+    loading: Turns = field(default_factory=Turns)
 
     async def choose(self, name: str | None) -> ActiveSkill:
         """Return the active skill of this name, or the most recently loaded one.
@@ -99,7 +97,7 @@ class SessionContext:
         # `deploy@acme-tools` names a copy; it is active only if that very copy is.
         if (found := state.find(entry.key)) is not None and found.location == entry.location:
             return found
-        self.visibility.require_open(entry.name, entry.properties, "model")
+        self.visibility.require_open(entry.name, extended_fields(entry.properties), "model")
         raise SkillNotActiveError(entry.name)
 
     async def offered(self, name: str, location: str | None = None, by: By = "model") -> Offer:
@@ -108,7 +106,7 @@ class SessionContext:
         Raises:
             SkillNotFoundError, InvalidArgumentsError: see `Visibility.require_open` and `listed`.
         """
-        entry = await self.listed(name, location, by)
+        entry = self._known(name, location) or await self._scanned(name, location, by)
         return self.visibility.offer(entry, by)
 
     async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
@@ -117,12 +115,16 @@ class SessionContext:
         Raises:
             SkillNotFoundError: with suggestions, and the reason where a broken copy is known.
         """
+        return self._known(name, location) or await self._scanned(name, location, by)
+
+    def _known(self, name: str, location: str | None) -> SkillEntry | None:
         try:
             entry = self.catalog.get(name, location)
         except SkillNotFoundError:
-            entry = None
-        if entry is not None and is_current(entry):
-            return entry
+            return None
+        return entry if is_current(entry) else None
+
+    async def _scanned(self, name: str, location: str | None, by: By) -> SkillEntry:
         await to_thread.run_sync(self.catalog.refresh)
         try:
             return self.catalog.get(name, location)
@@ -187,8 +189,10 @@ class SessionContext:
 
         `ignored`: a skill of another server, or one whose origin is not known any more, approves nothing in advance.
         """
-        if skill.allowed_tools is None or self.mode == "restrict":
-            return None if skill.allowed_tools is None else "restrict"
+        if skill.allowed_tools is None:
+            return None
+        if self.mode == "restrict":
+            return "restrict"
         try:
             origin = self.catalog.get(skill.name, skill.location).origin
         except SkillNotFoundError:
@@ -210,8 +214,3 @@ class SessionContext:
 def find_active(state: SessionState, name: str) -> ActiveSkill | None:
     """Return the active skill of this name, compared after normalisation."""
     return state.find(SkillName.of(name).text)
-
-
-def is_there(location: str) -> bool:
-    """Tell whether the file of a skill still exists; a catalog is as old as its last scan."""
-    return os.path.lexists(location)

@@ -53,7 +53,7 @@ class ReadTokens:
     def count(self, result: ToolResult) -> None:
         """Add a result; one that carries a skill's content or a receipt belongs to an earlier stage."""
         value = result.result
-        if value is not None and not ({"active_skills", "skill_name"} & value.keys()):
+        if value is not None and "active_skills" not in value and "skill_name" not in value:
             self.tokens += estimate_tokens(json.dumps(dict(value), ensure_ascii=False, default=str))
 
 

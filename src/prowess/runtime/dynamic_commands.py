@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from prowess.execution import ExecResult
     from prowess.runtime.substitution import Values
 
+COMMAND_MARK = "!`"  # a body without it has no commands
 MAX_COMMANDS = 16
 MAX_OUTPUT = 10_000  # characters of one command
 COMMAND_SECONDS = 10.0
@@ -43,7 +44,7 @@ class DynamicCommand:
 
 def commands(body: str) -> tuple[DynamicCommand, ...]:
     """Return the commands of a body in order. Where no parser gives positions, there are none."""
-    if "!`" not in body:
+    if COMMAND_MARK not in body:
         return ()
     return tuple(
         DynamicCommand(text=code.text, start=code.start - 1, end=code.end)

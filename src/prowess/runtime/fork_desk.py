@@ -17,7 +17,6 @@ from prowess.runtime.hooks import require_runnable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from prowess.format.extended_fields import ExtendedFields
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation import Activator
     from prowess.runtime.activation_stack import Stack
@@ -56,9 +55,7 @@ class ForkDesk:
     ) -> None:
         self._context, self._runner, self._types, self._open_child = context, runner, types, open_child
 
-    async def run(
-        self, snapshot: Snapshot, fields: ExtendedFields, args: str | None, call_id: str, by: By
-    ) -> dict[str, object]:
+    async def run(self, snapshot: Snapshot, args: str | None, call_id: str, by: By) -> dict[str, object]:
         """Run a skill in a sub-agent; return `skill_name`, `output`, `turns`, `child_session_id`.
 
         Raises:
@@ -69,11 +66,11 @@ class ForkDesk:
         context, skill = self._context, snapshot.skill
         if self._runner is None:
             raise ForkUnavailableError(skill.name, "this host runs no sub-agents")
-        agent = agent_type(skill.name, fields.agent, self._types)
+        agent = agent_type(skill.name, snapshot.fields.agent, self._types)
         state = await context.keeper.current()
         own = () if by == "user" else state.stack
         lineage = entered((*context.lineage, *own), skill.key, context.max_depth)
-        require_runnable(skill, snapshot.manifest, context)
+        require_runnable(skill, snapshot.fields, snapshot.manifest, context)
         inherited = context.restrictions(state)
         child = self._open_child(lineage, inherited, agent)
         # A yes was for the parent's skills and session. A no holds: a fork is no way to ask again until somebody nods.
@@ -91,7 +88,7 @@ class ForkDesk:
                 instructions="\n".join(part for part in parts if part),
                 input=args or "",
                 allowed_tools=(*inherited, context.restriction(skill)),
-                model=fields.model or (agent.model if agent else None),
+                model=snapshot.fields.model or (agent.model if agent else None),
                 agent=agent,
                 depth=len(lineage),
                 max_turns=agent.max_turns if agent else MAX_TURNS,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.tree_digest import TreeManifest
     from prowess.execution import ExecResult
+    from prowess.format.extended_fields import ExtendedFields
     from prowess.format.hooks import Hook
     from prowess.runtime.context import SessionContext
     from prowess.runtime.state import ActiveSkill
@@ -72,7 +73,9 @@ class HookFailure:
     message: str
 
 
-def require_runnable(skill: ActiveSkill, manifest: TreeManifest, context: SessionContext) -> None:
+def require_runnable(
+    skill: ActiveSkill, fields: ExtendedFields, manifest: TreeManifest, context: SessionContext
+) -> None:
     """Refuse a skill that declares a hook which could not be run when its time comes.
 
     A setting that cannot be read (`once`, `matcher`, `timeout`) refuses nothing: the hook then runs more often.
@@ -81,7 +84,6 @@ def require_runnable(skill: ActiveSkill, manifest: TreeManifest, context: Sessio
         HookFailedError: a hook cannot be read, a file is missing, a shell would be needed, or scripts are off.
         PolicyDeniedError: a policy lets scripts run from other directories alone.
     """
-    fields = extended_fields(skill.properties)
     if not fields.hooks.complete:
         said = [fault for fault in fields.faults if fault.path[0] == "hooks"]
         fault = next((fault for fault in said if fault.rule != "hooks.value"), said[0])
@@ -226,6 +228,11 @@ class ToolHookGate:
                 return Refuse(error=error, rule=f"hook:{error.event}", skill=skill.name)
         return ALLOW
 
+    @staticmethod
+    def settled(spec: ToolSpec) -> Allow | None:
+        """Tell of the tool that no hook stands before."""
+        return ALLOW if spec.name == ALWAYS_CALLABLE else None
+
 
 class HookedTool:
     """A tool with the hooks that come after it; what they say reaches the result as a notice."""
@@ -246,6 +253,8 @@ class HookedTool:
         except SkillError as error:
             await self._after("PostToolUseFailure", call, {"error": error.code})
             raise
+        if not _hooked(self._context.keeper.state, "PostToolUse"):
+            return result
         failures = await self._after("PostToolUse", call, {})
         return _noted(result, failures, self.spec) if failures else result
 
@@ -262,11 +271,11 @@ class HookedTool:
 
 def _hooked(state: SessionState, event: str) -> tuple[ActiveSkill, ...]:
     """Return the active skills with hooks for an event."""
-    return tuple(
-        skill
-        for skill in state.active
-        if "hooks" in skill.properties and extended_fields(skill.properties).hooks.of(event)
-    )
+    found: tuple[ActiveSkill, ...] = ()
+    for skill in state.active:  # asked twice in every call, and nearly always in vain: no generator is made for that
+        if "hooks" in skill.properties and extended_fields(skill.properties).hooks.of(event):
+            found = (*found, skill)
+    return found
 
 
 def _noted(result: Mapping[str, object], failures: Sequence[HookFailure], spec: ToolSpec) -> dict[str, object]:

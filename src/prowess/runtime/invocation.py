@@ -79,9 +79,9 @@ class Invocation:
         if offer.is_fork:
             await self._context.events.tell(SkillLoading, call_id, offer.entry.name)
             snapshot = await to_thread.run_sync(self._context.snapshots.take, offer.entry.name, offer.entry.location)
-            fields = self._context.visibility.require_open(snapshot.skill.name, snapshot.skill.properties, by)
+            self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, by)
             message = {"message": loading_message(snapshot.skill.name)}
-            return {**await self._desk.run(snapshot, fields, args, call_id, by), **message}
+            return {**await self._desk.run(snapshot, args, call_id, by), **message}
         return await self._inherit(offer, args, call_id, by, raw=raw)
 
     async def _inherit(self, offer: Offer, args: str | None, call_id: str, by: By, *, raw: bool) -> dict[str, object]:

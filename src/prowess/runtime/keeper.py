@@ -74,9 +74,13 @@ class StateKeeper:
             SessionNotFoundError: expired, closed or deleted.
             StoreError: the store cannot be used.
         """
-        stored = self._understood((await self._row()).state)
-        if not all(map(self.is_listed, stored.active)):
-            return (await self.change(lambda state: Transition(state=state))).state
+        row = await self._row()
+        text, stored = self._read
+        if row.state != text:
+            stored = self._understood(row.state)
+        for skill in stored.active:
+            if not self.is_listed(skill):
+                return (await self.change(lambda state: Transition(state=state))).state
         self.state = stored
         return stored
 
@@ -92,7 +96,11 @@ class StateKeeper:
         for attempt in range(_ATTEMPTS):
             row = await self._row()
             stored = self._understood(row.state)
-            pruning = None if all(map(self.is_listed, stored.active)) else pruned(stored, self.is_listed)
+            pruning = None
+            for skill in stored.active:
+                if not self.is_listed(skill):
+                    pruning = pruned(stored, self.is_listed)
+                    break
             step = transition(stored if pruning is None else pruning.state)
             if step.state is stored or step.state == stored:
                 self.state = stored
@@ -118,6 +126,8 @@ class StateKeeper:
 
     def take_removed(self) -> tuple[ActiveSkill, ...]:
         """Return the skills that left because the catalog no longer lists them, each once."""
+        if not self._removed:
+            return ()
         removed, self._removed = {skill.name: skill for skill in self._removed}, []
         return tuple(removed.values())
 
@@ -141,16 +151,17 @@ class StateKeeper:
         if self._gone:
             raise SessionNotFoundError(self._session_id)
         row = await self._store.get(self._session_id)
-        if row is not None and self._clock() - row.touched_at > self._ttl:
+        if row is not None:
+            if self._clock() - row.touched_at <= self._ttl:
+                self._opened = True
+                return row
             if await self._store.delete(self._session_id) and self._expired is not None:
                 await self._expired(self._understood(row.state))
             await self._ended([self._session_id])
-            row = None
-        if row is None and self._opened:
+        if self._opened:
             self._gone, self.state = True, SessionState()
             raise SessionNotFoundError(self._session_id)
-        if row is None:
-            row = await self._create()
+        row = await self._create()
         self._opened = True
         return row
 

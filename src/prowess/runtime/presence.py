@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from prowess.errors import SkillNotFoundError
-from prowess.runtime.context import is_there
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
@@ -26,12 +26,17 @@ class Presence:
 
     def holds(self, skill: ActiveSkill) -> bool:
         """Tell whether the catalog lists this copy of the skill and its file exists."""
-        if self._generation != self._catalog.generation:
-            self._generation, self._known = self._catalog.generation, set()
+        generation = self._catalog.generation
+        if self._generation != generation:
+            self._generation, self._known = generation, set()
         if (skill.name, skill.location) not in self._known:
             try:
                 self._catalog.get(skill.name, skill.location)
             except SkillNotFoundError:
                 return False
             self._known.add((skill.name, skill.location))
-        return is_there(skill.location)
+        try:  # what `os.path.lexists` does, without a call for each look
+            os.lstat(skill.location)
+        except (OSError, ValueError):
+            return False
+        return True

@@ -164,4 +164,8 @@ def receipt(
 
 def _copied(properties: Mapping[str, object]) -> dict[str, object]:
     """Return a copy: a caller may do with a result as it likes, and the session keeps its own."""
-    return {key: value if isinstance(value, str) else deepcopy(value) for key, value in properties.items()}
+    copied = dict(properties)
+    for key, value in copied.items():
+        if type(value) is not str:
+            copied[key] = deepcopy(value)
+    return copied

@@ -303,8 +303,10 @@ class Session:
         `name` is dotted, underscored or hyphenated. Every call, a failing one too, postpones the session's expiry.
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
-        with suppress(SkillError):  # a store that fails is reported by the call itself, through the door
+        try:  # noqa: SIM105 -- `suppress` costs a call more than what it says
             await self._context.keeper.touch()
+        except SkillError:
+            pass  # a store that fails is reported by the call itself, through the door
         result = await self._executor.call(call)
         self._read_tokens.count(result)
         return result
@@ -419,7 +421,10 @@ class Session:
         self, names: Sequence[str], mode: Mode = "replace", location: str | None = None
     ) -> Mapping[str, object]:
         """Load skills; return the receipt of `skills.load` or raise its error."""
-        return await self._do("skills.load", names=list(names), mode=mode, location=location)
+        given: dict[str, object] = {"names": list(names), "mode": mode}
+        if location is not None:
+            given["location"] = location
+        return (await self.call("skills.load", given)).unwrap()
 
     async def unload(self, names: Sequence[str] = (), *, all: bool = False) -> Mapping[str, object]:  # noqa: A002 -- the protocol's own word
         """Unload skills; return the receipt of `skills.unload` or raise its error."""

@@ -15,7 +15,9 @@ from prowess._internal.open_flags import READ
 from prowess._internal.tree_digest import read_tree
 from prowess.catalog.entry import signature_of
 from prowess.errors import DigestChangedError, SkillError, UnavailableError
+from prowess.format.extended_fields import extended_fields
 from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.runtime.dynamic_commands import COMMAND_MARK
 from prowess.runtime.state import ActiveSkill
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from prowess._internal.tree_digest import TreeManifest
     from prowess.catalog import Catalog
     from prowess.catalog.entry import SkillEntry
+    from prowess.format.extended_fields import ExtendedFields
     from prowess.format.sidecar import Sidecar
     from prowess.format.skill import Skill
 
@@ -34,7 +37,9 @@ _KEPT = 64  # more than any session has active skills
 class Snapshot:
     """One skill at one moment: hashes, facts and texts belong together; `text` is the whole file as written.
 
-    `sidecar` is what its `skill.manifest.yaml` says.
+    `sidecar` is what its `skill.manifest.yaml` says, `fields` are those of the front matter that the runtime obeys.
+    `is_plain`: it has no hooks, no tools or order to look after, and no commands, so nothing has to be done before it
+    comes into force.
     """
 
     skill: ActiveSkill
@@ -42,6 +47,8 @@ class Snapshot:
     body: str
     text: str
     sidecar: Sidecar
+    fields: ExtendedFields
+    is_plain: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,13 +165,21 @@ class Snapshots:
     def keep_only(self, skills: Iterable[ActiveSkill]) -> None:
         """Forget what belongs to no active skill."""
         active = tuple(skills)
+        if len(active) == len(self._bodies) == len(self._manifests) == len(self._seen) and self._knows_all(active):
+            return  # as after nearly every load
         bodies = {(skill.location, skill.document_digest) for skill in active}
         manifests = {(skill.location, skill.content_digest) for skill in active}
-        if not bodies.issuperset(self._bodies):
-            self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
-        if not manifests.issuperset(self._manifests):
-            self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
+        self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
+        self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
         self._seen = {skill.location: seen for skill in active if (seen := self._seen.get(skill.location)) is not None}
+
+    def _knows_all(self, active: Iterable[ActiveSkill]) -> bool:
+        for skill in active:
+            if (skill.location, skill.document_digest) not in self._bodies:
+                return False
+            if (skill.location, skill.content_digest) not in self._manifests or skill.location not in self._seen:
+                return False
+        return True
 
 
 def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
@@ -181,7 +196,18 @@ def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
         properties=skill.frontmatter.properties(),
         conflicts=() if skill.sidecar.composition is None else skill.sidecar.composition.conflicts,
     )
-    return Snapshot(skill=active, manifest=manifest, body=skill.body, text=skill.document.text, sidecar=skill.sidecar)
+    sidecar, fields = skill.sidecar, extended_fields(active.properties)
+    bound = sidecar.tools is not None or sidecar.composition is not None or bool(sidecar.faults)
+    hooked = bool(fields.hooks.entries) or not fields.hooks.complete
+    return Snapshot(
+        skill=active,
+        manifest=manifest,
+        body=skill.body,
+        text=skill.document.text,
+        sidecar=sidecar,
+        fields=fields,
+        is_plain=not (bound or hooked or COMMAND_MARK in skill.body),
+    )
 
 
 def _signature_of(location: str) -> int | None:

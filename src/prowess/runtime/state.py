@@ -61,7 +61,7 @@ class ActiveSkill:
 
     def same_bytes(self, other: ActiveSkill) -> bool:
         """Tell whether both are the same copy in the same state."""
-        return (self.location, self.content_digest, self.digest) == (
+        return self is other or (self.location, self.content_digest, self.digest) == (
             other.location,
             other.content_digest,
             other.digest,
@@ -92,7 +92,10 @@ class SessionState:
 
     def find(self, key: str) -> ActiveSkill | None:
         """Return the active skill with this comparison key."""
-        return next((skill for skill in self.active if skill.key == key), None)
+        for skill in self.active:
+            if skill.key == key:
+                return skill
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,23 +142,32 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
         _require_peace(skills := tuple(asked.values()))
         return Transition(state=_with(state, skills))
     before = {skill.key: skill for skill in state.active}
-    asked = {key: _continued(skill, before.get(key)) for key, skill in asked.items()}
+    repeated, changed = [], []
+    for key, skill in asked.items():
+        if (known := before.get(key)) is None:
+            continue
+        asked[key] = continued = _continued(skill, known)
+        if continued.same_activation(known):
+            repeated.append(skill.name)
+        elif not continued.same_bytes(known):
+            changed.append(skill.name)
     if mode == "replace":
-        after = tuple(asked.values())
+        after = [*asked.values()]
+        left = [skill.name for key, skill in before.items() if key not in asked]
     else:
-        kept = tuple(asked.get(skill.key, skill) for skill in state.active)
-        after = kept + tuple(skill for key, skill in asked.items() if key not in before)
+        after = [*{**before, **asked}.values()]  # what is active keeps its place
+        left = []
     _require_peace(after)
     return Transition(
-        state=_with(state, after),
-        unloaded=tuple(skill.name for key, skill in before.items() if mode == "replace" and key not in asked),
-        repeated=tuple(s.name for key, s in asked.items() if key in before and s.same_activation(before[key])),
-        changed=tuple(s.name for key, s in asked.items() if key in before and not s.same_bytes(before[key])),
+        state=_with(state, tuple(after)), unloaded=tuple(left), repeated=tuple(repeated), changed=tuple(changed)
     )
 
 
 def _require_peace(active: Sequence[ActiveSkill]) -> None:
-    if not any(skill.conflicts for skill in active):
+    for skill in active:
+        if skill.conflicts:
+            break
+    else:  # nearly always, so it is told without a generator
         return
     names = {skill.key: skill.name for skill in active}
     for skill in active:
@@ -177,12 +189,16 @@ def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transiti
 
 
 def _with(state: SessionState, active: tuple[ActiveSkill, ...]) -> SessionState:
-    stack = still_on_stack(state.stack, {skill.key for skill in active}) if state.stack else ()
-    return SessionState(active=active, stack=stack, finished=state.finished)
+    if state.stack:
+        stack = still_on_stack(state.stack, {skill.key for skill in active})
+        return SessionState(active=active, stack=stack, finished=state.finished)
+    return state if active == state.active else SessionState(active=active, finished=state.finished)
 
 
-def _continued(skill: ActiveSkill, before: ActiveSkill | None) -> ActiveSkill:
-    if before is None or skill.args is not None or not skill.same_bytes(before):
+def _continued(skill: ActiveSkill, before: ActiveSkill) -> ActiveSkill:
+    if skill is before or skill.args is not None or not skill.same_bytes(before):
+        return skill
+    if (before.args, before.outputs) == (skill.args, skill.outputs):
         return skill
     return replace(skill, args=before.args, outputs=before.outputs)
 

@@ -38,6 +38,12 @@ class Offer(NamedTuple):
 
     entry: SkillEntry
     fields: ExtendedFields
+    key: str
+
+    @classmethod
+    def of(cls, entry: SkillEntry) -> Offer:
+        """Return a listed skill with what it says of itself."""
+        return cls(entry, extended_fields(entry.properties), entry.key)
 
     @property
     def is_fork(self) -> bool:
@@ -61,13 +67,13 @@ class Visibility:
         self._policy = policy if policy is not None and policy.files else None  # the built-in policy denies no skill
         self._entries: tuple[SkillEntry, ...] | None = None
         self._open: dict[By, tuple[Offer, ...]] = {}
-        self._offers: dict[str, Offer] = {}  # by location, of what was asked for by name
+        self._offers: dict[SkillEntry, Offer] = {}  # of what was asked for by name
 
     def offers(self, by: By) -> tuple[Offer, ...]:
         """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
         entries = self._catalog.entries()
         if entries is not self._entries:  # the same tuple until a scan has found something else
-            offers = [Offer(entry, extended_fields(entry.properties)) for entry in entries]
+            offers = [Offer.of(entry) for entry in entries]
             self._open = {who: tuple(offer for offer in offers if self._is_open(offer, who)) for who in _BOTH}
             self._entries = entries
         return self._open[by]
@@ -78,27 +84,22 @@ class Visibility:
 
     def offer(self, entry: SkillEntry, by: By) -> Offer:
         """Return a listed skill that may be started; the errors are those of `require_open`."""
-        known = self._offers.get(entry.location)
-        if known is None or known.entry is not entry:
+        known = self._offers.get(entry)
+        if known is None:
             if len(self._offers) >= _KEPT:
                 self._offers.clear()
-            known = self._offers[entry.location] = Offer(entry, extended_fields(entry.properties))
-        self._require(entry.name, known.fields, by)
+            known = self._offers[entry] = Offer.of(entry)
+        self.require_open(entry.name, known.fields, by)
         return known
 
-    def require_open(self, name: str, properties: Mapping[str, object], by: By) -> ExtendedFields:
-        """Return the fields of a skill that may be started.
+    @staticmethod
+    def require_open(name: str, fields: ExtendedFields, by: By) -> None:
+        """Return only where a skill with these fields may be started.
 
         Raises:
             SkillNotFoundError: it is closed to the model.
             InvalidArgumentsError: it is closed to the user; people may know why.
         """
-        fields = extended_fields(properties)
-        self._require(name, fields, by)
-        return fields
-
-    @staticmethod
-    def _require(name: str, fields: ExtendedFields, by: By) -> None:
         if by == "model" and fields.disable_model_invocation:
             raise SkillNotFoundError(name, reason=_MODEL_CLOSED)
         if by == "user" and not fields.user_invocable:
@@ -127,7 +128,7 @@ class Visibility:
 
         For hosts that bring skills into force themselves.
         """
-        offers = [Offer(entry, extended_fields(entry.properties)) for entry in self._catalog.entries()]
+        offers = [Offer.of(entry) for entry in self._catalog.entries()]
         return [offer.entry for offer in offers if self._is_shown(offer, by)]
 
     def _is_open(self, offer: Offer, by: By) -> bool:

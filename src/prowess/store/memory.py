@@ -33,12 +33,13 @@ class MemorySessionStore:
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
         with self._lock:
-            return self._open().get(session_id)
+            # Every call looks for its row several times, so it looks itself whether the store is open.
+            return (self._open() if self._rows is None else self._rows).get(session_id)
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""
         with self._lock:
-            rows = self._open()
+            rows = self._open() if self._rows is None else self._rows
             present = rows.get(row.session_id)
             if present is None or present.version != expected_version:
                 return False
@@ -48,10 +49,10 @@ class MemorySessionStore:
     async def touch(self, session_id: str, at: float) -> bool:
         """Move the time of the last touch forward."""
         with self._lock:
-            rows = self._open()
-            if session_id not in rows:
+            rows = self._open() if self._rows is None else self._rows
+            row = rows.get(session_id)
+            if row is None:
                 return False
-            row = rows[session_id]
             if at > row.touched_at:
                 rows[session_id] = SessionRow(
                     session_id=session_id, version=row.version, state=row.state, touched_at=at

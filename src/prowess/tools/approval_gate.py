@@ -91,6 +91,11 @@ class ApprovalGate:
         await self._note("approval.given", call, {**said, "scope": answer.scope, "remembered": remembered})
         return Allow(by=by)
 
+    def settled(self, spec: ToolSpec) -> Allow | None:
+        """Tell of tools whose calls the policy always allows, so that nobody is ever asked."""
+        always = None if spec.needs_approval is not None else self._policy.decide_ever(spec.name)
+        return ALLOW if isinstance(always, policy_decision.Allow) else None
+
     def _decide(self, call: ToolCall, spec: ToolSpec) -> Decision:
         decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)
         if spec.needs_approval is None:

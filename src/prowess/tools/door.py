@@ -9,7 +9,6 @@ this process that means harm has other ways.
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prowess.errors import SkillError
@@ -31,33 +30,28 @@ class AroundTheDoorError(SkillError, RuntimeError):
         return f"tool {self.tool!r} was not called through ToolExecutor.call, so it did nothing"
 
 
-@dataclass(slots=True, kw_only=True)
 class Passage:
-    """The way to one tool for one call. A task that outlives the call keeps the passage, closed."""
+    """The way to one tool, and to what it wraps, for one call; open inside `with`. For executors.
 
-    tool: Tool
-    call: ToolCall
-    usage: Usage
-    open: bool = True
+    A task that outlives the call keeps the passage, closed. `usage` is None while nobody has used anything.
+    """
+
+    __slots__ = ("_token", "call", "open", "tool", "usage")
+
+    def __init__(self, tool: Tool, call: ToolCall) -> None:
+        self.tool, self.call = tool, call
+        self.usage: Usage | None = None
+        self.open = True
+
+    def __enter__(self) -> None:
+        self._token = _passage.set(self)
+
+    def __exit__(self, *failure: object) -> None:
+        self.open = False
+        _passage.reset(self._token)
 
 
 _passage: ContextVar[Passage | None] = ContextVar("prowess_passage", default=None)
-
-
-class passage:  # noqa: N801 -- used as a function; a class costs a call less than a generator does
-    """Let this call through to this tool, and to what it wraps. For executors."""
-
-    __slots__ = ("_opened", "_token")
-
-    def __init__(self, tool: Tool, call: ToolCall, usage: Usage) -> None:
-        self._opened = Passage(tool=tool, call=call, usage=usage)
-
-    def __enter__(self) -> None:
-        self._token = _passage.set(self._opened)
-
-    def __exit__(self, *failure: object) -> None:
-        self._opened.open = False
-        _passage.reset(self._token)
 
 
 def current_passage() -> Passage | None:
@@ -72,8 +66,10 @@ def require_door(tool: Tool, call: ToolCall) -> None:
     Raises:
         AroundTheDoorError: in every other case.
     """
-    found = current_passage()
-    if found is None or found.call is not call or not _leads_to(found.tool, tool):
+    found = _passage.get()
+    if found is None or not found.open or found.call is not call:
+        raise AroundTheDoorError(tool.spec.name)
+    if found.tool is not tool and not _leads_to(found.tool, tool):
         raise AroundTheDoorError(tool.spec.name)
 
 

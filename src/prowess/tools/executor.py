@@ -23,15 +23,14 @@ from anyio.lowlevel import checkpoint
 from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
 from prowess.tools.call import ToolCall
-from prowess.tools.door import passage
+from prowess.tools.door import Passage
 from prowess.tools.gates import Refuse
 from prowess.tools.json_values import NotJsonValueError, require_finite
 from prowess.tools.names import spelling_table
 from prowess.tools.repeated_failure import RepeatedFailure
 from prowess.tools.result import ToolResult
 from prowess.tools.trail import Trail, shortened
-from prowess.tools.usage import Usage
-from prowess.tools.validation import require_fitting
+from prowess.tools.way import Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from prowess.policy.audit_event import AuditLog
     from prowess.tools.gates import Gate
     from prowess.tools.spec import Tool, ToolSpec
+    from prowess.tools.usage import Usage
     from prowess.tools.witness import CallWitness, Outcome
 
 MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
@@ -64,10 +64,10 @@ class ToolExecutor:
         clock: Callable[[], int] = time.monotonic_ns,
         witness: CallWitness | None = None,
     ) -> None:
-        self._tools: dict[str, Tool] = {}
+        self._audit, self._gates, self._session_id, self._clock = audit, tuple(gates), session_id, clock
+        self._ways: dict[str, Way] = {}
         self._spellings: dict[str, str] = {}
         self._register(tools)
-        self._audit, self._gates, self._session_id, self._clock = audit, tuple(gates), session_id, clock
         self._failures = RepeatedFailure()
         self._witness = witness
 
@@ -77,23 +77,23 @@ class ToolExecutor:
         Raises:
             ValueError: two tools would share a name or a spelling; then none is added.
         """
-        self._register((*self._tools.values(), *tools))
+        self._register((*(way.tool for way in self._ways.values()), *tools))
 
     def remove(self, name: str) -> None:
         """Take a tool away, under its canonical name; ToolNotFoundError where there is none. Running calls end."""
-        if name not in self._tools:
+        if name not in self._ways:
             raise ToolNotFoundError(name[:80])
-        self._register(tool for known, tool in self._tools.items() if known != name)
+        self._register(way.tool for known, way in self._ways.items() if known != name)
 
     def _register(self, tools: Iterable[Tool]) -> None:
         listed = tuple(tools)
         names = [tool.spec.name for tool in listed]
         self._spellings = spelling_table(names, {tool.spec.name: tool.spec.aliases for tool in listed})
-        self._tools = dict(zip(names, listed, strict=True))
+        self._ways = {name: Way(tool, self._gates) for name, tool in zip(names, listed, strict=True)}
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """Return what is offered, in the order of registration."""
-        return tuple(tool.spec for tool in self._tools.values())
+        return tuple(way.tool.spec for way in self._ways.values())
 
     def resolve(self, name: str) -> Tool:
         """Return the tool that answers to this spelling.
@@ -101,8 +101,13 @@ class ToolExecutor:
         Raises:
             ToolNotFoundError: with the names that may have been meant.
         """
+        return self._way(name).tool
+
+    def _way(self, name: str) -> Way:
         if name in self._spellings:
-            return self._tools[self._spellings[name]]
+            canonical = self._spellings[name]
+            way = self._ways[canonical] = self._ways[canonical].renewed()
+            return way
         # Imported here, not at the top: only a wrong name pays for it.
         from difflib import get_close_matches
 
@@ -120,16 +125,19 @@ class ToolExecutor:
         if (short := shortened(call.id)) != call.id:
             call = replace(call, id=short)
         trail = Trail(self._audit, call, self._session_id)
-        digest: str | None = None
+        measured: bytes | None = None
         try:
-            digest = trail.measure(call.arguments, _canonical(call.arguments))
+            measured = _canonical(call.arguments)
+            if self._audit is not None:
+                trail.measure(call.arguments, measured)
             # The one place where every call lets other tasks run and can be cancelled: what follows may never wait.
             await checkpoint()
-            tool = self.resolve(call.name)
-            trail.tool = tool.spec.name
-            arguments = _fitting(call, tool.spec)
-            ready = ToolCall(id=call.id, name=tool.spec.name, arguments=arguments)
-            await self._pass_gates(ready, tool.spec, trail)
+            way = self._way(call.name)
+            trail.tool = way.spec.name
+            ready = ToolCall(id=call.id, name=trail.tool, arguments=_fitting(call, way))
+            trail.allowed_by = way.allowed_by
+            if way.gates:
+                await self._pass_gates(ready, way, trail)
         except SkillError as error:
             remark = await _record_refusal(trail, error)
             await self._tell_refused(trail, call.id, error.code)
@@ -139,17 +147,18 @@ class ToolExecutor:
             await self._tell_refused(trail, call.id, "cancelled")
             raise
         else:
-            result = await self._run(tool, ready, trail, begun)
-        return self._failures.remark(trail.tool, digest, result)
+            result = await self._run(way.tool, ready, trail, begun)
+        return self._failures.remark(trail.tool, measured, result)
 
-    async def _pass_gates(self, call: ToolCall, spec: ToolSpec, trail: Trail) -> None:
-        for gate in self._gates:
+    @staticmethod
+    async def _pass_gates(call: ToolCall, way: Way, trail: Trail) -> None:
+        for gate in way.gates:
             try:
-                decision = await gate.check(call, spec)
+                decision = await gate.check(call, way.spec)
             except SkillError:
                 raise
             except Exception as fault:  # a gate that fails stays shut, whatever went wrong in it
-                raise _defect(f"a gate before tool {spec.name!r}", fault) from fault
+                raise _defect(f"a gate before tool {call.name!r}", fault) from fault
             if isinstance(decision, Refuse):
                 trail.rule, trail.skill = decision.rule, decision.skill
                 raise decision.error
@@ -157,13 +166,14 @@ class ToolExecutor:
                 trail.allowed_by = decision.by
 
     async def _run(self, tool: Tool, call: ToolCall, trail: Trail, begun: int) -> ToolResult:
-        usage, witness, told = Usage(), self._witness, False
+        opened, witness, told = Passage(tool, call), self._witness, False
         try:
-            await trail.started()
+            if self._audit is not None:
+                await trail.started()
             if witness is not None and witness.wanted:
                 told = True
                 await witness.started(call)
-            outcome = await _attempt(tool, call, usage)
+            outcome = await _attempt(opened)
         except AuditError as error:  # from the trail alone: an attempt returns its errors
             await self._tell_refused(trail, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN)
@@ -174,21 +184,24 @@ class ToolExecutor:
             else:
                 await self._tell_refused(trail, call.id, "cancelled")
             raise
-        duration_ms = self._since(begun)
+        duration_ms, usage = self._since(begun), opened.usage
         failure = outcome if isinstance(outcome, SkillError) else None
         # A record of the tool's own that could not be written: what went before it has happened.
         remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
-        try:
-            await trail.finished(duration_ms, None if failure is None else failure.code, usage.approved_by)
-        except AuditError as error:
-            remarks.append(_RUN_BUT_NOT_RECORDED if failure is None else _unrecorded(error))
-            failure = error if failure is None else failure
+        if self._audit is not None:
+            code, approved_by = None if failure is None else failure.code, None if usage is None else usage.approved_by
+            try:
+                await trail.finished(duration_ms, code, approved_by)
+            except AuditError as error:
+                remarks.append(_RUN_BUT_NOT_RECORDED if failure is None else _unrecorded(error))
+                failure = error if failure is None else failure
         if failure is not None:
             await self._tell_finished(call, "failure", failure.code, begun)
             remark = " ".join(remarks) or None
             return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=remark), usage)
         value = cast("Mapping[str, object]", outcome)
-        await self._tell_finished(call, "success", None, begun, value)
+        if witness is not None:
+            await self._tell_finished(call, "success", None, begun, value)
         return _with_usage(ToolResult.ok(value, duration_ms=duration_ms), usage)
 
     async def _tell_finished(
@@ -223,22 +236,23 @@ _RUN_BUT_NOT_ALL_RECORDED = (
 )
 
 
-def _fitting(call: ToolCall, spec: ToolSpec) -> dict[str, object]:
+def _fitting(call: ToolCall, way: Way) -> dict[str, object]:
     if call.unreadable is not None:
         raise InvalidArgumentsError((call.unreadable,))
-    return require_fitting(call.arguments, spec.input_schema)
+    return way.fit(call.arguments)
 
 
-async def _attempt(tool: Tool, call: ToolCall, usage: Usage) -> Mapping[str, object] | SkillError:
+async def _attempt(opened: Passage) -> Mapping[str, object] | SkillError:
+    call = opened.call
     try:
-        with passage(tool, call, usage):
+        with opened:
             # A copy, because a tool may change what it is given.
-            value: object = await tool.run(dict(call.arguments), call)
+            value: object = await opened.tool.run(dict(call.arguments), call)
     except SkillError as error:
         return error
     except Exception as fault:  # noqa: BLE001 -- the door answers for every tool behind it
         return _defect(f"tool {call.name!r}", fault)
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         return _defect(f"tool {call.name!r}", TypeError("result is not a mapping"))
     try:
         require_finite(value, "the result")  # every way out of here is JSON, or the shape of a provider
@@ -247,8 +261,8 @@ async def _attempt(tool: Tool, call: ToolCall, usage: Usage) -> Mapping[str, obj
     return value
 
 
-def _with_usage(result: ToolResult, usage: Usage) -> ToolResult:
-    if usage.is_empty:
+def _with_usage(result: ToolResult, usage: Usage | None) -> ToolResult:
+    if usage is None or usage.is_empty:
         return result
     return replace(
         result,

@@ -6,7 +6,7 @@ A gate sees the canonical name and structured arguments, never rendered text. It
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
@@ -44,3 +44,22 @@ class Gate(Protocol):
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
         """Return the decision."""
+
+
+@runtime_checkable
+class SettlingGate(Gate, Protocol):
+    """A gate that can tell beforehand about which tools it will never have a say; the door then does not ask it.
+
+    It counts where one class has both methods: a class that checks in a way of its own is asked about every call.
+    """
+
+    def settled(self, spec: ToolSpec) -> Allow | None:
+        """Return what `check` returns for every call of this tool, always; None where a call or a state can count."""
+
+
+def settled(gate: Gate, spec: ToolSpec) -> Allow | None:
+    """Return the answer of a gate that need not be asked about this tool, None for every other."""
+    if not isinstance(gate, SettlingGate):
+        return None
+    owner = next(made for made in type(gate).__mro__ if "check" in vars(made) or "settled" in vars(made))
+    return gate.settled(spec) if {"check", "settled"} <= vars(owner).keys() else None

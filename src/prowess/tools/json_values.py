@@ -15,6 +15,7 @@ import math
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from prowess.errors import SkillError
 
@@ -68,16 +69,16 @@ def require_finite(value: object, where: str = "the value") -> None:
 
 def _holds_no_number_but_integers(value: object) -> bool:
     """Whether that is certain at a glance: small, of plain dicts and lists, as nearly every result is."""
-    waiting = [value]
+    waiting: list[Any] = [value]
     for item in waiting:  # which grows while it is walked
-        if type(item) is dict:
-            waiting += [inner for inner in item.values() if type(inner) not in _HARMLESS]
-        elif type(item) is list:
-            waiting += [inner for inner in item if type(inner) not in _HARMLESS]
-        else:
+        kind = type(item)
+        if kind is not dict and kind is not list:
             return False
-        if len(waiting) > _GLANCE:
-            return False
+        inside = item.values() if kind is dict else item
+        if inside and not _HARMLESS.issuperset(map(type, inside)):
+            waiting += [inner for inner in inside if type(inner) not in _HARMLESS]
+            if len(waiting) > _GLANCE:
+                return False
     return True
 
 

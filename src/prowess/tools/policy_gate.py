@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.errors import PolicyDeniedError
+from prowess.policy import decision as policy_decision
 from prowess.policy.decision import Ask, Deny
 from prowess.policy.rule import PolicyCall
 from prowess.tools.gates import ALLOW, Allow, Refuse
@@ -30,4 +31,18 @@ class PolicyGate:
             return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
         if isinstance(decision, Ask):
             return ALLOW
-        return Allow(by=decision.rule if decision.origin is None else str(decision.origin))
+        return _by(decision)
+
+    def settled(self, spec: ToolSpec) -> Allow | None:
+        """Return what lets every call of the tool pass, where neither arguments nor files have a part in it."""
+        match self._policy.decide_ever(spec.name):
+            case policy_decision.Allow() as decision:
+                return _by(decision)
+            case Ask():
+                return ALLOW
+            case _:
+                return None
+
+
+def _by(decision: policy_decision.Allow) -> Allow:
+    return Allow(by=decision.rule if decision.origin is None else str(decision.origin))

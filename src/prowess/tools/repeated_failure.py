@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from prowess._internal.canonical_json import sha256_of
 from prowess.tools.result import followed_by
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ class RepeatedFailure:
     def __init__(self) -> None:
         self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the order of arrival
 
-    def remark(self, tool: str, digest: str | None, result: ToolResult) -> ToolResult:
-        """Return `result`, with the remark where this call has failed before."""
-        key = (tool, digest)
+    def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
+        """Return `result`, with the remark where this call, with these canonical arguments, has failed before."""
+        if result.success and not self._failed:
+            return result
+        key = (tool, None if arguments is None else sha256_of(arguments))
         known = key in self._failed
         self._failed.pop(key, None)
         if result.success:

@@ -39,3 +39,7 @@ class RestrictionGate:
             error = ToolNotAllowedError(call.name, skill, decision.reason)
             return Refuse(error=error, rule=decision.rule, skill=skill)
         return ALLOW
+
+    def settled(self, spec: ToolSpec) -> Allow | None:
+        """Tell of the tools that no skill can take away."""
+        return ALLOW if canonical_tool_name(spec.name) in SKILL_TOOLS else None

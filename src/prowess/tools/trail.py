@@ -33,6 +33,20 @@ _ENVIRONMENT = "env"  # the names inside this argument are recorded too: which v
 class Trail:
     """Writes the records of one call; without a log it does nothing."""
 
+    __slots__ = (
+        "_abandoned",
+        "_arguments",
+        "_begun",
+        "_call_id",
+        "_lock",
+        "_log",
+        "_session_id",
+        "allowed_by",
+        "rule",
+        "skill",
+        "tool",
+    )
+
     def __init__(self, log: AuditLog | None, call: ToolCall, session_id: str | None) -> None:
         self._log, self._session_id = log, session_id
         self._call_id = call.id
@@ -130,5 +144,7 @@ def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:
 
 def shortened(text: str) -> str:
     """Return an identifier or a name that a caller made up as a short text that every log can hold."""
+    if len(text) <= _MAX_TEXT and text.isascii() and text.isprintable():
+        return text
     shown = printable_line(text[:_MAX_TEXT])
     return shown if len(text) <= _MAX_TEXT else f"{shown}…"

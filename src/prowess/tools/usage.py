@@ -7,9 +7,11 @@ its own, so that calls at the same time do not share one.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from prowess.tools.door import current_passage
+
+_counting = threading.Lock()  # one for all calls: it is held for a few additions
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,7 +26,6 @@ class Usage:
     retry_count: int = 0
     cached: bool = False
     approved_by: str | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -35,7 +36,7 @@ class Usage:
         """Add to the meter; safe from several threads. ValueError for an amount below zero."""
         if tokens < 0 or cost_usd < 0 or retries < 0:
             raise ValueError("a call cannot give back what it used")
-        with self._lock:
+        with _counting:
             self.tokens += tokens
             self.cost_usd += cost_usd
             self.retry_count += retries
@@ -44,7 +45,12 @@ class Usage:
 def current_usage() -> Usage | None:
     """Return the meter of the call that is running here; None outside of a call."""
     found = current_passage()
-    return None if found is None else found.usage
+    if found is None:
+        return None
+    with _counting:  # most calls use nothing, so the meter is made when it is asked for
+        if found.usage is None:
+            found.usage = Usage()
+    return found.usage
 
 
 def report_usage(*, tokens: int = 0, cost_usd: float = 0.0) -> None:

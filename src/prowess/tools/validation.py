@@ -10,7 +10,7 @@ none. `true` is not an integer, and 2.0 is not one either. The messages are thos
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from prowess._internal.terminal_text import printable_line
@@ -61,8 +61,6 @@ def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str
     Raises:
         InvalidArgumentsError: with one sentence a problem, and names that may have been meant.
     """
-    if _certainly_fits(arguments, schema):
-        return _with_defaults(cast("Mapping[str, object]", arguments), schema)
     found: list[str] = []
     suggestions: list[str] = []
     more = 0
@@ -88,55 +86,103 @@ def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]
     return filled
 
 
-def _certainly_fits(value: object, schema: Mapping[str, object]) -> bool:
-    """Whether `_faults` would find nothing, told for the simple values and schemas that nearly all calls have.
+def fitting(schema: Mapping[str, object]) -> Callable[[object], dict[str, object]]:
+    """Return `require_fitting` for one schema that is used often, with what can be told from the schema alone told.
 
-    False says nothing. Every call pays for its validation, and this costs it a third of the whole judgement.
+    The simple values and schemas that nearly all calls have are judged by functions that are made here, once; whatever
+    those are not certain about is judged in full.
     """
-    kind = type(value)
-    name = _JSON_NAMES.get(kind)
-    if name is None or schema.get("type") != name or not _SIMPLE[name].issuperset(schema):
-        return False
-    if kind is str:
-        choices = schema.get("enum")
-        return _is_long_enough(cast("str", value), schema.get("minLength")) and (
-            choices is None or (type(choices) in _LISTS and value in cast("Sequence[object]", choices))
-        )
-    if kind is list:
-        items = schema.get("items")
-        if type(items) is not dict or not _is_long_enough(cast("list[object]", value), schema.get("minItems")):
-            return False
-        for item in cast("list[object]", value):  # noqa: SIM110 -- a generator takes longer than what it judges
-            if not _certainly_fits(item, items):
-                return False
-        return True
-    return _members_certainly_fit(cast("dict[object, object]", value), schema)
+    certain = _certainty(schema)
+    defaults = [
+        (name, below["default"], type(below["default"]) in _UNCHANGING)
+        for name, below in _mapping(schema.get("properties")).items()
+        if isinstance(below, Mapping) and "default" in below
+    ]
+
+    def fit(arguments: object) -> dict[str, object]:
+        if not certain(arguments):
+            return require_fitting(arguments, schema)
+        filled = dict(cast("Mapping[str, object]", arguments))
+        for name, default, unchanging in defaults:
+            if name not in filled:
+                filled[name] = default if unchanging else copy.deepcopy(default)
+        return filled
+
+    return fit
 
 
-def _members_certainly_fit(value: dict[object, object], schema: Mapping[str, object]) -> bool:
+_Certainty = Callable[[object], bool]
+
+
+def _certainty(schema: object) -> _Certainty:
+    """Return whether `_faults` would certainly find nothing in a value; False says nothing."""
+    if type(schema) is not dict:
+        return _never
+    kind = schema.get("type")
+    if not isinstance(kind, str) or kind not in _SIMPLE or not _SIMPLE[kind].issuperset(schema):
+        return _never
+    match kind:
+        case "object":
+            return _certainty_of_object(schema)
+        case "array":
+            return _certainty_of_array(schema)
+        case "string":
+            return _certainty_of_text(schema)
+        case _:
+            exact = _EXACT[kind]
+            return lambda value: type(value) is exact
+
+
+def _certainty_of_text(schema: dict[str, object]) -> _Certainty:
+    least, choices = schema.get("minLength", 0), schema.get("enum")
+    if type(least) is not int or not (choices is None or type(choices) in _LISTS):
+        return _never
+    if choices is None:
+        return lambda value: type(value) is str and len(value) >= least
+    listed = tuple(cast("Sequence[object]", choices))
+    return lambda value: type(value) is str and len(value) >= least and value in listed
+
+
+def _certainty_of_array(schema: dict[str, object]) -> _Certainty:
+    least, certain = schema.get("minItems", 0), _certainty(schema.get("items"))
+    if type(least) is not int or certain is _never:
+        return _never
+    return lambda value: type(value) is list and len(value) >= least and all(map(certain, value))
+
+
+def _certainty_of_object(schema: dict[str, object]) -> _Certainty:
     below, required = schema.get("properties"), schema.get("required", ())
     if type(below) is not dict or type(required) not in _LISTS:
-        return False
-    for name in cast("Sequence[object]", required):
-        if name not in value:
+        return _never
+    members = {name: _certainty(inner) for name, inner in below.items()}
+    needed = tuple(cast("Sequence[str]", required))
+
+    def certain(value: object) -> bool:
+        if type(value) is not dict:
             return False
-    for name, item in value.items():  # noqa: SIM110 -- as above
-        if name not in below or not _certainly_fits(item, below[name]):
-            return False
-    return True
+        for name in needed:
+            if name not in value:
+                return False
+        for name, item in value.items():  # noqa: SIM110 -- a generator takes longer than what it judges
+            if not members.get(name, _never)(item):
+                return False
+        return True
+
+    return certain
 
 
-def _is_long_enough(value: str | list[object], least: object) -> bool:
-    return least is None or (type(least) is int and len(value) >= least)
+def _never(_: object) -> bool:
+    return False
 
 
 _LISTS = frozenset({list, tuple})
 _UNCHANGING = frozenset({str, int, bool, float, type(None)})
-_JSON_NAMES: Mapping[type, str] = {str: "string", list: "array", dict: "object"}
+_EXACT: Mapping[str, type] = {"integer": int, "boolean": bool, "null": type(None)}
 _SIMPLE: Mapping[str, frozenset[str]] = {
     "string": _REMARKS | {"type", "enum", "minLength"},
     "array": _REMARKS | {"type", "items", "minItems"},
     "object": _REMARKS | {"type", "properties", "required", "additionalProperties"},
+    **dict.fromkeys(_EXACT, _REMARKS | {"type"}),
 }
 
 _Fault = tuple[str, list[str]]

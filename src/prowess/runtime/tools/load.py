@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
@@ -12,9 +12,10 @@ from prowess.runtime.compaction import mark_of
 from prowess.tools import ToolSpec, require_door
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.runtime.activation import Activation, Activator
     from prowess.runtime.context import SessionContext
-    from prowess.runtime.state import Mode
     from prowess.tools import ToolCall
 
 SPEC = ToolSpec(
@@ -65,11 +66,11 @@ class LoadTool:
             SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
         require_door(self, call)
-        names = list(dict.fromkeys(cast("list[str]", arguments["names"])))
-        location = cast("str | None", arguments.get("location"))
+        given: Mapping[str, Any] = arguments  # which fit the schema
+        names, location = list(dict.fromkeys(given["names"])), given.get("location")
         if location is not None and len(names) > 1:
             raise InvalidArgumentsError(("location picks one copy of one skill; give exactly one name with it",))
-        activation = await self._activator.load(names, cast("Mode", arguments["mode"]), location, call.id)
+        activation = await self._activator.load(names, given["mode"], location, call.id)
         step = activation.step
         in_result = self._context.body == "result"
         contents = await to_thread.run_sync(self._contents, activation) if in_result else None
@@ -77,7 +78,7 @@ class LoadTool:
             self._context,
             step.state,
             unloaded=step.unloaded,
-            notices=[*activation.notices, *(receipts.already_active(name) for name in step.repeated)],
+            notices=[*activation.notices, *map(receipts.already_active, step.repeated)],
             contents=contents,
         )
 
