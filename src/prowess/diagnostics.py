@@ -4,12 +4,15 @@ Every check in Prowess, whether of the format, of quality or of the catalog, yie
 Nothing here decides what to do about one: a report renders it, a profile sets its severity, a command turns
 severities into an exit code. Rule ids are stable for ever and spelled `family-noun.fault`, for example
 `name.matchesDirectory`.
+
+The values are named tuples: what makes data classes takes as long to import as one skill takes to check. Build them by
+keywords.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Severity(StrEnum):
@@ -27,8 +30,7 @@ class FixSafety(StrEnum):
     UNSAFE = "unsafe"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(NamedTuple):
     """A place in a file. Lines and columns are 1-based, columns count code points.
 
     The end is exclusive in its column, as an editor's selection is. Without an end the location is a point.
@@ -45,8 +47,7 @@ class Location:
         return f"{self.path or '<input>'}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace the text from (line, column) up to (end_line, end_column) by `text`; positions as in `Location`."""
 
     line: int
@@ -56,8 +57,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
+class Fix(NamedTuple):
     """A set of edits that removes the fault; they do not overlap and apply together or not at all.
 
     `changes` names the top-level fields whose value it changes, adds or takes away. Every other field reads the same
@@ -70,8 +70,7 @@ class Fix:
     changes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding of one rule at one place.
 
     `family` is `spec`, `lint`, `security` or `catalog`; `detail` names the construct where a rule covers several
@@ -89,4 +88,4 @@ class Diagnostic:
 
     def with_severity(self, severity: Severity) -> Diagnostic:
         """Return the same finding at another severity."""
-        return self if severity is self.severity else replace(self, severity=severity)
+        return self if severity is self.severity else self._replace(severity=severity)

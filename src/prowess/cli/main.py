@@ -57,6 +57,13 @@ def main() -> None:
         code = plain_load(sys.argv[2:])
         if code is not None:
             sys.exit(code)
+    if sys.argv[1:2] == ["check"]:
+        # Imported here, not at the top: as above.
+        from prowess.cli.plain_check import plain_check
+
+        code = plain_check(sys.argv[2:])
+        if code is not None:
+            sys.exit(code)
     # Imported here, not at the top: it brings click, which `--version` must not pay for.
     from prowess.cli.dispatch import run
 

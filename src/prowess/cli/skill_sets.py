@@ -6,12 +6,9 @@ Each skill has been judged by itself already; what is found here is added to the
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prowess.format.limits import MANIFEST_FILE
-from prowess.format.reading import FILE_NAMES
-from prowess.lint.catalog_budget import catalog_budget
+from prowess.format.limits import FILE_NAMES, MANIFEST_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,16 +52,19 @@ def findings_between(
     for member, diagnostic in composition_findings(members, whole=whole):
         found.setdefault(id(member), []).append(diagnostic)
     for at, (skill, member) in enumerate(zip(skills, members, strict=True)):
-        own = [replace(one, skill=skill.document.directory_name) for one in found.get(id(member), ())]
+        own = [one._replace(skill=skill.document.directory_name) for one in found.get(id(member), ())]
         if judged := tuple(judgements[at].judge(own)):
             result[at] = (*result.get(at, ()), *judged)
     return result
 
 
 def _over_budget(skills: Sequence[CheckedSkill], judgements: Sequence[Judgement]) -> dict[int, tuple[Diagnostic, ...]]:
+    # Imported here, not at the top: what lists one skill needs none of it.
+    from prowess.lint.catalog_budget import catalog_budget
+
     over = catalog_budget([skill.document for skill in skills])
     if over is None:
         return {}
     at, found = over
-    judged = judgements[at].judge([replace(found, skill=skills[at].document.directory_name)])
+    judged = judgements[at].judge([found._replace(skill=skills[at].document.directory_name)])
     return {at: tuple(judged)} if judged else {}

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from prowess.errors import ConfigurationError
-from prowess.format.reading import FILE_NAMES as SKILL_FILES
+from prowess.format.limits import FILE_NAMES as SKILL_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,6 +12,7 @@ NAME_PATTERN = r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){0,62}[a-z0-9]?"  # skillscra
 MAX_FRONT_MATTER_BYTES = 64 * 1024  # ours: the largest real one seen is below 4 KiB
 MAX_DOCUMENT_BYTES = 2 * 1024 * 1024  # ours: a longer SKILL.md does not fit any model's context
 
+FILE_NAMES = ("SKILL.md", "skill.md")  # in order of preference; no other spelling is read
 MANIFEST_FILE = "skill.manifest.yaml"  # ours: the place of the extended manifests of skillscraft
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from prowess._internal.plain_blocks import BLOCKS
 from prowess.format.limits import MAX_BODY_LINES, MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 from prowess.format.plain_front_matter import plain_skill
 
@@ -63,6 +64,14 @@ class PlainDocument:
         """Return where the value of a field stands; None where it is absent."""
         if key not in self._fields:
             return None
+        # One line of a plain front matter begins so; lines that go on with a value are indented.
+        start = self.text.find(f"\n{key}:") + len(key) + 2
+        end = self.text.find("\n", start)
+        line = self.text[start:end]
+        shown = line.strip(" ")
+        if shown and shown not in BLOCKS and self.text[end + 1] not in " #\n":
+            start += len(line) - len(line.lstrip(" "))
+            return self.origin.location(start, start + len(shown))
         # Imported here, not at the top: a skill without findings has no places.
         from prowess._internal.plain_yaml import read_plain
 

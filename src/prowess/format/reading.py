@@ -15,7 +15,7 @@ from prowess._internal.open_flags import READ
 from prowess._internal.places import working_directory
 from prowess.diagnostics import Location, Severity
 from prowess.errors import SkillParseError
-from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.format.limits import FILE_NAMES, MAX_DOCUMENT_BYTES
 from prowess.format.parsing import finding, parse_source
 from prowess.format.skill import Skill, frontmatter_of
 from prowess.format.validation import validate_skill
@@ -23,8 +23,6 @@ from prowess.format.validation import validate_skill
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
-
-FILE_NAMES = ("SKILL.md", "skill.md")  # in order of preference; no other spelling is read
 
 
 def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -> Skill:

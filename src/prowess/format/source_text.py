@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from prowess.diagnostics import Edit, Location
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceText:
+class SourceText(NamedTuple):
     """The text of one file: line breaks are LF, a leading byte-order mark is cut off and remembered in `bom`."""
 
     path: str | None

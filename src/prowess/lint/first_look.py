@@ -43,6 +43,12 @@ _PARTS_OF_BOILERPLATE = (
     frozenset({"source", "binary"}),
 )
 _MARKS = ("todo", "fixme", "lorem ipsum")
+# What secrets begin with, as words; and beginnings that stand inside a word.
+_SECRETS = frozenset(
+    {"ghp", "gho", "ghs", "pat", "glpat", "ant", "slack", "live", "npm", "pypi", "hf", "sg", "private"}
+    | {f"xox{kind}" for kind in "abprs"}
+)
+_UNBOUNDED_SECRETS = ("AKIA", "ASIA", "AIza", "T3BlbkFJ")
 _HOMES = frozenset({"users", "home"})
 _VARIABLES = frozenset({"basedir", "dir", "root"})
 _HOSTS = ("anthropic", "claude")
@@ -76,6 +82,21 @@ def _other_texts(subject: LintSubject) -> bool:
     return any(
         kind == "directory" or name.lower().endswith(".md") for name, kind in subject.top.items() if name != _OWN
     )
+
+
+def _read_texts(subject: LintSubject) -> bool:
+    """Whether a model may read or run any other text of the skill."""
+    return _has(subject, "scripts") or ".md" in subject.lower
+
+
+def _secrets(subject: LintSubject) -> bool:
+    if _read_texts(subject) or _has(subject, "assets") or not _SECRETS.isdisjoint(subject.words):
+        return True
+    if any(kind == "file" and not name.lower().endswith((".md", ".txt")) for name, kind in subject.top.items()):
+        return True
+    text = subject.document.text
+    front = text[: subject.document.body_offset]
+    return any(sign in text for sign in _UNBOUNDED_SECRETS) or any(sign in front.lower() for sign in _SECRETS)
 
 
 def _scripts(subject: LintSubject) -> bool:
@@ -177,6 +198,9 @@ LOOKS: Mapping[str, Look] = {
     "compatibility.vague": _vague,
     "license.missing": _missing_license,
     "license.long": lambda subject: len(subject.text_of("license") or "") > _LONG_LICENSE,
+    "security.invisible": lambda subject: not subject.document.text.isascii() or _read_texts(subject),
+    "security.hiddenInstructions": lambda subject: "<!--" in subject.document.text or _read_texts(subject),
+    "security.secret": _secrets,
     "testing.evals": lambda subject: _has(subject, "evals"),
     "hooks.missing": lambda subject: "hooks" in subject.document.keys,
     "directory.link": _symbolic_links,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prowess.format.profiles import profile_named
@@ -169,7 +168,7 @@ def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnos
     found = [one for rule in _kept(judgement) if may_find(rule.meta.id, subject) for one in rule.check(subject)]
     found.sort(key=lambda one: (one.location.line, one.location.column))
     skill = document.directory_name
-    return [replace(one, skill=skill) for one in found]
+    return [one._replace(skill=skill) for one in found]
 
 
 def _kept(judgement: Judgement) -> tuple[Rule[LintSubject], ...]:

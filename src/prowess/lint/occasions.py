@@ -52,9 +52,10 @@ _JAPANESE_AND_KOREAN_TEXT = (
     "とき 時に 時は 際 場合 必要 たら れば たい に使用 で使用 に利用 に使う トリガー 때 경우 사용 위한 위해 필요"
 )
 _JAPANESE_AND_KOREAN = tuple(_JAPANESE_AND_KOREAN_TEXT.split())
-# "at the time of", where the character is no part of a word such as "real-time", "hour" or "runtime".
-_AT_THE_TIME = re.compile("(?<![实實同及即临臨历小定延平暂行按届随有耗])[时時](?![间間代序刻长長区區期空机機效])")
-_HAN, _KANA_OR_HANGUL = re.compile("[\u4e00-\u9fff]"), re.compile("[\u3040-\u30ff\uac00-\ud7af]")
+# Patterns that few texts need; they are compiled, once, where one does. The first is "at the time of", where the
+# character is no part of a word such as "real-time", "hour" or "runtime".
+_AT_THE_TIME = "(?<![实實同及即临臨历小定延平暂行按届随有耗])[时時](?![间間代序刻长長区區期空机機效])"
+_HAN, _KANA_OR_HANGUL = "[\u4e00-\u9fff]", "[\u3040-\u30ff\uac00-\ud7af]"
 _COMMON = "a and de des die der do e el em en et for from in la le los o of para pour the to und with y"
 _KNOWN = frozenset(_COMMON.split())
 
@@ -91,9 +92,9 @@ def _offers(text: str, name: str) -> bool:
 
 def _may_say_when(text: str, words: list[str]) -> bool:
     """Whether text that is not English may give an occasion: by its words where they are known, else always."""
-    if _KANA_OR_HANGUL.search(text):
+    if re.search(_KANA_OR_HANGUL, text):
         return any(part in text for part in (*_CHINESE, *_JAPANESE_AND_KOREAN))
     foreign = sum(not char.isascii() and char.isalpha() for char in text)
-    if 2 * len(_HAN.findall(text)) > foreign:
-        return any(part in text for part in _CHINESE) or _AT_THE_TIME.search(text) is not None
+    if 2 * len(re.findall(_HAN, text)) > foreign:
+        return any(part in text for part in _CHINESE) or re.search(_AT_THE_TIME, text) is not None
     return foreign > 0 and _KNOWN.isdisjoint(words)

@@ -39,8 +39,6 @@ def plain_findings(document: SkillDocument, top: Mapping[str, str]) -> tuple[Dia
     found = [one for rule in asked for one in rule_of(rule).check(subject)]
     if not found:
         return ()
-    from dataclasses import replace  # imported here, not at the top: as above
-
     found.sort(key=lambda one: (one.location.line, one.location.column))
     skill = document.directory_name
-    return tuple(replace(one, skill=skill, severity=RULES[one.rule].spec or one.severity) for one in found)
+    return tuple(one._replace(skill=skill, severity=RULES[one.rule].spec or one.severity) for one in found)

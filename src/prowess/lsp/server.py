@@ -19,7 +19,8 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from prowess import __version__
 from prowess._internal.terminal_text import printable
-from prowess.format.reading import FILE_NAMES, locate
+from prowess.format.limits import FILE_NAMES
+from prowess.format.reading import locate
 from prowess.lsp.actions import FIX_ALL, actions
 from prowess.lsp.completion import TRIGGERS, completions
 from prowess.lsp.explanations import hover

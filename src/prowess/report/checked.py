@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prowess.diagnostics import Severity
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedSkill:
+class CheckedSkill(NamedTuple):
     """One skill and its findings; `path` is its directory as the user knows it, `name` None where it has none."""
 
     path: str
@@ -29,8 +27,7 @@ class CheckedSkill:
         return all(found.severity is not Severity.ERROR for found in self.diagnostics)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class Tally(NamedTuple):
     """How much was found."""
 
     skills: int

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from prowess._internal.printable_json import json_text
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -32,6 +30,9 @@ def render(form: str, skills: Sequence[CheckedSkill], *, style: Style | None = N
         lines = list(check_lines(skills) if style is None else check_lines(skills, style))
         return _joined([*lines, summary_line(skills)] if summary else lines)
     if form in _DOCUMENTS:
+        # Imported here, not at the top: as above.
+        from prowess._internal.printable_json import json_text
+
         return f"{json_text(_made(*_DOCUMENTS[form], skills), indent=2)}\n"
     lines_of: Iterable[str] = _made(*_LINES[form], skills)  # type: ignore[assignment]  # what the table says
     return _joined(lines_of)

@@ -5,8 +5,7 @@ The docstring has the sections *What it does*, *Why it matters*, *Example* and *
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 Subject_contra = TypeVar("Subject_contra", contravariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleMeta:
+class RuleMeta(NamedTuple):
     """What is known of a rule before it runs; `severity` is the default, a profile may change it.
 
     `source` is whose advice it is; `since` the version that brought the rule; `fixes` what its fix does, where it has

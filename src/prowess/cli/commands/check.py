@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.check_run import CheckRun
 from prowess.cli.configuration_options import configuration_options, open_configuration
 from prowess.cli.silencing import Silencing
-from prowess.cli.skill_sets import findings_between, is_folder_of_skills
+from prowess.cli.skill_sets import is_folder_of_skills
 from prowess.cli.targets import STANDARD_INPUT, targets
 from prowess.config.settings import FORMATS
-from prowess.format.skill import frontmatter_of
-from prowess.format.validation import place_in_report, raw_findings
-from prowess.lint import lint_findings
-from prowess.report import CheckedSkill, Tally
+from prowess.report import Tally
 from prowess.report.forms import render
 
 if TYPE_CHECKING:
     from prowess.cli.fixing import Fixing
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
-    from prowess.diagnostics import Diagnostic
-    from prowess.format.document import SkillDocument
-    from prowess.rule_engine import Judgement
 
 
 @click.command("check")
@@ -73,37 +65,23 @@ def command(
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
     silencing = Silencing(configuration, None if write_baseline else known)
-    skills, judgements, everything, excluded = [], [], [], 0
+    run = CheckRun(configuration, silencing, fixing)
     for target in targets(paths or (".",), stdin_path):
-        document = target.document
-        judgement = configuration.judgement(document.directory)
-        if judgement.excluded and judgement.floor is None:
-            excluded += 1
-            continue
-        if fixing is not None:
-            new = partial(_new, judgement=judgement, silencing=silencing)
-            document = fixing.fix(document, target.data, new, within=target.named)
-        found = _findings(document, judgement, silencing)
-        everything.append((document, found))
-        skills.append(_checked(document, silencing.by_baseline(document, found)))
-        judgements.append(judgement)
-    whole = not excluded and any(map(is_folder_of_skills, paths or (".",)))
-    everything += _between(skills, judgements, silencing, whole=whole)
-    if excluded and not quiet:
-        output.note(f"{excluded} {'skill is' if excluded == 1 else 'skills are'} excluded: {_where(configuration)}")
-    if silencing.not_honoured and not quiet:
-        output.note(_not_honoured(silencing.not_honoured))
+        run.judge(target)
+    run.judge_between(whole=any(map(is_folder_of_skills, paths or (".",))))
+    if not quiet:
+        _say_what_was_passed_over(run, silencing, configuration)
     if known is not None and write_baseline:
-        number = known.write(everything)
+        number = known.write(run.everything)
         if not quiet:
             output.note(printable_line(f"{known.path} knows {number} {'finding' if number == 1 else 'findings'} now"))
         return exit_codes.OK
-    if known is not None and not quiet and (gone := known.gone(everything)):
+    if known is not None and not quiet and (gone := known.gone(run.everything)):
         output.note(f"{gone} of the baseline {'is' if gone == 1 else 'are'} gone; --write-baseline forgets them")
     if not diff:
         name = str(configuration.value("format").value)
-        output.raw(render(name, skills, style=output.styled, summary=not quiet))
-    failed = Tally.of(skills).errors > 0
+        output.raw(render(name, run.skills, style=output.styled, summary=not quiet))
+    failed = Tally.of(run.skills).errors > 0
     if fixing is not None:
         failed = failed or fixing.left_alone > 0 or (diff and fixing.files > 0)
         if not quiet:
@@ -111,17 +89,13 @@ def command(
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
 
 
-def _between(
-    skills: list[CheckedSkill], judgements: list[Judgement], silencing: Silencing, *, whole: bool
-) -> list[tuple[SkillDocument, tuple[Diagnostic, ...]]]:
-    """Add to the skills what is wrong between them, and return it."""
-    added = []
-    for at, found in findings_between(skills, judgements, whole=whole).items():
-        document = skills[at].document
-        added.append((document, found))
-        fresh = silencing.by_baseline(document, found)
-        skills[at] = replace(skills[at], diagnostics=(*skills[at].diagnostics, *fresh))
-    return added
+def _say_what_was_passed_over(run: CheckRun, silencing: Silencing, configuration: Configuration) -> None:
+    if run.excluded:
+        where = output.shown_path(str(configuration.value("exclude").origin))
+        output.note(f"{run.excluded} {'skill is' if run.excluded == 1 else 'skills are'} excluded: {where}")
+    if silencing.not_honoured:
+        what = "a finding" if silencing.not_honoured == 1 else f"{silencing.not_honoured} findings"
+        output.note(f"comments in skills ask to silence {what}, in vain: trust the project or say --suppressions on")
 
 
 def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
@@ -137,11 +111,6 @@ def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
     return Baseline.at(path) if write else Baseline.read(path)
 
 
-def _not_honoured(number: int) -> str:
-    what = "a finding" if number == 1 else f"{number} findings"
-    return f"comments in skills ask to silence {what}, in vain: trust the project or say --suppressions on"
-
-
 def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form: str | None) -> Fixing | None:
     if not (fix or diff):
         if unsafe:
@@ -155,30 +124,3 @@ def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form
     from prowess.cli.fixing import Fixing
 
     return Fixing(unsafe=unsafe, writes=not diff)
-
-
-def _where(configuration: Configuration) -> str:
-    return output.shown_path(str(configuration.value("exclude").origin))
-
-
-def _findings(document: SkillDocument, judgement: Judgement, silencing: Silencing) -> tuple[Diagnostic, ...]:
-    findings = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
-    silenced = silencing.by_comments(document, judgement, judgement.judge(findings))
-    if judgement.profile.reference_wording:  # the reference tool's order is its own
-        return silenced
-    return tuple(sorted(silenced, key=place_in_report))
-
-
-def _new(document: SkillDocument, *, judgement: Judgement, silencing: Silencing) -> tuple[Diagnostic, ...]:
-    return silencing.by_baseline(document, _findings(document, judgement, silencing))
-
-
-def _checked(document: SkillDocument, findings: tuple[Diagnostic, ...]) -> CheckedSkill:
-    path = document.path or ""
-    known = document.complete and document.text_of("name") is not None
-    return CheckedSkill(
-        path=os.path.dirname(path) or ".",
-        name=frontmatter_of(document).name if known else document.directory_name,
-        document=document,
-        diagnostics=findings,
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -118,7 +117,7 @@ def _texts(subject: LintSubject) -> Iterator[tuple[str, Callable[[int], Location
 
 
 def _start(readable: ReadableText, offset: int) -> Location:
-    return replace(readable.at(offset, offset), end_line=None, end_column=None)
+    return readable.at(offset, offset)._replace(end_line=None, end_column=None)
 
 
 def _in_file(subject: LintSubject, path: str, text: str, offset: int) -> Location:

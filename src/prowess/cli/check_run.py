@@ -1,0 +1,65 @@
+"""One run of `prowess check`: its skills are judged one after the other, then as a set, and kept for the report."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from prowess.cli.judged_skill import checked_skill, in_order, judged_findings
+from prowess.cli.skill_sets import findings_between
+
+if TYPE_CHECKING:
+    from prowess.cli.fixing import Fixing
+    from prowess.cli.silencing import Silencing
+    from prowess.cli.targets import Target
+    from prowess.config import Configuration
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+    from prowess.report import CheckedSkill
+    from prowess.rule_engine import Judgement
+
+
+class CheckRun:
+    """What was found so far.
+
+    `skills` have what is reported, `everything` also what a baseline knows; `excluded` counts the skills that settings
+    pass over.
+    """
+
+    def __init__(self, configuration: Configuration, silencing: Silencing, fixing: Fixing | None) -> None:
+        self._configuration, self._silencing, self._fixing = configuration, silencing, fixing
+        self._judgements: list[Judgement] = []
+        self.skills: list[CheckedSkill] = []
+        self.everything: list[tuple[SkillDocument, tuple[Diagnostic, ...]]] = []
+        self.excluded = 0
+
+    def judge(self, target: Target) -> None:
+        """Judge one skill, after mending it where that was asked for."""
+        document = target.document
+        judgement = self._configuration.judgement(document.directory)
+        if judgement.excluded and judgement.floor is None:
+            self.excluded += 1
+            return
+        if self._fixing is not None:
+            new = partial(self._new, judgement=judgement)
+            document = self._fixing.fix(document, target.data, new, within=target.named)
+        found = self._found(document, judgement)
+        self.everything.append((document, found))
+        self.skills.append(checked_skill(document, self._silencing.by_baseline(document, found)))
+        self._judgements.append(judgement)
+
+    def judge_between(self, *, whole: bool) -> None:
+        """Add to the skills what is wrong between them; `whole`: there are no others that one may depend on."""
+        between = findings_between(self.skills, self._judgements, whole=whole and not self.excluded)
+        for at, found in between.items():
+            skill = self.skills[at]
+            self.everything.append((skill.document, found))
+            fresh = self._silencing.by_baseline(skill.document, found)
+            self.skills[at] = skill._replace(diagnostics=(*skill.diagnostics, *fresh))
+
+    def _found(self, document: SkillDocument, judgement: Judgement) -> tuple[Diagnostic, ...]:
+        findings = judged_findings(document, judgement)
+        return in_order(self._silencing.by_comments(document, judgement, findings), judgement)
+
+    def _new(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
+        return self._silencing.by_baseline(document, self._found(document, judgement))
