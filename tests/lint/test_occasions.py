@@ -44,6 +44,7 @@ def test_an_occasion_is_found(description: str) -> None:
         "Best practices for tables.",
         "Sorts tables. Do not use for images.",
         "Sorts — swiftly.",
+        "Sorts. For plans of a case use pdf-case.",
         "提取表格",
         "使用接口识别图片，实时输出，节省时间",
         "表の抽出と整形",

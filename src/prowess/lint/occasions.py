@@ -26,7 +26,7 @@ _BY_LANGUAGE = {
 _OCCASIONS = frozenset(word for words in _BY_LANGUAGE.values() for word in words.split())
 _OTHER_OFFERS = ("use ao ", "use para ", "usar para ", "utilizar para ", "usare per ", "utiliser pour ", "if the user")
 _NARROW = frozenset({"for", "if", "before", "after", "during", "as", "at"})
-_USES, _WIDE = frozenset({"use", "used", "useful"}), _NARROW | {"in", "on", "to", "with", "case", "cases", ":"}
+_USES, _WIDE = frozenset({"use", "used", "useful"}), _NARROW | {"in", "on", "to", "with", ":"}
 _FITTING = (
     "invoke invoked activate activated apply applies ideal suitable call load consult read intended run perfect best"
     " great helpful essential required needed recommended relevant appropriate reach"
@@ -36,7 +36,7 @@ _FILLERS = frozenset(
     {"this", "it", "the", "a", "an", "skill", "agent", "tool", "only", "best", "also", "first", "once"}
 )
 _NEGATIONS = frozenset({"not", "t", "never"})
-_PAIRS = frozenset({("activate", "in"), ("for", "any")})
+_PAIRS = frozenset({("activate", "in"), ("for", "any"), ("use", "case"), ("use", "cases")})
 _USERS = frozenset({"user", "users"})
 _ASKING = frozenset(
     {"ask", "asks", "want", "wants", "need", "needs", "say", "says", "mention", "mentions", "request", "requests"}

@@ -6,6 +6,7 @@ What matters here is the package of a command that names no version, and whether
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ _RUNNERS = {"npx": "", "bunx": "", "uvx": "", "pipx": "run", "deno": "run", "go"
 _SIGNS = tuple(f"{word} {action}" for word, action in _RUNNERS.items())
 _WITH_VALUE = frozenset({"--from", "--with", "--python", "-p", "--package", "-c", "--registry"})
 _BEFORE_A_COMMAND = frozenset({"$", "|", "||", "&&", ";", "--", "(", "sudo", "time", "exec", "then", "do", "else", "!"})
-_NEGATIONS = ("never", "n't ", "not ", "avoid", "instead of", "rather than", "no ")
+_NEGATIONS = ("never", "n't ", "not ", "avoid", "instead of", "rather than", "without")
+_END_OF_CLAUSE = re.compile(r"[.,;:!?](?:\s|$)")
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-[]")
 _ENDS = "`\"'),;"
 _MAX_FOUND = 20
@@ -48,7 +50,7 @@ def unpinned_commands(subject: LintSubject) -> list[OneOffCommand]:
 
 
 def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
-    """Yield offset and text of each block of code, and of each span that no negation stands before in its line.
+    """Yield offset and text of each block of code, and of each span that no negation stands before in its clause.
 
     The third is whether it is a block.
     """
@@ -58,7 +60,7 @@ def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
         text = subject.body[span.start : span.end]
         if any(sign in text for sign in _SIGNS):
             before = subject.lower[subject.lower.rfind("\n", 0, span.start) + 1 : span.start]
-            if not any(word in before for word in _NEGATIONS):
+            if not any(word in _END_OF_CLAUSE.split(before)[-1] for word in _NEGATIONS):
                 code = text.lstrip("`")
                 yield span.start + len(text) - len(code), code, False
 

@@ -159,7 +159,9 @@ CASES = [
     ),
     Case(
         rule="scripts.projectVersion",
-        bad=body("Run `npx eslint .`, then:\n\n```sh\n$ npx eslint --fix .\ngo run example.org/x\n```\n"),
+        bad=body(
+            "If it is not there, run `npx eslint .`, then:\n\n```sh\n$ npx eslint --fix .\ngo run example.org/x\n```\n"
+        ),
         good=(
             body(
                 "```sh\nnpx eslint@9.17.0 .\ngo run example.org/x@v1.0\ngo run ./cmd\nnpx -p typescript@5.7.2 tsc\n```"
