@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import prowess
 from tests.spec.mutation_receipts import environment_of
 from tools.proof import dafny
 
@@ -92,7 +93,7 @@ def test_a_text_that_does_not_parse_gives_no_verdict(tmp_path: Path) -> None:
 
 @pytest.mark.proves("tooling.formal.correspondence")
 def test_a_fault_in_the_python_code_makes_the_comparison_differ(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "src" / "prowess", tmp_path / "prowess", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(prowess.__file__).parent, tmp_path / "prowess", ignore=shutil.ignore_patterns("__pycache__"))
     subjects = ("layers", "names", "links", "balance")
     assert _compared(tmp_path, *subjects).returncode == 0
     _break(tmp_path / "prowess/format/name.py", 'text.find("--")', 'text.find("---")')

@@ -4,6 +4,8 @@
     python -m tests.spec.mutation_receipts ID...        run these
     python -m tests.spec.mutation_receipts --markdown   run all and write docs/receipts.md
 
+Few requirements are kept by files beside the package, as the proof is; their tests run in a copy of the whole tree.
+
 Exits with 1 unless every mutation was caught. Caught means: the test passes with the package as it is, and with the
 mutation in it fails by an assertion. A test that cannot be collected, that breaks off in its preparation or with some
 other exception, or that imports the package from elsewhere, is no receipt.
@@ -100,12 +102,16 @@ def _run_mutated(mutation: Mutation, pristine: Path, place: Path) -> Run:
     """Run the test against a mutated copy; ValueError where the mutation does not fit."""
     package = place / "package"
     shutil.copytree(pristine, package)
-    _mutate(mutation, package)
-    return run_tests([mutation.test], package, place / "run")
+    if Path(mutation.file).is_relative_to(PACKAGE):
+        _mutate(mutation, package / Path(mutation.file).relative_to(Path(PACKAGE).parent))
+        return run_tests([mutation.test], package, place / "run")
+    # What lies beside the package is read from beside the tests, so they get a tree of their own.
+    tree = shutil.copytree(ROOT, place / "tree", ignore=shutil.ignore_patterns(".*", "__pycache__"), symlinks=True)
+    _mutate(mutation, tree / mutation.file)
+    return run_tests([mutation.test], package, place / "run", tree=tree)
 
 
-def _mutate(mutation: Mutation, package: Path) -> None:
-    file = package / Path(mutation.file).relative_to(Path(PACKAGE).parent)
+def _mutate(mutation: Mutation, file: Path) -> None:
     file.write_text(mutation.applied(file.read_text(encoding="utf-8")), encoding="utf-8")
     # Compiled code is believed by size and second, and a mutation may change neither.
     Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
@@ -120,15 +126,15 @@ def judged(run: Run) -> str:
     return f"no assertion failed: {_summary(run)}"
 
 
-def run_tests(tests: Sequence[str], package: Path, place: Path) -> Run:
-    """Run tests, with all their parameters, against the package in the directory `package`."""
+def run_tests(tests: Sequence[str], package: Path, place: Path, *, tree: Path = ROOT) -> Run:
+    """Run tests of `tree`, with all their parameters, against the package in the directory `package`."""
     place.mkdir(parents=True)
     report = place / "report.xml"
     options = ["-q", "-p", "no:cacheprovider", f"--basetemp={place / 'tmp'}", f"--junit-xml={report}"]
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROGRAM, *options, *tests],
-            cwd=ROOT,
+            cwd=tree,
             env=environment_of(os.environ, package),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 SEED = 1
 DRAWN = 30  # of each milestone
 PACKAGE = "src/prowess"
+BESIDE = ("formal/", "tools/proof/")  # what keeps a requirement and is no part of the package
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
     """One way to break one requirement.
 
-    `file` is relative to the repository; `before` occurs in it once and becomes `after`. `test` is the node id of a
-    test that declares `id`; `breaks` says what the code does wrong after the change.
+    `file` is relative to the repository, and lies in the package or in `BESIDE`; `before` occurs in it once and becomes
+    `after`. `test` is the node id of a test that declares `id`; `breaks` says what the code does wrong after the change.
     """
 
     id: str

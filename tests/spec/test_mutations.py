@@ -10,7 +10,7 @@ import pytest
 
 from tests.spec.manifest import requirements
 from tests.spec.mutation_receipts import CAUGHT, PAGE, ROOT, SURVIVED, Receipt, Run, judged, page, receipts, run_tests
-from tests.spec.mutations import DRAWN, PACKAGE, SEED, Mutation, drawn, mutations
+from tests.spec.mutations import BESIDE, DRAWN, PACKAGE, SEED, Mutation, drawn, mutations
 from tests.spec.proofs import read_proofs
 
 if TYPE_CHECKING:
@@ -36,9 +36,12 @@ def test_a_further_milestone_adds_requirements_and_changes_none_that_were_drawn(
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.id)
 def test_a_mutation_fits_the_code_and_changes_what_it_does(mutation: Mutation) -> None:
-    assert mutation.file.startswith(f"{PACKAGE}/")
+    assert mutation.file.startswith((f"{PACKAGE}/", *BESIDE))
     source = (ROOT / mutation.file).read_text(encoding="utf-8")
-    assert ast.dump(ast.parse(mutation.applied(source))) != ast.dump(ast.parse(source))
+    assert mutation.applied(source) != source
+    assert not mutation.file.endswith(".py") or ast.dump(ast.parse(mutation.applied(source))) != ast.dump(
+        ast.parse(source)
+    )
 
 
 def test_each_test_declares_the_requirement_that_is_broken() -> None:
@@ -65,6 +68,27 @@ def test_the_first_mutations_are_caught_and_one_that_changes_nothing_survives() 
         *((mutation.id, CAUGHT) for mutation in MUTATIONS[:RUN_HERE]),
         ("nothing", SURVIVED),
     ]
+
+
+def test_what_lies_beside_the_package_is_broken_in_a_tree_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    trees = []
+
+    def run(_tests: object, package: Path, _place: Path, *, tree: Path = ROOT) -> Run:
+        trees.append((tree, (tree / "formal" / "Names.dfy").read_text(encoding="utf-8")))
+        assert (package / "prowess").is_dir()
+        return _run(0, passed=1) if tree == ROOT else _run(1, "assert 1 == 2")
+
+    monkeypatch.setattr("tests.spec.mutation_receipts.run_tests", run)
+    monkeypatch.setattr(Run, "passes", lambda *_: True)
+    mutation = replace(
+        MUTATIONS[0], file="formal/Names.dfy", before="const MAX_NAME_LENGTH := 64", after="const MAX_NAME_LENGTH := 65"
+    )
+    (found,) = receipts([mutation])
+    assert found.outcome == CAUGHT
+    (as_it_is, before), (copy, after) = trees
+    assert (as_it_is == ROOT, copy == ROOT) == (True, False)
+    assert ("LENGTH := 64" in before, "LENGTH := 65" in after) == (True, True)
+    assert "LENGTH := 64" in (ROOT / "formal" / "Names.dfy").read_text(encoding="utf-8")
 
 
 def test_a_test_that_does_not_pass_as_it_is_gives_no_receipt() -> None:
