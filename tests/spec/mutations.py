@@ -27,8 +27,8 @@ BESIDE = ("formal/", "tools/proof/")  # what keeps a requirement and is no part 
 class Mutation:
     """One way to break one requirement.
 
-    `file` is relative to the repository, and lies in the package or in `BESIDE`; `before` occurs in it once and becomes
-    `after`. `test` is the node id of a test that declares `id`; `breaks` says what the code does wrong after the change.
+    `file` is relative to the repository, and lies in the package or in `BESIDE`; `before` occurs in it once and
+    becomes `after`. `test` is the node id of a test that declares `id`; `breaks` says what the code does wrong then.
     """
 
     id: str
