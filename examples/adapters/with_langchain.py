@@ -8,6 +8,8 @@ from langchain_openai import ChatOpenAI
 from prowess import Catalog, SyncSession
 from prowess.adapters.langchain import skills_middleware
 
+if len(sys.argv) == 1:
+    sys.exit(__doc__)
 with SyncSession(Catalog("examples/skills"), workspace=".") as session:
     agent = create_agent(
         ChatOpenAI(model="gpt-4o"),

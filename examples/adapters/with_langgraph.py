@@ -31,4 +31,6 @@ async def main(task: str) -> None:
     await session.close()
 
 
+if len(sys.argv) == 1:
+    sys.exit(__doc__)
 asyncio.run(main(sys.argv[1]))

@@ -17,6 +17,16 @@ EXAMPLES = sorted((ROOT / "examples" / "adapters").glob("*.py"))
 RUN_EACH = "import runpy, sys\nfor path in sys.argv.pop().split():\n    runpy.run_path(path, run_name='__main__')\n"
 
 
+NO_TASK = """
+import runpy, sys
+for path in sys.argv.pop().split():
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as ended:
+        print(ended)
+"""
+
+
 def _turns(example: int) -> list[Turn]:
     return [
         [("skills_load", {"names": ["csv-report"]})],
@@ -53,6 +63,17 @@ def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(t
         assert "You are a clerk." in asked[0].instructions
         read = asked[-1].results[call_id(3 * number + 1, 0)]
         assert '"path": "references/NUMBERS.md"' in read
+
+
+def test_each_example_says_how_it_is_called_where_no_task_is_given() -> None:
+    for library in ("pydantic_ai", "langchain", "langchain_openai", "agents"):
+        pytest.importorskip(library, reason=f"{library} is not installed")
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", NO_TASK, " ".join(map(str, EXAMPLES))],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    for line, example in zip(ran.stdout.splitlines(), EXAMPLES, strict=True):
+        assert line.endswith(f': python {example.name} "Sum up march.csv".')
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -451,6 +451,8 @@ async def test_tools_that_can_be_listed_once_serve_every_run(tmp_path: Path) -> 
 
 
 def test_an_agent_takes_at_least_one_turn() -> None:
+    with pytest.raises(InvalidArgumentsError, match="the task is blank"):
+        Agent(ScriptedModel([]), catalog=Catalog(EXAMPLES)).run_sync(" ")
     with pytest.raises(InvalidArgumentsError, match="max_turns must be at least 1"):
         Agent(ScriptedModel([]), catalog=Catalog(EXAMPLES), max_turns=0)
 

@@ -96,7 +96,7 @@ class Agent:
         `transcript` names a new file that gets every message as a JSON line, readable by its owner alone.
 
         Raises:
-            InvalidArgumentsError: the transcript's file exists, or a session option is wrong.
+            InvalidArgumentsError: the task is blank, the transcript's file exists, or a session option is wrong.
         """
         return await self._run(task, transcript, self._tell)
 
@@ -153,6 +153,8 @@ class Agent:
     async def _run(
         self, task: str, transcript: str | os.PathLike[str] | None, emit: Callable[[AgentStep], Awaitable[None]]
     ) -> AgentResult:
+        if not task.strip():
+            raise InvalidArgumentsError(("the task is blank; say what is to be done",))
         with ExitStack() as files:
             written = None if transcript is None else files.enter_context(Transcript(transcript))
             session = await Session.create(self._catalog, **self._options)

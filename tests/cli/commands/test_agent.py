@@ -217,3 +217,15 @@ def test_a_policy_file_forbids_what_it_names(
     read = {"name": "Read", "arguments": {"file_path": "notes.txt"}}
     assert agent([{"calls": [read]}, {"text": "I may not."}], "--policy", str(policy)) == exit_codes.OK
     assert "nothing is read here" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("task", ["", " \n"])
+def test_a_blank_task_starts_no_run(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["agent", task, "--root", EXAMPLES, "--model", "scripted:none.json"]) == exit_codes.USAGE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("Error: TASK is blank; say what is to be done\n")
+    assert os.listdir(tmp_path) == []

@@ -47,6 +47,15 @@ def test_a_policy_that_does_what_is_expected(file: str, capsys: Capture) -> None
     assert capsys.readouterr().out == "2 of 2 expectations hold\n"
 
 
+def test_a_file_that_expects_nothing_has_not_been_tested(file: str, capsys: Capture) -> None:
+    Path(file).write_text(_POLICY.partition("[[expect]]")[0], encoding="utf-8")
+    assert run(["policy", "test", file]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.partition(";")[0]) == ("", "error: policy.toml has no [[expect]], so nothing was tested")
+    assert run(["policy", "test", file, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"expectations": 0, "hold": 0, "failed": []}
+
+
 def test_an_expectation_that_fails_says_what_was_decided_and_by_which_rule(file: str, capsys: Capture) -> None:
     Path(file).write_text(_POLICY % "allow", encoding="utf-8")
     assert run(["policy", "test", file]) == 1

@@ -81,6 +81,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess agent "Sum up march.csv by region" --model anthropic:claude-sonnet-4-5
     """  # noqa: D301 -- click looks for the character itself
+    if not task.strip():
+        raise click.UsageError("TASK is blank; say what is to be done")
     named = tools_named(tools)
     try:
         model = _model(model_name)

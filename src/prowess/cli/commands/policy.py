@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from prowess.policy.rule import Rule
 
+_AN_EXPECTATION = 'write what you expect, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -55,7 +56,7 @@ def test(file: str, *, as_json: bool) -> int:
     """Decide every `[[expect]]` of FILE by the rules of FILE alone.
 
     Paths are resolved from the working directory. Exits with 1 where an expectation fails, with 2 where the file is
-    faulty. Example: prowess policy test policy.toml
+    faulty or expects nothing. Example: prowess policy test policy.toml
     """
     outcomes = check_expectations(read_policy_file(file), working_directory())
     failed = [outcome for outcome in outcomes if not outcome.holds]
@@ -67,10 +68,13 @@ def test(file: str, *, as_json: bool) -> int:
                 "failed": [_failure(o) for o in failed],
             }
         )
-    else:
+    elif outcomes:
         for outcome in failed:
             output.line(_sentence(outcome))
         output.line(f"{len(outcomes) - len(failed)} of {len(outcomes)} expectations hold")
+    if not outcomes:
+        output.error(f"{printable_line(file)} has no [[expect]], so nothing was tested; {_AN_EXPECTATION}")
+        return exit_codes.USAGE
     return exit_codes.FAILED if failed else exit_codes.OK
 
 
