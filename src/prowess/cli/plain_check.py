@@ -14,6 +14,7 @@ import stat
 
 from prowess._internal.open_flags import READ
 from prowess._internal.places import prowess_home
+from prowess._internal.shared_settings import may_set
 from prowess.cli import exit_codes, output
 from prowess.cli.judged_skill import checked_skill, in_order, judged_findings
 from prowess.cli.skill_sets import findings_between, is_folder_of_skills
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 
 _FILE = "SKILL.md"
 _FORMS = ("text", "json")
-_SETTINGS_OF_PROJECTS = ("prowess.toml", "pyproject.toml")
-_SETTINGS_OF_USERS = "config.toml"
+_OWN_FILE, _SHARED_FILE, _USER_FILE = "prowess.toml", "pyproject.toml", "config.toml"  # of settings
 _VARIABLES = ("PROWESS_", "_PROWESS_")  # settings, and a shell that asks for completions
 _NO_SETTINGS = frozenset({"PROWESS_HOME"})
 _COMMENT = b"prowess:"  # may ask for silence, and settings say whether it is heard
@@ -114,11 +114,12 @@ def _has_settings() -> bool:
     """Whether there is a file that could set anything, from here up to the root of the repository, or the user's."""
     here = os.path.realpath(os.getcwd())
     while True:
-        if any(os.path.lexists(os.path.join(here, name)) for name in _SETTINGS_OF_PROJECTS):
+        shared = os.path.join(here, _SHARED_FILE)
+        if os.path.lexists(os.path.join(here, _OWN_FILE)) or (os.path.lexists(shared) and may_set(_bytes_of(shared))):
             return True
         above = os.path.dirname(here)
         if above == here or os.path.lexists(os.path.join(here, ".git")):
-            return os.path.lexists(os.path.join(prowess_home(), _SETTINGS_OF_USERS))
+            return os.path.lexists(os.path.join(prowess_home(), _USER_FILE))
         here = above
 
 
@@ -166,8 +167,8 @@ def _plainly(directory: str) -> CheckedSkill | None:
         if top.get(_FILE) != "file" or MANIFEST_FILE in top:
             return None
         data = _bytes_of(os.path.join(absolute, _FILE))
-    except OSError:
-        return None
+    except (OSError, _NotPlain):
+        return None  # said at length
     if _COMMENT in data:
         raise _NotPlain
     path = os.path.normpath(os.path.join(directory, _FILE))
@@ -176,14 +177,21 @@ def _plainly(directory: str) -> CheckedSkill | None:
 
 
 def _bytes_of(path: str) -> bytes:
-    """Return the bytes of a regular file; nothing where it is none, which no skill is."""
+    """Return the bytes of a regular file.
+
+    Raises:
+        OSError: it cannot be read.
+        _NotPlain: it is a link, no file, too large, or was written to meanwhile.
+    """
     descriptor = os.open(path, READ)
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_DOCUMENT_BYTES:
-            return b""
+            raise _NotPlain
         data = os.read(descriptor, found.st_size + 1)
-        return data if len(data) == found.st_size else b""
+        if len(data) != found.st_size:
+            raise _NotPlain
+        return data
     finally:
         os.close(descriptor)
 
