@@ -150,6 +150,7 @@ _ROWS = (
     _row("scripts.prompt",              "lint", W, N, W, W, W, N, "Scripts do not ask questions."),
     _row("scripts.help",                "lint", I, N, I, I, I, N, "A script that takes arguments has --help."),
     _row("scripts.errors",              "lint", I, N, I, I, I, N, "Scripts say what failed, and exit with non-zero."),
+    _row("scripts.streams",             "lint", I, N, I, I, I, N, "Errors go to standard error."),
     _row("scripts.dependencies",        "lint", W, N, W, W, W, N, "Scripts declare the packages they import."),
     _row("scripts.unpinned",            "lint", W, N, W, W, W, N, "One-off commands name a version."),
     _row("scripts.projectVersion",      "lint", I, N, I, I, I, N, "npx, bunx and go run name a version."),

@@ -66,6 +66,7 @@ from prowess.lint.rules.scripts_guard import ScriptsGuard
 from prowess.lint.rules.scripts_help import ScriptsHelp
 from prowess.lint.rules.scripts_project_version import ScriptsProjectVersion
 from prowess.lint.rules.scripts_prompt import ScriptsPrompt
+from prowess.lint.rules.scripts_streams import ScriptsStreams
 from prowess.lint.rules.scripts_unpinned import ScriptsUnpinned
 from prowess.lint.rules.security_hidden_instructions import SecurityHiddenInstructions
 from prowess.lint.rules.security_invisible import SecurityInvisible
@@ -125,6 +126,7 @@ LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
     PortabilityBackslash(),
     PortabilityHomePath(),
     ScriptsUnpinned(),
+    ScriptsStreams(),
     ScriptsProjectVersion(),
     ScriptsDependencies(),
     ScriptsErrors(),

@@ -132,6 +132,25 @@ CASES = [
         line=2,
     ),
     Case(
+        rule="scripts.streams",
+        bad=beside(_RUN, scripts__run_py='import sys\n\nif not x:\n    print(f"Error: no {x}")\n    sys.exit(1)\n'),
+        good=(
+            beside(_RUN, scripts__run_py='print("Error: x", file=sys.stderr)\nsys.exit(1)\n'),
+            beside(_RUN, scripts__run_py='print("Error: x")\nsys.exit(0)\n'),
+            beside(_RUN, scripts__run_py='print("Errors: 0")\nprint("Error rate")\nx = 1\n'),
+            beside(_SHELL, scripts__run_sh='echo "Error: x" >&2\nexit 1\n'),
+        ),
+        says="scripts/run.py prints an error to standard output",
+        line=4,
+    ),
+    Case(
+        rule="scripts.streams",
+        bad=beside(_SHELL, scripts__run_sh='if true; then\n  echo "Error: x"\n  exit 2\nfi\n'),
+        good=(),
+        says="scripts/run.sh prints",
+        line=2,
+    ),
+    Case(
         rule="scripts.unpinned",
         bad=body(
             "```sh\nuvx ruff check .\nnpx -y @scope/tool@latest\ncat x | npx create-x\n```\nRun `uvx ruff check`.\n"

@@ -1,0 +1,66 @@
+"""The rule `scripts.streams`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from prowess.diagnostics import Severity
+from prowess.lint.skill_texts import in_long_text
+from prowess.rule_engine import RuleMeta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.diagnostics import Diagnostic
+    from prowess.lint.subject import LintSubject
+
+# An error that is printed, and the end of the script with a number other than 0 on the line after it.
+_PYTHON = re.compile(
+    r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SHELL = re.compile(
+    r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class ScriptsStreams:
+    """An error on the stream that is for results.
+
+    What it does:
+        Looks in scripts for a printed error that a failing exit follows directly, and that does not go to standard
+        error.
+
+    Why it matters:
+        Whoever reads the result, a program or an agent, takes the error for data.
+
+    Example:
+        `print("Error: no such file")` and then `sys.exit(1)`
+
+    Instead:
+        `sys.exit("Error: no such file")`, or `echo "Error: no such file" >&2` in a shell
+    """
+
+    meta: ClassVar[RuleMeta] = RuleMeta(
+        id="scripts.streams",
+        family="lint",
+        severity=Severity.INFO,
+        summary="Errors go to standard error.",
+        source="Agent Skills guide on scripts",
+    )
+
+    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+        """Yield each script, at its first such error."""
+        for script in subject.scripts:
+            if script.language == "javascript" or "exit" not in script.code:
+                continue
+            pattern = _PYTHON if script.language == "python" else _SHELL
+            for match in pattern.finditer(script.code):
+                if "stderr" in match[0] or in_long_text(script, match.start()):
+                    continue
+                message = f"{script.path} prints an error to standard output; write it to standard error"
+                at = match.start() + len(match[0]) - len(match[0].lstrip())
+                yield self.meta.found(message, subject.file_place(script.path, at, script.text))
+                break
