@@ -390,6 +390,12 @@ def test_a_reference_leads_into_the_skill(target: str, rule: str | None) -> None
     assert places(text, "lenient") == ({} if rule is None else {rule: ("warning", 5, 5)})
 
 
+def test_a_page_of_a_website_in_a_quoted_example_is_no_link_of_the_skill() -> None:
+    assert places(f'{_HEAD}---\nWrite "more on [prices](/prices)" below it.\n') == {}
+    assert "reference.absolute" in places(f'{_HEAD}---\nWrite "more" on [prices](/prices) "below" it.\n')
+    assert "reference.absolute" in places(f'{_HEAD}---\nWrite "more on [hosts](/etc/hosts)" below it.\n')
+
+
 @pytest.mark.parametrize(
     ("target", "advice"),
     [

@@ -19,13 +19,14 @@ _ROOTS = frozenset(
     {"Applications", "Library", "System", "Users", "Volumes", "bin", "dev", "etc", "home", "lib", "media", "mnt"}
     | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
 )
+_SENTENCE = 500  # characters before and after a link that are looked at
 
 
 def reference_findings(document: SkillDocument) -> list[Diagnostic]:
     """Return the links that leave the skill; what they lead to is not looked at."""
     findings = []
     for reference in references(document):
-        if reference.leads == "inside":
+        if reference.leads == "inside" or (_may_be_a_page(reference) and _is_quoted(document.text, reference)):
             continue
         location = document.origin.location(reference.start, reference.end)
         target = reference.target if len(reference.target) <= 80 else f"{reference.target[:77]}..."  # noqa: PLR2004 -- a report line's worth
@@ -35,12 +36,25 @@ def reference_findings(document: SkillDocument) -> list[Diagnostic]:
     return findings
 
 
+def _may_be_a_page(reference: Reference) -> bool:
+    """Whether a path is one of a website rather than of a machine: `/docs/start`."""
+    first, *others = reference.path.split("/")
+    return first == "" and others[0] not in _ROOTS and "." not in others[-1]
+
+
+def _is_quoted(text: str, reference: Reference) -> bool:
+    """Whether a link stands between double quotes in its line: a sentence shown as an example."""
+    before = text[max(reference.start - _SENTENCE, 0) : reference.start].rpartition("\n")[2]
+    after = text[reference.end : reference.end + _SENTENCE].partition("\n")[0]
+    return before.count('"') % 2 == 1 and '"' in after
+
+
 def _reason(reference: Reference) -> str:
     components = reference.path.replace("\\", "/").split("/")
     if reference.leads == "outside":
         if components[-1].lower() == "skill.md":
             return "leads out of the skill to another, which may lie elsewhere; name that skill in place of a link"
         return "leads out of the skill; a skill carries the files it links to"
-    if components[0] == "" and components[1] not in _ROOTS and "." not in components[-1]:
+    if _may_be_a_page(reference):
         return "is absolute; link to files relative to the skill's directory, and to pages by their whole address"
     return "is absolute; link to files relative to the skill's directory"

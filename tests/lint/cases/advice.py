@@ -23,6 +23,13 @@ CASES = [
         line=7,
     ),
     Case(
+        rule="body.unclosedFence",
+        bad=body("```md\n# A\n\n```sh\nls\n```\n\nB\n```\n\n## C"),
+        good=(),
+        says="is never closed; if this fence was to close one, a fence inside that one did: write four backticks",
+        line=13,
+    ),
+    Case(
         rule="content.placeholder",
         bad=body("- TODO: describe it\n\n[TODO later]\n\nLorem ipsum dolor sit amet"),
         good=(

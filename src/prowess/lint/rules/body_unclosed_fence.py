@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from prowess.lint.subject import LintSubject
 
 _MESSAGE = "this block of code is never closed"
+# A fence without a language was often meant to close a block that holds fences itself.
+_BARE = f"{_MESSAGE}; if this fence was to close one, a fence inside that one did: write four backticks around it"
 
 
 class BodyUnclosedFence:
@@ -49,15 +51,18 @@ class BodyUnclosedFence:
         """Yield the block that runs to the end."""
         if (block := _unclosed(subject.body)) is not None:
             offset = len(subject.document.text)
-            mark = subject.body[block.start : block.end].lstrip()[:3]
+            opening = subject.body[block.start : block.end].lstrip()
+            mark = opening[: len(opening) - len(opening.lstrip(opening[0]))]
             fence = mark if subject.document.text.endswith("\n") else f"\n{mark}"
             edit = subject.document.origin.edit(offset, offset, f"{fence}\n")
             fix = Fix(safety=FixSafety.UNSAFE, title="close it at the end", edits=(edit,))
             end = subject.body.find("\n", block.start)
-            yield self.meta.found(_MESSAGE, subject.at(block.start, block.end if end < 0 else end), fix=fix)
+            place = subject.at(block.start, block.end if end < 0 else end)
+            yield self.meta.found(_MESSAGE if block.info else _BARE, place, fix=fix)
         for path, text in other_markdown(subject):
             if (block := _unclosed(text)) is not None:
-                yield self.meta.found(_MESSAGE, subject.file_place(path, block.start, text))
+                message = _MESSAGE if block.info else _BARE
+                yield self.meta.found(message, subject.file_place(path, block.start, text))
 
 
 def _unclosed(text: str) -> CodeBlock | None:
