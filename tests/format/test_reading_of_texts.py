@@ -489,9 +489,12 @@ def test_the_lenient_profile_loads_what_a_client_should_and_skips_what_it_should
         f"---\n{_HEAD[12:]}---\n": "name.required",
     }
     for text, rule in warns.items():
-        skill = read_skill(skill_of(tmp_path, text))
-        assert rule in [one.rule for one in skill.diagnostics]
-        assert {one.severity for one in skill.diagnostics} == {Severity.WARNING}
+        directory = skill_of(tmp_path, text)
+        found = validate_skill(directory, profile="lenient")
+        assert rule in [one.rule for one in found]
+        assert {one.severity for one in found} == {Severity.WARNING}
+        skill = read_skill(directory)
+        assert list(skill.diagnostics) == found
     assert skill.name == "a"
     with pytest.raises(SkillParseError) as refusal:
         read_skill(skill_of(tmp_path, "---\nname: a\n---\n"))
