@@ -130,7 +130,7 @@ _ROWS = (
     _row("reference.absolute",       "spec", E, N, E, E, W, W, "A link to a file is relative to the skill."),
     _row("reference.missing",        "lint", W, N, W, W, W, W, "A linked file exists."),
     _row("reference.missingPath",    "lint", I, N, I, I, I, N, "A file that the text names by path exists."),
-    _row("reference.deadLink",       "lint", I, N, I, I, I, N, "Links in reference files lead to files of the skill."),
+    _row("reference.deadLink",       "lint", I, N, I, I, I, N, "Links in reference files lead to files."),
     _row("reference.case",           "lint", W, N, W, W, W, W, "A linked file is spelled as it is on disk."),
     _row("reference.depth",          "lint", I, N, I, E, I, N, "References lie one level deep."),
     _row("body.tokens",              "lint", W, N, N, W, W, N, "The body has at most 5000 estimated tokens."),

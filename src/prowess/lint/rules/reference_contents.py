@@ -18,25 +18,12 @@ if TYPE_CHECKING:
 _LONG = 100  # lines
 _TOP = 40
 _FEW = 3  # headings that need no list
-_SIGNS = (
-    "contents",
-    "](#",
-    "toc",
-    "outline",
-    "sections",
-    "overview of",
-    "quick nav",
-    "navigation",
-    "jump to",
-    "index",
-    "inhalt",
-    "sommaire",
-    "table des ma",
-    "\u00edndice",
-    "sum\u00e1rio",
-    "\u76ee\u5f55",
-    "\u76ee\u6b21",
-    "\ubaa9\ucc28",
+# A line of its own, without its marks, in small letters.
+_TITLE = re.compile(
+    r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links|reference)"
+    r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)|overview of (?:sections|contents)"
+    r"|(?:this|the) (?:file|document|guide|reference) (?:covers|contains|has)\b|covers:|topics"
+    r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
 )
 _HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
 _ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$", re.MULTILINE)
@@ -85,8 +72,7 @@ class ReferenceContents:
 def _has_contents(text: str) -> bool:
     lines = text.split("\n", _TOP)[:_TOP]
     top = "\n".join(lines)
-    low = top.lower()
-    if any(sign in low for sign in _SIGNS):
+    if "](#" in top or any(_TITLE.match(_plain(line)) for line in lines):
         return True
     headings = {_plain(heading[1]) for heading in _HEADING.finditer(text)}
     listed = {_plain(entry[1]) for entry in _ENTRY.finditer(top)}
@@ -94,4 +80,4 @@ def _has_contents(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub("", text).strip().lower()
+    return _MARKUP.sub("", text).strip(" #>-").lower()

@@ -50,7 +50,7 @@ class ReferenceDeadLink:
         id="reference.deadLink",
         family="lint",
         severity=Severity.INFO,
-        summary="Links in reference files lead to files of the skill.",
+        summary="Links in reference files lead to files.",
         source="Agent Skills specification, file references",
     )
 
