@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 
 # An error that is printed, and the end of the script with a number other than 0 on the line after it.
 _PYTHON = re.compile(
-    r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)"
 )
-_SHELL = re.compile(
-    r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
+_SHELL = re.compile(r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$")
 
 
 class ScriptsStreams:
