@@ -25,7 +25,7 @@ TOKEN = "0123456789abcdef"
     ],
 )
 def test_an_address_may_be_a_port_alone(text: str, host: str, port: int) -> None:
-    assert http_place(text, None, (), allow_remote=False) == HttpPlace(host=host, port=port, token=None, hosts=())
+    assert http_place(text, None, (), allow_remote=False) == HttpPlace(host=host, port=port, tokens=(), hosts=())
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_others_can_reach_needs_a_flag_and_a_token(host: str, monkeypatch: 
         http_place(f"{host}:80", None, (), allow_remote=True)
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
     place = http_place(f"{host}:80", None, ("a.example",), allow_remote=True)
-    assert (place.token, place.hosts) == (TOKEN, ("a.example",))
+    assert (place.tokens, place.hosts) == ((TOKEN,), ("a.example",))
 
 
 def test_a_token_is_private_and_long_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,8 +55,13 @@ def test_a_token_is_private_and_long_enough(tmp_path: Path, monkeypatch: pytest.
         http_place("1", str(file), (), allow_remote=False)
     file.chmod(0o600)
     monkeypatch.setenv(TOKEN_VARIABLE, "another-0123456789")
-    assert http_place("1", str(file), (), allow_remote=False).token == TOKEN, "the file wins"
-    for bad in ("", "short", "0123456789abcde f", "\u00fc" * 20, "x" * 5000):
+    assert http_place("1", str(file), (), allow_remote=False).tokens == (TOKEN,), "the file wins"
+    file.write_text(f"{TOKEN}\n\nanother-0123456789\r\n{TOKEN}\n")
+    assert http_place("1", str(file), (), allow_remote=False).tokens == (TOKEN, "another-0123456789")
+    file.write_text(f"{TOKEN}\n" * 20_000)
+    with pytest.raises(click.BadParameter, match="is larger than"):
+        http_place("1", str(file), (), allow_remote=False)
+    for bad in ("", "\n", "short", f"{TOKEN}\nshort", "0123456789abcde f", "\u00fc" * 20, "x" * 5000):
         file.write_text(bad)
         with pytest.raises(click.BadParameter, match="printable ASCII"):
             http_place("1", str(file), (), allow_remote=False)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 TOKEN = "a-token-of-this-test"
+OTHER_TOKEN = "the-token-of-another-client"
 URL = f"http://127.0.0.1:8000{PATH}"
 GREETING = {
     "jsonrpc": "2.0",
@@ -42,10 +43,13 @@ ACCEPTED = {"accept": "application/json, text/event-stream"}
 
 
 @asynccontextmanager
-async def _client(app: HttpGuard, mode: str, name: str = "tester") -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
-        transport = streamable_http_client(URL, http_client=http)
-        async with Client(transport, mode=mode, client_info=types.Implementation(name=name, version="1")) as client:
+async def _client(
+    app: HttpGuard, mode: str, name: str = "tester", *, address: str = "127.0.0.1", **headers: str
+) -> AsyncIterator[Client]:
+    transport = httpx2.ASGITransport(app=app, client=(address, 123))
+    async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
+        server = streamable_http_client(URL, http_client=http)
+        async with Client(server, mode=mode, client_info=types.Implementation(name=name, version="1")) as client:
             yield client
 
 
@@ -73,7 +77,7 @@ async def test_two_clients_at_once_have_a_session_each(skills: Path, mode: str, 
     assert list(table.open()) == []
 
 
-async def test_the_sessions_of_the_handshake_belong_to_connections_and_those_of_2026_to_programs(
+async def test_the_sessions_of_the_handshake_belong_to_connections_and_those_of_2026_to_whom_requests_show(
     skills: Path,
 ) -> None:
     table = SessionTable(Catalog(skills))
@@ -84,6 +88,33 @@ async def test_the_sessions_of_the_handshake_belong_to_connections_and_those_of_
         async with _client(app, "2026-07-28") as one, _client(app, "2026-07-28") as other:
             await one.call_tool("skills_load", {"names": ["alpha"]})
             assert await _active(other) == ["alpha"]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ({"authorization": f"Bearer {TOKEN}"}, {"authorization": f"Bearer {OTHER_TOKEN}"}),
+        ({"address": "127.0.0.1"}, {"address": "10.0.0.7"}),
+        ({"prowess-client": "invoices"}, {"prowess-client": "letters"}),
+        ({"prowess-client": "invoices"}, {}),
+    ],
+)
+async def test_clients_of_one_program_that_show_themselves_apart_share_nothing(
+    skills: Path, mine: dict[str, str], theirs: dict[str, str]
+) -> None:
+    table, token = SessionTable(Catalog(skills)), {"authorization": f"Bearer {TOKEN}"}
+    async with (
+        http_app(table, tokens=[TOKEN, OTHER_TOKEN]) as app,
+        _client(app, "2026-07-28", **(token | mine)) as one,
+        _client(app, "2026-07-28", **(token | theirs)) as other,
+        _client(app, "2026-07-28", **(token | mine)) as again,
+    ):
+        await one.call_tool("skills_load", {"names": ["alpha"]})
+        assert await _active(other) == []
+        refused = await other.call_tool("skills_read", {"path": "references/a.md"})
+        assert refused.is_error
+        assert await _active(again) == ["alpha"]
+        assert len({session.session_id for session in table.open()}) == 2
 
 
 async def test_idle_sessions_are_closed_and_busy_ones_are_not(skills: Path) -> None:
@@ -111,6 +142,7 @@ async def test_no_more_sessions_than_the_server_keeps(skills: Path) -> None:
             with pytest.raises(Exception, match="as many as this server keeps"):
                 await other.list_tools()
         await one.call_tool("skills_list", {})
+        assert len(table._used) == 1, "who is refused leaves nothing behind"
 
 
 @pytest.mark.parametrize(
@@ -133,13 +165,15 @@ async def test_no_more_sessions_than_the_server_keeps(skills: Path) -> None:
         ({"authorization": f"Basic {TOKEN}"}, 401),
         ({"authorization": f"Bearer {TOKEN}x"}, 401),
         ({"authorization": f"bearer {TOKEN}"}, 200),
+        ({"authorization": f"Bearer {OTHER_TOKEN}"}, 200),
+        ({"authorization": f"Bearer {TOKEN}\n{OTHER_TOKEN}".replace("\n", " ")}, 401),
         ({"content-type": "text/plain"}, 400),
     ],
 )
 async def test_who_may_come_in(skills: Path, headers: dict[str, str], status: int) -> None:
     given = {"authorization": f"Bearer {TOKEN}", **ACCEPTED, **headers}
     async with (
-        http_app(SessionTable(Catalog(skills)), token=TOKEN, hosts=["Known.example"]) as app,
+        http_app(SessionTable(Catalog(skills)), tokens=[TOKEN, OTHER_TOKEN], hosts=["Known.example"]) as app,
         httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http,
     ):
         answer = await http.post(URL, json=GREETING, headers=given)

@@ -18,6 +18,7 @@ _Command = TypeVar("_Command", bound="Callable[..., object]")
 TOKEN_VARIABLE = "PROWESS_HTTP_TOKEN"  # noqa: S105 -- the name of a variable
 _MIN_TOKEN = 16
 _MAX_TOKEN = 4096
+_MAX_FILE = 64 * _MAX_TOKEN  # characters; as many tokens as there may be sessions
 _LAST_PORT = 65535
 
 _OPTIONS = (
@@ -26,7 +27,7 @@ _OPTIONS = (
         "--token-file",
         type=click.Path(exists=True, dir_okay=False),
         metavar="FILE",
-        help=f"Ask HTTP clients for the token in FILE (or in {TOKEN_VARIABLE}).",
+        help=f"Ask HTTP clients for a token in FILE, one a line and client (or for the one in {TOKEN_VARIABLE}).",
     ),
     click.option("--allow-remote", is_flag=True, help="Let --http take an address that other machines can reach."),
     click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name that HTTP clients may call."),
@@ -35,11 +36,11 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpPlace:
-    """Where to listen, and for whom; `token` is None where every client of this machine may come."""
+    """Where to listen, and for whom; without `tokens` every client of this machine may come."""
 
     host: str
     port: int
-    token: str | None
+    tokens: tuple[str, ...]
     hosts: tuple[str, ...]
 
 
@@ -58,14 +59,14 @@ def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, 
             reach without the flag and a token.
     """
     host, port = _parsed(address)
-    token = _token(token_file)
+    tokens = _tokens(token_file)
     if not is_loopback(host):
         if not allow_remote:
             raise click.BadParameter(f"{host} can be reached by others; add --allow-remote", param_hint="--http")
-        if token is None:
+        if not tokens:
             message = f"{host} can be reached by others; give a token with --token-file or {TOKEN_VARIABLE}"
             raise click.BadParameter(message, param_hint="--http")
-    return HttpPlace(host=host, port=port, token=token, hosts=hosts)
+    return HttpPlace(host=host, port=port, tokens=tokens, hosts=hosts)
 
 
 def is_loopback(host: str) -> bool:
@@ -86,18 +87,26 @@ def _parsed(text: str) -> tuple[str, int]:
     return bare or "127.0.0.1", int(port)
 
 
-def _token(file: str | None) -> str | None:
+def _tokens(file: str | None) -> tuple[str, ...]:
     if file is None:
-        token, where = os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
-        if not token:
-            return None
+        text, where = os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
+        if not text:
+            return ()
     else:
         with open(file, encoding="utf-8", errors="replace") as opened:
             mode = os.fstat(opened.fileno()).st_mode
-            token, where = opened.read(_MAX_TOKEN + 1).strip(), file
+            text, where = opened.read(_MAX_FILE + 1), file
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise click.BadParameter(f"{file} is open to others; chmod 600 it", param_hint="--token-file")
-    if not (_MIN_TOKEN <= len(token) <= _MAX_TOKEN and token.isascii() and token.isprintable() and " " not in token):
-        message = f"the token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without blanks"
+        if len(text) > _MAX_FILE:
+            raise click.BadParameter(f"{file} is larger than {_MAX_FILE} characters", param_hint="--token-file")
+    # An empty file is refused as a token that is too short: somebody forgot to write it.
+    tokens = tuple(dict.fromkeys(line.strip() for line in text.split("\n") if line.strip())) or ("",)
+    if not all(map(_is_token, tokens)):
+        message = f"a token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without blanks"
         raise click.BadParameter(message, param_hint="--token-file")
-    return token
+    return tokens
+
+
+def _is_token(token: str) -> bool:
+    return _MIN_TOKEN <= len(token) <= _MAX_TOKEN and token.isascii() and token.isprintable() and " " not in token

@@ -32,7 +32,7 @@ _SHUTDOWN_SECONDS = 2
 
 @asynccontextmanager
 async def http_app(
-    table: SessionTable, *, token: str | None = None, hosts: Collection[str] = ()
+    table: SessionTable, *, tokens: Collection[str] = (), hosts: Collection[str] = ()
 ) -> AsyncIterator[HttpGuard]:
     """Give the ASGI application over these sessions; when it is left, all of them are closed."""
     manager = StreamableHTTPSessionManager(
@@ -54,7 +54,7 @@ async def http_app(
     try:
         async with manager.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(table.sweep)
-            yield HttpGuard(counted, token=token, hosts=hosts)
+            yield HttpGuard(counted, tokens=tokens, hosts=hosts)
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
@@ -66,7 +66,7 @@ async def serve_http(
     host: str,
     port: int,
     *,
-    token: str | None = None,
+    tokens: Collection[str] = (),
     hosts: Collection[str] = (),
     ready: Callable[[str], None] | None = None,
 ) -> int | None:
@@ -77,7 +77,7 @@ async def serve_http(
     """
     with _listening(host, port) as listener:
         stopped_by: list[int] = []
-        async with http_app(table, token=token, hosts=hosts) as app, anyio.create_task_group() as tasks:
+        async with http_app(table, tokens=tokens, hosts=hosts) as app, anyio.create_task_group() as tasks:
             server = _server(app)
             if sys.platform != "win32":
                 tasks.start_soon(_stop_on_signal, server, stopped_by)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 PATH = "/mcp"
+BEARER = "prowess.bearer"  # in the scope
 MAX_BODY_BYTES = 2 * 1024 * 1024  # arguments of a call may have 1 MiB
 BODY_SECONDS = 30.0
 
@@ -32,21 +33,22 @@ BODY_SECONDS = 30.0
 class HttpGuard:
     """An ASGI application before another one.
 
-    `hosts` are names, beside `localhost` and all addresses, under which this server is called; `token` is what a bearer
-    must show, None where nobody must.
+    `hosts` are names, beside `localhost` and all addresses, under which this server is called; `tokens` are those of
+    which a bearer must show one, empty where nobody must. Which one it was stands in the scope, as a digest, under
+    `BEARER`.
     """
 
     def __init__(
         self,
         app: App,
         *,
-        token: str | None = None,
+        tokens: Collection[str] = (),
         hosts: Collection[str] = (),
         max_body_bytes: int = MAX_BODY_BYTES,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._app = app
-        self._token = None if token is None else _digest(token)
+        self._tokens = tuple(_digest(token) for token in tokens)
         self._hosts = {"localhost", *(host.casefold() for host in hosts)}
         self._most, self._seconds = max_body_bytes, body_seconds
 
@@ -55,6 +57,7 @@ class HttpGuard:
         if scope["type"] != "http":
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        scope[BEARER] = self._bearer(headers.get("authorization", ""))
         if (refusal := self._refusal(scope, headers)) is not None:
             await _answer(send, *refusal)
             return
@@ -76,7 +79,7 @@ class HttpGuard:
             return 421, "this server is not called so; start it with --allow-host NAME to add a name"
         if origin is not None and urlsplit(origin).netloc.casefold() != host.casefold():
             return 403, "pages of other origins are not served"
-        if self._token is not None and not self._is_bearer(headers.get("authorization", "")):
+        if self._tokens and not scope[BEARER]:
             return 401, "give the token of this server as Authorization: Bearer TOKEN"
         if scope["path"] != PATH:
             return 404, f"MCP is served at {PATH}"
@@ -89,10 +92,13 @@ class HttpGuard:
         except ValueError:
             return False
 
-    def _is_bearer(self, authorization: str) -> bool:
+    def _bearer(self, authorization: str) -> str:
+        """Return the digest of the token that was shown, empty where it is none of ours."""
         kind, _, given = authorization.partition(" ")
         # Digests, so that neither the length nor a first character tells anything by the time it takes.
-        return kind.casefold() == "bearer" and hmac.compare_digest(_digest(given.strip()), self._token or b"")
+        shown = _digest(given.strip())
+        known = [hmac.compare_digest(shown, token) for token in self._tokens]
+        return shown.hex() if kind.casefold() == "bearer" and any(known) else ""
 
     async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes | None:
         declared = headers.get("content-length", "")

@@ -1,8 +1,9 @@
 """One session for each client of an HTTP server, opened at its first request and closed when it has gone.
 
 With a handshake revision the protocol names a session, and each has one of ours. The revision 2026-07-28 has none over
-HTTP: all requests of one client program (its name and version) share one. A session ends when its client ends it, or
-when nobody has used it for a while and no request of it is open.
+HTTP, so a client is whom its requests show: the token, the address they come from, the name that it was set up with
+(the header `Prowess-Client`), and the name and version of its program. Those who agree in all of it share a session. A
+session ends when its client ends it, or when nobody has used it for a while and no request of it is open.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
+from prowess.mcp_server.http_guard import BEARER
 from prowess.mcp_server.served_session import ServedSession
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
 SESSION_HEADER = "mcp-session-id"
+CLIENT_HEADER = "prowess-client"  # what a person lets the host send, so that two of its kind are two
 _CLOSING_SECONDS = 2.0
 
 
@@ -66,13 +69,13 @@ class SessionTable:
             MCPError: there are too many sessions.
         """
         key = _key(context)
-        self._used[key] = self._clock()
         if (session := self._sessions.get(key)) is None:
             if len(self._sessions) >= self.most:
                 message = f"{len(self._sessions)} sessions are open, as many as this server keeps; try again later"
                 raise MCPError(INTERNAL_ERROR, message)
             # No await between the look and this, so two requests of one client cannot open two.
             session = self._sessions[key] = ServedSession(self._catalog, **self._options)
+        self._used[key] = self._clock()
         return session
 
     def open(self) -> Iterable[ServedSession]:
@@ -126,8 +129,12 @@ class SessionTable:
 
 
 def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:
-    headers = getattr(context.request, "headers", {})
+    request = context.request
+    headers = getattr(request, "headers", {})
     if (session_id := headers.get(SESSION_HEADER)) is not None:
         return ("session", session_id)
+    address = getattr(getattr(request, "client", None), "host", "")
+    shown = (getattr(request, "scope", {}).get(BEARER, ""), address, headers.get(CLIENT_HEADER, ""))
     greeting = context.session.client_params
-    return ("client",) if greeting is None else ("client", greeting.client_info.name, greeting.client_info.version)
+    program = () if greeting is None else (greeting.client_info.name, greeting.client_info.version)
+    return ("client", *shown, *program)

@@ -101,7 +101,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: dict[str, Any]) -> 
     def ready(url: str) -> None:
         output.note(f"Serving MCP at {url}; Ctrl-C ends this.")
 
-    serve = partial(serve_http, token=place.token, hosts=place.hosts, ready=ready)
+    serve = partial(serve_http, tokens=place.tokens, hosts=place.hosts, ready=ready)
     try:
         stopped_by = anyio.run(serve, SessionTable(catalog, **options), place.host, place.port)
     except OSError as fault:
