@@ -9,6 +9,7 @@ A test holds both ways against each other: output, remarks and exit code.
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 
@@ -60,11 +61,16 @@ def plain_check(arguments: Sequence[str]) -> int | None:
     asked = _asked(arguments)
     if asked is None or any(name.startswith(_VARIABLES) and name not in _NO_SETTINGS for name in os.environ):
         return None
+    collecting = gc.isenabled()
+    gc.disable()  # what is made here holds no cycles and is needed to the end
     try:
         return _checked(asked)
     except KeyboardInterrupt:
         output.note("\ninterrupted")
         return exit_codes.INTERRUPTED
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _checked(asked: _Asked) -> int | None:

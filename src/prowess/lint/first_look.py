@@ -59,8 +59,13 @@ _VAGUE = ("any", "all", "no", "n/a", "universal", "works", "compatible")
 
 def may_find(rule_id: str, subject: LintSubject) -> bool:
     """Whether a rule could find anything."""
-    look = LOOKS.get(rule_id)
-    return look is None or look(subject)
+    return LOOKS.get(rule_id, always)(subject)
+
+
+def always(subject: LintSubject) -> bool:
+    """Say yes: the look of a rule that has none."""
+    del subject
+    return True
 
 
 def _links(subject: LintSubject) -> bool:
@@ -78,9 +83,11 @@ def _has(subject: LintSubject, *folders: str) -> bool:
 
 
 def _other_texts(subject: LintSubject) -> bool:
-    """Whether the skill has any file that could be a text besides SKILL.md."""
-    return any(
-        kind == "directory" or name.lower().endswith(".md") for name, kind in subject.top.items() if name != _OWN
+    """Whether the skill may have a Markdown file that it names, that lies in `references/` or beside SKILL.md."""
+    return (
+        _has(subject, "references")
+        or ".md" in subject.lower
+        or any(name.lower().endswith(".md") for name in subject.top if name != _OWN)
     )
 
 
@@ -95,8 +102,8 @@ def _secrets(subject: LintSubject) -> bool:
     if any(kind == "file" and not name.lower().endswith((".md", ".txt")) for name, kind in subject.top.items()):
         return True
     text = subject.document.text
-    front = text[: subject.document.body_offset]
-    return any(sign in text for sign in _UNBOUNDED_SECRETS) or any(sign in front.lower() for sign in _SECRETS)
+    front = text[: subject.document.body_offset].lower()
+    return any(sign in text for sign in _UNBOUNDED_SECRETS) or any(sign in front for sign in _SECRETS)
 
 
 def _scripts(subject: LintSubject) -> bool:

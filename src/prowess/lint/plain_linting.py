@@ -6,7 +6,7 @@ As `lint_findings` and a judgement, without what makes profiles and selections.
 from __future__ import annotations
 
 from prowess.format.rule_table import RULES
-from prowess.lint.first_look import may_find
+from prowess.lint.first_look import LOOKS, always
 from prowess.lint.subject import LintSubject
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # In the order that `lint_findings` asks them in; what the other families find is found elsewhere.
 _KEPT = tuple(
-    row.id
+    (row.id, LOOKS.get(row.id, always))
     for row in RULES.values()
     if row.family in {"lint", "security"} and row.spec and row.id != "suppression.unused"
 )
@@ -30,7 +30,7 @@ def plain_findings(document: SkillDocument, top: Mapping[str, str]) -> tuple[Dia
     `top` is what the skill's directory holds, as for a `LintSubject`.
     """
     subject = LintSubject(document, top=top)
-    asked = [rule for rule in _KEPT if may_find(rule, subject)]
+    asked = [rule for rule, look in _KEPT if look(subject)]
     if not asked:
         return ()
     # Imported here, not at the top: what follows is for the few rules that have an occasion.
