@@ -18,6 +18,7 @@ CASES = [
             beside(body("Write `scripts/grade.py`, and name it (e.g. scripts/b.py)."), scripts__run_py="x"),
             beside(body("`scripts/<name>.py` scripts/*.py scripts/my-tool.py app/scripts/x.py"), scripts__run_py="x"),
             beside(body("<!-- scripts/later.py --> ${ROOT}/scripts/x.py"), scripts__run_py="x"),
+            beside(body("It prints\n\n```text\nnever scripts/chart.py 6335\n```"), scripts__run_py="x"),
         ),
         says="scripts/grade.py does not exist",
         line=5,

@@ -20,9 +20,9 @@ _TOP = 40
 _FEW = 3  # headings that need no list
 # A line of its own, without its marks, in small letters.
 _TITLE = re.compile(
-    r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links|reference)"
+    r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links)"
     r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)|overview of (?:sections|contents)"
-    r"|(?:this|the) (?:file|document|guide|reference) (?:covers|contains|has)\b|covers:|topics"
+    r"|(?:this|the) (?:file|document|guide|reference) (?:covers|contains)\b"
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
 )
 _HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)

@@ -27,6 +27,7 @@ _MADE_UP = re.compile(
     re.IGNORECASE,
 )
 _STAND_INS = re.compile(r"your|my[-_]|foo|xxx|some[-_]|example|sample|placeholder|[A-Z]{4,}[-_]?[A-Z]*\.", re.ASCII)
+_SHOWN = frozenset({"text", "txt", "plaintext", "output"})  # what a program prints, no command
 _ANY_NAME = frozenset({"file", "script", "name", "doc", "topic", "reference", "x", "template", "guide", "tool"})
 
 
@@ -36,7 +37,7 @@ class ReferenceMissingPath:
     What it does:
         Looks for the files of paths below `scripts/`, `references/` and `assets/` that the body names without a link,
         where the skill has that directory. Names that stand for any file, sentences that give an example or tell to
-        make the file, and skills about skills are left out.
+        make the file, what a program prints, and skills about skills are left out.
 
     Why it matters:
         A model that runs the script or opens the file gets an error in the middle of its task.
@@ -86,5 +87,7 @@ def _is_made_up(subject: LintSubject, path: Reference) -> bool:
     start = path.start - subject.document.body_offset
     line_start = max(subject.body.rfind("\n", 0, start) + 1, start - _REACH)
     if _MADE_UP.search(subject.body, line_start, start):
+        return True
+    if (block := subject.block_at(start)) is not None and (block.info or "") in _SHOWN:
         return True
     return "<!--" in subject.body and any(begin <= start < end for begin, end in subject.outline.comments)
