@@ -12,6 +12,7 @@ import click
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes, output
 from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.host_tools_option import host_tools_named, host_tools_option
 from prowess.cli.http_options import HttpPlace, http_options, http_place
 from prowess.cli.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.mcp_server.host_config import HOSTS, snippet
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @catalog_options
 @workspace_options
 @policy_option
+@host_tools_option
 @http_options
 @click.option(
     "--print-config",
@@ -40,6 +42,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     workspace: str | None,
     write: bool,  # noqa: FBT001 -- as trust_project
     policy_file: str | None,
+    host_tools: str | None,
     address: str | None,
     token_file: str | None,
     allow_remote: bool,  # noqa: FBT001 -- as trust_project
@@ -55,10 +58,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
       prowess serve --print-config claude --root ~/skills --workspace ~/work
       prowess serve --http 127.0.0.1:8000
     """  # noqa: D301 -- click looks for the character itself
+    known = host_tools_named(host_tools)
     if host is not None:
-        _print_config(
-            host, _arguments(roots, plugins, workspace, policy_file, write=write, trust_project=trust_project)
-        )
+        arguments = _arguments(roots, plugins, workspace, policy_file, write=write, trust_project=trust_project)
+        _print_config(host, arguments + ([] if host_tools is None else ["--host-tools", host_tools]))
         return exit_codes.OK
     if find_spec("mcp") is None:
         output.error("the MCP server needs the mcp package: pip install 'prowess[mcp]'")
@@ -72,7 +75,13 @@ def command(  # noqa: PLR0917 -- click passes options by name
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
-    options: dict[str, Any] = {"audit": audit, "workspace": chosen, "write": write, "policy": policy}
+    options: dict[str, Any] = {
+        "audit": audit,
+        "workspace": chosen,
+        "write": write,
+        "policy": policy,
+        "host_tools": known,
+    }
     if place is not None:
         return _serve_http(catalog, place, options)
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.

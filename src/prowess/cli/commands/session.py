@@ -13,6 +13,7 @@ import click
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.host_tools_option import host_tools_named, host_tools_option
 from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.cli.tool_options import BY_WORD, tools_named
@@ -54,6 +55,7 @@ _KEPT_EVENTS = 1000  # of a session
 @click.option(
     "--tools", "tool_names", metavar="NAMES", help=f"Offer these tools for the workspace too: {','.join(BY_WORD)}."
 )
+@host_tools_option
 @click.option("--decide", is_flag=True, help="Judge calls instead of running them.")
 @click.option(
     "--events", is_flag=True, help='Print each event as a line {"event": ...}, before the answer of its call.'
@@ -70,6 +72,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     policy_file: str | None,
     approve: str,
     tool_names: str | None,
+    host_tools: str | None,
     decide: bool,  # noqa: FBT001 -- as trust_project
     events: bool,  # noqa: FBT001 -- as trust_project
 ) -> int:
@@ -88,6 +91,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     policy = Policy() if decide and policy_file is None else load_policy(policy_file)
     require_log(policy, audit)
     lines = _Lines()
+    known = host_tools_named(host_tools)
     opened: list[SyncSession] = []  # the tools may read what its skills contain
     tools = _tools(tool_names, chosen, opened, write=write, session_id=session_id)
     try:
@@ -103,6 +107,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
             policy=policy,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
             extra_tools=tools,
+            host_tools=known,
             keep_events=_KEPT_EVENTS,
             on_event=lines.event if events else None,
         )
