@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess.catalog import Catalog
-from prowess.errors import RequiredToolError, SkillConflictError, SkillParseError
+from prowess.errors import InvalidArgumentsError, RequiredToolError, SkillConflictError, SkillParseError
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore
 from tests.runtime.making import codes, failure, names, result, write_skill
@@ -98,6 +98,12 @@ async def test_a_tool_that_is_there_and_new_enough_lets_the_skill_be_loaded(skil
 async def test_a_tool_that_is_not_required_is_not_asked_for(skills: Path) -> None:
     with_manifest(skills, "alpha", GIT.format(required="false"))
     assert codes(dict(await Session(Catalog(skills), host_tools=()).load(["alpha"]))) == []
+
+
+@pytest.mark.parametrize("version", ["", "new", "5.2; rm"])
+async def test_a_version_of_a_tool_that_is_none_is_refused_at_once(skills: Path, version: str) -> None:
+    with pytest.raises(InvalidArgumentsError, match="is no version of Bash"):
+        Session(Catalog(skills), host_tools={"Bash": version})
 
 
 @pytest.mark.parametrize("host_tools", [None, ("Bash",)])

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from prowess.catalog.composition import in_order
-from prowess.errors import RequiredToolError, SkillParseError
+from prowess.errors import InvalidArgumentsError, RequiredToolError, SkillParseError
+from prowess.format.tool_binding import VERSION
 from prowess.policy.tool_names import canonical_tool_name
 from prowess.runtime.receipts import Notice
 from prowess.tools.tool_binding import missing
@@ -33,11 +34,17 @@ class KnownTools:
     """The tools that there are, under the names that rules know them by; a version is None where nobody said it.
 
     `host` is None where the host has not said which it has beside those of the session.
+
+    Raises:
+        InvalidArgumentsError: a version of `host` is none.
     """
 
     def __init__(self, host: HostTools | None = None) -> None:
         self._complete = host is not None
         versions = host if isinstance(host, Mapping) else dict.fromkeys(host or ())
+        for name, version in versions.items():
+            if version is not None and VERSION.fullmatch(version.strip()) is None:
+                raise InvalidArgumentsError((f"host_tools: {version!r} is no version of {name}; write one like 2.9",))
         self._there = {canonical_tool_name(name): version for name, version in versions.items()}
 
     def add(self, tools: Iterable[Tool]) -> None:
