@@ -26,12 +26,12 @@ def test_later_identifiers_sort_behind_earlier_ones_also_in_one_millisecond() ->
 
 def test_a_clock_that_steps_back_does_not_disturb_the_order() -> None:
     first = uuid7()
-    ahead = module._last + (10_000 << 74)
+    ahead = module._last + (10_000 << 12)
     module._last = ahead
     try:
         second, third = uuid7(), uuid7()
     finally:
-        module._last = int(time.time() * 1000) << 74
+        module._last = int(time.time() * 1000) << 12
     assert first < second < third
 
 
@@ -44,3 +44,11 @@ def test_threads_never_draw_the_same_identifier() -> None:
         thread.join(10)
 
     assert len(drawn) == len(set(drawn)) == 2000
+
+
+def test_one_identifier_does_not_tell_the_next() -> None:
+    made = [uuid.UUID(uuid7()).int & ((1 << 62) - 1) for _ in range(200)]
+
+    assert len(set(made)) == 200
+    for bit in range(62):
+        assert 0 < sum(number >> bit & 1 for number in made) < 200

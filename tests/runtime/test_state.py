@@ -108,7 +108,12 @@ def test_a_state_survives_the_way_through_a_store() -> None:
     assert from_json(text) == before
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema":1}', '{"schema":1,"active":[{"name":"a"}]}', "[" * 20_000])
+_NUMBERS = [f'{{"schema":3,"active":[],"stack":[],"finished":[{number}]}}' for number in ("NaN", "-Infinity", "1e999")]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"schema":1}', '{"schema":1,"active":[{"name":"a"}]}', "[" * 20_000, *_NUMBERS]
+)
 def test_a_damaged_state_is_a_store_error(text: str) -> None:
     with pytest.raises(StoreError, match="damaged"):
         from_json(text)

@@ -45,6 +45,14 @@ class Measure:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
+async def test_a_tool_that_says_its_results_are_finite_is_believed(number: float) -> None:
+    tool = Measure(number)
+    assert not (await ToolExecutor([tool]).call(ToolCall(id="1", name="measure", arguments={}))).success
+    tool.finite = True  # type: ignore[attr-defined]  # any tool may say so, and none has to
+    assert (await ToolExecutor([tool]).call(ToolCall(id="1", name="measure", arguments={}))).success
+
+
+@pytest.mark.parametrize("number", NUMBERS)
 async def test_the_door_names_the_place_of_the_number(number: float) -> None:
     for tool in (Measure(number), Caching(Measure(number), seconds=60)):
         result = await ToolExecutor([tool]).call(ToolCall(id="1", name="measure", arguments={}))

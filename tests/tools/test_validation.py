@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import jsonschema
 import pytest
@@ -209,14 +209,13 @@ def test_what_certainly_fits_has_no_fault(schema: dict[str, object], value: obje
 def test_a_schema_that_is_used_often_is_judged_like_one_that_is_used_once(
     schema: dict[str, object], value: object
 ) -> None:
-    try:
-        expected = require_fitting(value, schema)
-    except InvalidArgumentsError as error:
-        with pytest.raises(InvalidArgumentsError) as caught:
-            fitting(schema)(value)
-        assert (caught.value.problems, caught.value.suggestions) == (error.problems, error.suggestions)
-    else:
-        assert fitting(schema)(value) == expected
+    def judged(judge: Callable[[object], dict[str, object]]) -> object:
+        try:
+            return judge(value)
+        except InvalidArgumentsError as error:
+            return error.problems, error.suggestions
+
+    assert judged(fitting(schema)) == judged(lambda arguments: require_fitting(arguments, schema))
 
 
 @pytest.mark.parametrize(

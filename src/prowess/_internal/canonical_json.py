@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 MAX_DEPTH = 32  # containers inside containers
 
@@ -43,7 +43,7 @@ def canonical_json(value: object, *, max_bytes: int | None = None, floats: bool 
         TooLargeError: more than `max_bytes`.
     """
     plain = _is_small(value) or _survey(value, max_bytes, floats=floats)
-    text = _ENCODE(value) if plain else _spell(value)
+    text = "".join(_chunks(value, 0)) if plain else _spell(value)
     try:
         data = text.encode()
     except UnicodeEncodeError:
@@ -58,8 +58,8 @@ def sha256_of(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def _encoder() -> Callable[[object], str]:
-    """Return Python's own encoder, sorted and without white space.
+def _encoder() -> Callable[[object, int], Iterable[str]]:
+    """Return Python's own encoder, sorted and without white space; it gives parts of a text.
 
     `JSONEncoder` builds its machine anew for each text, which takes longer than a small text does; this is the same
     machine, built once. It looks for no containers that hold themselves, because `_survey` has.
@@ -67,12 +67,19 @@ def _encoder() -> Callable[[object], str]:
     plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:  # a Python without it
-        return plain.encode
-    spelled = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", True, False, False)  # noqa: FBT003 -- they have no names
-    return lambda value: "".join(spelled(value, 0))
+        return lambda value, _: (plain.encode(value),)
+    quoted, sort_keys, skip_keys, allow_nan = json.encoder.encode_basestring, True, False, False
+    spelled: Callable[[object, int], Iterable[str]] = make(
+        None, plain.default, quoted, None, ":", ",", sort_keys, skip_keys, allow_nan
+    )
+    return spelled
 
 
-_ENCODE = _encoder()
+_chunks = _encoder()
+
+
+def _encoded(value: object) -> str:
+    return "".join(_chunks(value, 0))
 
 
 def _is_small(value: object) -> bool:
@@ -147,17 +154,17 @@ def _spell(value: object) -> str:
     match value:
         case Mapping():
             members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
-            return "{" + ",".join(f"{_ENCODE(str(name))}:{_spell(item)}" for name, item in members) + "}"
+            return "{" + ",".join(f"{_encoded(str(name))}:{_spell(item)}" for name, item in members) + "}"
         case list() | tuple():
             return "[" + ",".join(map(_spell, value)) + "]"
         case float():
             return _number(value)
         case bool() | None:
-            return _ENCODE(value)
+            return _encoded(value)
         case int():
             return str(int(value))
         case _:
-            return _ENCODE(str(value))
+            return _encoded(str(value))
 
 
 def _number(value: float) -> str:

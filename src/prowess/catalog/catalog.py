@@ -226,6 +226,11 @@ class Catalog:
             return None
         return known.skill
 
+    def stamp(self, entry: SkillEntry) -> TreeStamp | None:
+        """Return how the files of a skill that was read looked to `stat`; None where no stamp can tell an edit."""
+        known = self._read.get(entry.root_dir)
+        return None if known is None or known.entry is not entry else known.stamp
+
     def _snapshot(self, entry: SkillEntry) -> _Known:
         # Imported here: a listing does not need the full reader.
         from prowess._internal.tree_digest import read_stamped_tree

@@ -22,6 +22,7 @@ from prowess.runtime.event import RestrictionChanged, SkillActivating, SkillLoad
 from prowess.runtime.hooks import require_runnable
 from prowess.runtime.rendering import values_for
 from prowess.runtime.skill_process import run_beside_skill
+from prowess.runtime.standing import Standing
 from prowess.runtime.state import Transition, loaded, require_room, unloaded
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from prowess.runtime.visibility import By, Offer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: it lives for one call, and is made in a third of the time
 class Activation:
     """What came of it: the next state, the skills that were read for it, and what there is to say."""
 
@@ -56,6 +57,7 @@ class Activator:
 
     def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
         self._context, self._hooks = context, hooks
+        self._standing = Standing(context.catalog)
 
     async def load(self, names: Sequence[str], mode: Mode, location: str | None, call_id: str) -> Activation:
         """Activate skills side by side, all or none, for the model.
@@ -67,25 +69,21 @@ class Activator:
         context = self._context
         async with context.loading:
             before = await context.keeper.current()
-            offers: dict[str, Offer] = {}
-            for name in names:
-                offer = await context.offered(name, location)
-                offers[offer.key] = offer
-            for offer in offers.values():
-                if offer.is_fork:
-                    raise _is_fork(offer.entry.name)
-            require_room([skill.key for skill in before.active], list(offers), mode, context.cap)
+            still = {} if context.events.wanted else self._standing.find(names, location)
+            asked = [offer for offer, _ in still.values()] or await self._offered(names, location)
+            offers = {offer.key: offer for offer in asked}
+            if mode == "add" or len(offers) > context.cap:
+                require_room([skill.key for skill in before.active], offers, mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken: list[Snapshot] = []
             for key, offer in offers.items():
                 if key not in others:
-                    taken.append(await self._take(offer.entry, call_id))
-            for snapshot in taken:
-                listed = offers.get(snapshot.skill.key)
-                if listed is None or listed.fields is not snapshot.fields:  # the files may say something new
-                    context.visibility.require_open(snapshot.skill.name, snapshot.fields, "model")
-                    require_no_fork(snapshot.skill.name, snapshot.fields)
+                    lies = context.snapshots.again(still[key][1]) if still else await self._take(offer.entry, call_id)
+                    taken.append(lies)
+            if not still:
+                self._require_open(taken)
+                self._standing.remember(names, location, asked, taken)
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
                 return loaded(state, ready, mode, context.cap)
@@ -95,6 +93,18 @@ class Activator:
             return activation
         kept = (receipts.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
+
+    async def _offered(self, names: Sequence[str], location: str | None) -> list[Offer]:
+        asked = [await self._context.offered(name, location) for name in names]
+        for offer in asked:
+            require_no_fork(offer.entry.name, offer.fields)
+        return asked
+
+    def _require_open(self, taken: Sequence[Snapshot]) -> None:
+        """Hold what the files say against what a model may load: the catalog may have said something else."""
+        for snapshot in taken:
+            self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, "model")
+            require_no_fork(snapshot.skill.name, snapshot.fields)
 
     async def enter(self, offer: Offer, args: str | None, call_id: str, by: By) -> Activation:
         """Activate one skill inside the one that runs; a user's own request begins a new stack.
@@ -318,15 +328,11 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
         InvalidArgumentsError: naming the way.
     """
     if fields.context == "fork":
-        raise _is_fork(name)
-
-
-def _is_fork(name: str) -> InvalidArgumentsError:
-    problem = (
-        f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "
-        f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
-    )
-    return InvalidArgumentsError((problem,))
+        problem = (
+            f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "
+            f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
+        )
+        raise InvalidArgumentsError((problem,))
 
 
 def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:

@@ -239,6 +239,7 @@ class HookedTool:
 
     def __init__(self, tool: Tool, context: SessionContext, hooks: HookRunner) -> None:
         self.wrapped, self._context, self._hooks = tool, context, hooks
+        self.finite: bool = getattr(tool, "finite", False)  # what hooks have to say is text
 
     @property
     def spec(self) -> ToolSpec:

@@ -61,10 +61,12 @@ class StateKeeper:
 
     async def touch(self) -> None:
         """Note that the session is in use; one that is gone is left to the call itself to report."""
-        try:
-            await self._row()
-        except SessionNotFoundError:
-            return
+        row = None if self._gone else await self._store.get(self._session_id)
+        if row is None or not self._opened or self._clock() - row.touched_at > self._ttl:
+            try:
+                await self._looked_after(row)
+            except SessionNotFoundError:
+                return
         await self._store.touch(self._session_id, self._clock())
 
     async def current(self) -> SessionState:
@@ -74,7 +76,9 @@ class StateKeeper:
             SessionNotFoundError: expired, closed or deleted.
             StoreError: the store cannot be used.
         """
-        row = await self._row()
+        row = None if self._gone else await self._store.get(self._session_id)
+        if row is None or not self._opened or self._clock() - row.touched_at > self._ttl:
+            row = await self._looked_after(row)
         text, stored = self._read
         if row.state != text:
             stored = self._understood(row.state)
@@ -94,15 +98,19 @@ class StateKeeper:
             UnavailableError: other writers were faster in every attempt.
         """
         for attempt in range(_ATTEMPTS):
-            row = await self._row()
-            stored = self._understood(row.state)
+            row = None if self._gone else await self._store.get(self._session_id)
+            if row is None or not self._opened or self._clock() - row.touched_at > self._ttl:
+                row = await self._looked_after(row)
+            text, stored = self._read
+            if row.state != text:
+                stored = self._understood(row.state)
             pruning = None
             for skill in stored.active:
                 if not self.is_listed(skill):
                     pruning = pruned(stored, self.is_listed)
                     break
             step = transition(stored if pruning is None else pruning.state)
-            if step.state is stored or step.state == stored:
+            if step.state is stored or (step.state.active == stored.active and step.state == stored):
                 self.state = stored
                 return step
             written = SessionRow(
@@ -140,23 +148,25 @@ class StateKeeper:
         await self._ended([self._session_id])
 
     def _understood(self, text: str) -> SessionState:
-        """Read a stored text, once: most looks at the store find what the last one found."""
-        known, state = self._read
-        if text != known:
-            state = from_json(text)
-            self._read = (text, state)
+        """Read a stored text that is not the last one; most looks at the store find what the look before found."""
+        state = from_json(text)
+        self._read = (text, state)
         return state
 
-    async def _row(self) -> SessionRow:
+    async def _looked_after(self, row: SessionRow | None) -> SessionRow:
+        """Return the row of this session where it is not simply there: at the first look, expired, gone.
+
+        What is simply there is seen by whoever looks, several times in every call, and costs it no further step.
+        """
         if self._gone:
             raise SessionNotFoundError(self._session_id)
-        row = await self._store.get(self._session_id)
         if row is not None:
             if self._clock() - row.touched_at <= self._ttl:
                 self._opened = True
                 return row
             if await self._store.delete(self._session_id) and self._expired is not None:
-                await self._expired(self._understood(row.state))
+                known, state = self._read
+                await self._expired(state if row.state == known else self._understood(row.state))
             await self._ended([self._session_id])
         if self._opened:
             self._gone, self.state = True, SessionState()

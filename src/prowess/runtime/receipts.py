@@ -150,7 +150,7 @@ def receipt(
             "root_dir": skill.root_dir if context.expose_location else None,
             "digest": skill.digest,
             "properties": _copied(skill.properties),
-            "allowed_tools_mode": context.mode_of(skill),
+            "allowed_tools_mode": context.mode_of(skill) if "allowed-tools" in skill.properties else None,
         }
         if contents is not None:
             entry["content"] = contents.get(skill.name)
@@ -158,7 +158,7 @@ def receipt(
     return {
         "active_skills": entries,
         "unloaded_skills": list(unloaded),
-        "notices": [notice.as_dict() for notice in notices],
+        "notices": [notice.as_dict() for notice in notices] if notices else [],
     }
 
 

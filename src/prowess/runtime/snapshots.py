@@ -100,6 +100,15 @@ class Snapshots:
         self._remember(taken)
         return taken.snapshot
 
+    def again(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot that was taken here and is in use again."""
+        taken = self._taken.get(snapshot.skill.location)
+        if taken is None or taken.snapshot is not snapshot:
+            self.keep(snapshot)
+        else:
+            self._remember(taken)
+        return snapshot
+
     def _remember(self, taken: _Taken) -> None:
         self.keep(taken.snapshot)
         if taken.seen is not None:

@@ -98,7 +98,7 @@ class SessionState:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: it lives for one call, and is made in a third of the time
 class Transition:
     """A next state and the names of the skills that left it.
 
@@ -112,8 +112,8 @@ class Transition:
     changed: tuple[str, ...] = ()
 
 
-def require_room(active: Sequence[str], asked: Sequence[str], mode: Mode, cap: int) -> None:
-    """Refuse a load that would hold more than `cap` skills; both sequences are comparison keys without repetition.
+def require_room(active: Collection[str], asked: Collection[str], mode: Mode, cap: int) -> None:
+    """Refuse a load that would hold more than `cap` skills; both are comparison keys without repetition.
 
     Raises:
         LimitExceededError: with advice that states the cap.
@@ -136,12 +136,16 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: 
         LimitExceededError: more than `cap` would be active.
         SkillConflictError: one that would be active names another one as a conflict.
     """
-    asked = {skill.key: skill for skill in skills}
-    require_room([skill.key for skill in state.active], list(asked), mode, cap)
-    if not state.active and mode == "replace":  # nothing is there that could go on, leave or be the same
-        _require_peace(skills := tuple(asked.values()))
-        return Transition(state=_with(state, skills))
-    before = {skill.key: skill for skill in state.active}
+    before: dict[str, ActiveSkill] = {}
+    for skill in state.active:
+        before[skill.key] = skill
+    asked: dict[str, ActiveSkill] = {}
+    for skill in skills:
+        asked[skill.key] = skill
+    require_room(before, asked, mode, cap)
+    if not before:  # nothing is there that could go on, leave or be the same
+        _require_peace(new := tuple(asked.values()))
+        return Transition(state=_with(state, new))
     repeated, changed = [], []
     for key, skill in asked.items():
         if (known := before.get(key)) is None:
@@ -238,6 +242,15 @@ def _skill_json(skill: ActiveSkill) -> str:
     return text
 
 
+def _no_fraction(text: str) -> float:
+    message = f"{text[:20]} is no text"
+    raise ValueError(message)
+
+
+# All that is written is text, null and the number of the schema; a receipt must hold no number that JSON cannot spell.
+_DECODE = json.JSONDecoder(parse_float=_no_fraction, parse_constant=_no_fraction).decode
+
+
 def from_json(text: str) -> SessionState:
     """Read a state that `to_json` wrote.
 
@@ -245,7 +258,7 @@ def from_json(text: str) -> SessionState:
         StoreError: the text is damaged or was written by a newer version.
     """
     try:
-        value = json.loads(text)
+        value = _DECODE(text)
         schema = value["schema"]
         if schema in _READABLE:
             return SessionState(

@@ -93,7 +93,8 @@ def _spelled(tag: str) -> str:
     return pattern.replace(pair, f"(?:{pair}|{_ROMAN_FOUR})")
 
 
-_SHADOWS = _Shadows(_FIXED)
+# The letters of most texts are known from the start: a text of very many different characters may leave no room.
+_SHADOWS = _Shadows({point: chr(point).lower() for point in range(0x21, 0x7F)} | _FIXED)
 # No part can match what the next one begins with, and `*+` gives nothing back: each character is looked at a bounded
 # number of times.
 _OURS = re.compile(rf"<(?=[ /{_NOTHING}]*+(?:{'|'.join(map(_spelled, SECTION_TAGS))})(?![\w.:-]))")

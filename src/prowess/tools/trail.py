@@ -48,8 +48,7 @@ class Trail:
     )
 
     def __init__(self, log: AuditLog | None, call: ToolCall, session_id: str | None) -> None:
-        self._log, self._session_id = log, session_id
-        self._call_id = call.id
+        self._log, self._session_id, self._call_id = log, session_id, call.id
         self._lock = threading.Lock()
         self._begun = self._abandoned = False
         self._arguments: dict[str, object] = {}

@@ -54,6 +54,7 @@ class LoadTool:
     """Activates skills side by side and answers with the receipt."""
 
     spec = SPEC
+    finite = True  # a receipt is made of texts
 
     def __init__(self, context: SessionContext, activator: Activator) -> None:
         self._context, self._activator = context, activator

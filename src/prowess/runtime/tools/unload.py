@@ -39,6 +39,7 @@ class UnloadTool:
     """Removes the named skills, or all; the rest keep their order."""
 
     spec = SPEC
+    finite = True  # a receipt is made of texts
 
     def __init__(self, context: SessionContext, activator: Activator) -> None:
         self._context, self._activator = context, activator
