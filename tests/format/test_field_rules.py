@@ -172,6 +172,7 @@ def test_the_directory_is_compared_after_nfkc_and_with_case() -> None:
         assert found("name: a\ndescription: d\n", directory="/x/a", profile=profile) == []
 
 
+@pytest.mark.proves("format.repair.strict-first")
 def test_a_value_that_had_to_be_mended_is_judged_only_where_it_is_used() -> None:
     front = "name: A: b\ndescription: d: " + "x" * 1100 + "\n"
     assert [one.rule for one in found(front)] == ["frontmatter.syntax"] * 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.diagnostics import Severity
+from prowess.diagnostics import FixSafety, Severity
 from prowess.format import parse_document, validate_skill
 from prowess.format.limits import MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 
@@ -26,6 +26,10 @@ def test_a_fence_inside_a_value_does_not_end_the_front_matter() -> None:
     assert document.body_line == 5
     assert document.front_matter == "name: pdf\ndescription: one --- two\n"
     assert document.front_matter_line == 2
+    front = "license: |\n  one\n  ---\n  two\ndescription: one ---\ncompatibility: '---'\n"
+    block = parse_document(f"---\n{front}---\n---\n\n---\nbody")
+    assert (block.front_matter, block.body) == (front, "---\n\n---\nbody")
+    assert list(block.mapping().values()) == ["one\n---\ntwo\n", "one ---", "---"]
 
 
 def test_a_document_knows_its_path_and_digest() -> None:
@@ -133,14 +137,23 @@ def test_a_list_inside_metadata_is_searched_for_duplicates() -> None:
 )
 @pytest.mark.proves("format.frontmatter.not-first")
 def test_only_blank_lines_can_be_removed_by_a_fix(text: str, fixed: bool) -> None:  # noqa: FBT001 -- a column of the table
-    fault = parse_document(text).diagnostics[0]
-    assert fault.rule == "frontmatter.notFirst"
-    assert (fault.fix is not None) is fixed
+    (fault,) = (one for one in validate_skill(parse_document(text)) if one.rule.startswith("frontmatter"))
+    assert (fault.rule, fault.severity) == ("frontmatter.notFirst", Severity.ERROR)
+    assert (None if fault.fix is None else fault.fix.safety) == (FixSafety.SAFE if fixed else None)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["<!-- open\n---\nname: a\n---\n", "<!-- a --> x\n---\nname: a\n---\n", "\n---\nname: a\n", " ---\nname: a\n---\n"],
+    [
+        "<!-- open\n---\nname: a\n---\n",
+        "<!-- a --> x\n---\nname: a\n---\n",
+        "\n---\nname: a\n",
+        " ---\nname: a\n---\n",
+        "\n---\nown: a\n---\n",
+        "\n---\n---\n",
+        "<!-- a -->\n---\ntitle: a\nNames: b\n---\n",
+        "Text.\n\n---\nname: a\n---\n",
+    ],
 )
 @pytest.mark.proves("format.frontmatter.not-first")
 def test_anything_else_before_it_is_no_front_matter(text: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.cli.dispatch import run
 from prowess.diagnostics import Diagnostic, Severity
-from prowess.errors import SkillParseError
+from prowess.errors import InvalidSkillError, SkillError, SkillParseError
 from prowess.fix.formatting import format_source
 from prowess.format import (
     PROFILES,
@@ -415,8 +415,14 @@ def test_a_link_out_of_the_skill_comes_with_advice_for_what_it_means(target: str
 def test_only_errors_make_a_skill_invalid(tmp_path: Path) -> None:
     noted = skill_of(tmp_path, "\ufeff---\nname: é\ndescription: d\nallowed-tools: a, b\n---\n", "é")
     assert {one.severity for one in validate_skill(noted)} == {Severity.WARNING, Severity.INFO}
-    require_valid(noted)
-    assert read_skill(noted, profile="spec").name == "é"
+    try:
+        require_valid(noted)
+        assert read_skill(noted, profile="spec").name == "é"
+    except SkillError as refused:
+        pytest.fail(f"refused without an error: {refused}")
+    wrong = skill_of(tmp_path, "---\nname: é\ndescription: d\nown: x\n---\n", "é")
+    with pytest.raises(InvalidSkillError):
+        require_valid(wrong)
 
 
 @pytest.mark.proves("format.example.minimal", "format.example.full", "format.example.optional-fields")

@@ -52,6 +52,18 @@ def test_a_missing_file_is_named_with_the_one_that_may_be_meant(skill: Path, tar
     assert (found.location.line, found.location.column) == (5, 9)
 
 
+@pytest.mark.proves("format.reference.root")
+def test_a_link_inside_a_reference_file_leads_from_the_root_of_the_skill(skill: Path) -> None:
+    for name in ("references/start.md", "references/more.md", "references/references/more.md"):
+        (skill / name).parent.mkdir(exist_ok=True)
+        (skill / name).write_text("x", encoding="utf-8")
+    (skill / "references" / "start.md").write_text("[more](references/more.md)", encoding="utf-8")
+    body = "See [start](references/start.md).\n"
+    (skill / "SKILL.md").write_text(f"---\nname: a\ndescription: d\n---\n{body}", encoding="utf-8")
+    chained = [one.message.partition(" is reached")[0] for one in lint_skill(skill) if one.rule == "reference.chain"]
+    assert chained == ["references/more.md"]
+
+
 @pytest.mark.proves("format.reference.case")
 def test_a_file_in_another_case_is_found_with_the_right_spelling(skill: Path) -> None:
     (found,) = advice(skill, "See [x](References/formats.md#top).")

@@ -134,6 +134,7 @@ async def test_07_files_as_editors_leave_them_all_load(tmp_path: Path, data: byt
     (tmp_path / "odd" / "SKILL.md").write_bytes(data)
     session = Session(Catalog(tmp_path))
 
+    assert [entry.name for entry in session.catalog.entries()] == ["odd"]
     assert names(await session.load(["odd"])) == ["odd"]
     assert session.catalog.get("odd").description == "D."
     assert session.catalog.skill("odd").body.strip() == body
