@@ -76,7 +76,7 @@ CASES = [
         rule="reference.contents",
         bad=beside(body("Read `references/a.md`."), references__a_md=_LONG),
         good=(
-            beside(body("x"), references__a_md="- Part 0\n- Part 1\n" + _LONG),
+            beside(body("x"), references__a_md="- Part 0\n- Part 1\n- Part 2\n" + _LONG),
             beside(body("x"), references__a_md="word\n" * 300),
             beside(body("x"), notes_md=_LONG),
         ),

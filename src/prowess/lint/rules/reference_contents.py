@@ -21,8 +21,7 @@ _FEW = 3  # headings that need no list
 # A line of its own, without its marks, in small letters.
 _TITLE = re.compile(
     r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links)"
-    r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)|overview of (?:sections|contents)"
-    r"|(?:this|the) (?:file|document|guide|reference) (?:covers|contains)\b"
+    r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)$|overview of (?:sections|contents)"
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
 )
 _HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
@@ -76,7 +75,7 @@ def _has_contents(text: str) -> bool:
         return True
     headings = {_plain(heading[1]) for heading in _HEADING.finditer(text)}
     listed = {_plain(entry[1]) for entry in _ENTRY.finditer(top)}
-    return len(headings & listed) >= _FEW - 1 or len(headings) < _FEW
+    return len(headings & listed) >= _FEW or len(headings) < _FEW
 
 
 def _plain(text: str) -> str:
