@@ -102,6 +102,12 @@ vscode() {
         "$BIN/python" tools/peers/vscode_extension.py "$PLACE/vscode"
 }
 
+anthropic() {
+    environment anthropic --editable "$HERE[dev,providers]" || { skip anthropic "its environment could not be made; see $PLACE/anthropic.log"; return; }
+    said "Anthropic's client, in a loop and in our agent, works with our shapes" "$PLACE/anthropic/bin/python" -m pytest -q \
+        -p no:cacheprovider tests/adapters/test_anthropic_messages.py tests/tools/shapes/test_real_types.py
+}
+
 action() {
     said "action.yml installs and checks as on a runner" "$BIN/python" tools/peers/github_action.py "$PLACE/action"
 }
@@ -113,7 +119,7 @@ pre_commit() {
 }
 
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills neovim vscode action pre_commit)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills anthropic neovim vscode action pre_commit)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"
