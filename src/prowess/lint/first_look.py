@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     Look = Callable[[LintSubject], bool]
 
-_OWN = "SKILL.md"
 _FOLDERS = ("scripts", "references", "assets")
 _MANY_LINES = 200
 _LONG_BODY = MAX_BODY_TOKENS * 9 // 10  # characters: a token has one on the average at least, in any text
@@ -56,6 +55,12 @@ _OCCASIONS = ("use ", "when ", "trigger", "invoke ", "activate ")
 _VAGUE = ("any", "all", "no", "n/a", "universal", "works", "compatible")
 
 
+# Every word that a look asks for.
+WATCHED: frozenset[str] = frozenset().union(*(words for _, words in _OFFERS), *_PARTS_OF_BOILERPLATE) | (
+    _RUNNERS | _IN_EMPTY_PHRASES | _BOILERPLATE | _SECRETS | _HOMES | _VARIABLES
+)
+
+
 def may_find(rule_id: str, subject: LintSubject) -> bool:
     """Whether a rule could find anything."""
     return LOOKS.get(rule_id, always)(subject)
@@ -82,12 +87,7 @@ def _has(subject: LintSubject, *folders: str) -> bool:
 
 
 def _other_texts(subject: LintSubject) -> bool:
-    """Whether the skill may have a Markdown file that it names, that lies in `references/` or beside SKILL.md."""
-    return (
-        _has(subject, "references")
-        or ".md" in subject.lower
-        or any(name.lower().endswith(".md") for name in subject.top if name != _OWN)
-    )
+    return subject.may_have_other_texts
 
 
 def _read_texts(subject: LintSubject) -> bool:

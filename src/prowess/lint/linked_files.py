@@ -36,7 +36,7 @@ def other_markdown(subject: LintSubject) -> Iterator[tuple[str, str]]:
     if subject.files is None or subject.texts is None:
         return
     seen = {_OWN}
-    for path, text in linked_markdown(subject):
+    for path, text in subject.linked_texts:
         if path not in seen:
             seen.add(path)
             yield path, text

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from prowess.lint.linked_files import linked_markdown
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -31,7 +29,7 @@ def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
     """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
     yield ReadableText("own", subject.document.text, subject.document.origin.location)
     if ".md" in subject.lower:
-        for path, text in linked_markdown(subject):
+        for path, text in subject.linked_texts:
             yield ReadableText("markdown", text, partial(_place, subject, path, text))
     for script in subject.scripts:
         yield ReadableText("script", script.text, partial(_place, subject, script.path, script.text))

@@ -36,8 +36,8 @@ class LintSubject:
     def __init__(
         self, document: SkillDocument, profile: Profile | None = None, *, top: Mapping[str, str] | None = None
     ) -> None:
-        self.document = document
-        self.body = document.body
+        self.document: SkillDocument = document
+        self.body: str = document.body
         self._profile = profile
         self._top = top
 
@@ -79,8 +79,33 @@ class LintSubject:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The runs of ASCII letters and digits in the body, in small letters."""
-        return frozenset(self.lower.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("ascii").split())
+        """Those of `first_look.WATCHED` that are runs of ASCII letters and digits in the body."""
+        from prowess.lint.first_look import WATCHED  # imported here, not at the top: it is about subjects
+
+        blanked = self.lower.encode("utf-8", "surrogatepass").translate(_BLANKED)
+        return WATCHED.intersection(blanked.decode("ascii").split())
+
+    @cached_property
+    def may_have_other_texts(self) -> bool:
+        """Whether there may be a Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
+        top = self.top
+        if top.get("references") == "directory" or ".md" in self.lower:
+            return True
+        return any(name != "SKILL.md" and name.lower().endswith(".md") for name in top)
+
+    @cached_property
+    def linked_texts(self) -> tuple[tuple[str, str], ...]:
+        """Path and text of each Markdown file that the body links to or names."""
+        from prowess.lint.linked_files import linked_markdown  # imported here, not at the top: as below
+
+        return tuple(linked_markdown(self))
+
+    @cached_property
+    def other_texts(self) -> tuple[tuple[str, str], ...]:
+        """Path and text of each Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
+        from prowess.lint.linked_files import other_markdown  # imported here, not at the top: as below
+
+        return tuple(other_markdown(self))
 
     @cached_property
     def links(self) -> tuple[Reference, ...]:

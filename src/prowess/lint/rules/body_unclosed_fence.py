@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from prowess._internal.markdown import outline
 from prowess.diagnostics import Fix, FixSafety, Severity
-from prowess.lint.linked_files import other_markdown
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class BodyUnclosedFence:
             end = subject.body.find("\n", block.start)
             place = subject.at(block.start, block.end if end < 0 else end)
             yield self.meta.found(_MESSAGE if block.info else _BARE, place, fix=fix)
-        for path, text in other_markdown(subject):
+        for path, text in subject.other_texts:
             if (block := _unclosed(text)) is not None:
                 message = _MESSAGE if block.info else _BARE
                 yield self.meta.found(message, subject.file_place(path, block.start, text))

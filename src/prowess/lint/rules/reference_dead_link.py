@@ -9,7 +9,6 @@ from prowess._internal.markdown import outline
 from prowess._internal.percent import percent_decoded
 from prowess.diagnostics import Severity
 from prowess.format.references import inner_components
-from prowess.lint.linked_files import other_markdown
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class ReferenceDeadLink:
         if subject.files is None:
             return
         found = 0
-        for at, (path, text) in enumerate(other_markdown(subject)):
+        for at, (path, text) in enumerate(subject.other_texts):
             if at == _MAX_FILES:
                 return
             if "](" not in text or any(word in path.lower() for word in _MADE_UP):

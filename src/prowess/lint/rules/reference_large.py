@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from prowess.diagnostics import Severity
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.tokens import tokens_above
-from prowess.lint.linked_files import linked_markdown
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -43,6 +42,6 @@ class ReferenceLarge:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield each file that is too large."""
-        for path, text in linked_markdown(subject):
+        for path, text in subject.linked_texts:
             if (count := tokens_above(text, MAX_BODY_TOKENS)) is not None:
                 yield self.meta.found(f"{path} has {count}; split it, one topic a file", subject.file_place(path))
