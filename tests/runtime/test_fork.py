@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
+    from prowess.runtime.composing import HostTools
     from prowess.tools import ToolCall
 
 pytestmark = pytest.mark.anyio
@@ -125,6 +126,22 @@ async def test_without_a_runner_a_fork_is_hidden_and_never_run_in_the_conversati
 
 
 @pytest.mark.proves("runtime.fork.agent")
+async def test_a_fork_knows_of_the_tools_that_its_host_has(root: Path) -> None:
+    binding = "tools: {dependencies: [{tool: WebFetch, required: true, purpose: pages}]}\n"
+    write_skill(root, "needing", files={"skill.manifest.yaml": binding})
+    there: list[bool] = []
+
+    async def loads(request: ForkRequest) -> str:
+        there.append((await request.session.call("skills.load", {"names": ["needing"], "mode": "add"})).success)
+        return "done"
+
+    every: tuple[HostTools | None, ...] = (["WebFetch"], iter(["WebFetch"]), {"WebFetch": None}, [], None)
+    for host_tools in every:
+        session = Session(Catalog(root), fork_runner=Runner(loads), host_tools=host_tools)
+        result(await session.call("skill", {"skill": "review"}))
+    assert there == [True, True, True, False, True]
+
+
 async def test_an_agent_type_is_looked_up_before_anything_runs(root: Path) -> None:
     write_skill(root, "typed", extra=FORK + "agent: explorer\n")
     runner = Runner(_says)

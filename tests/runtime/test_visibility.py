@@ -73,6 +73,26 @@ async def test_a_skill_that_a_policy_denies_is_offered_to_nobody_and_a_call_hear
     assert session.active_skills == ()
 
 
+@pytest.mark.parametrize("name", ["deploy", " deploy ", "background-job"])
+async def test_a_model_cannot_tell_a_hidden_skill_from_none(mixed: Path, tmp_path: Path, name: str) -> None:
+    without = tmp_path / "without"
+    for listed in ("deploy-check", "background"):
+        write_skill(without, listed)
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("skills.load", {"names": [name]}),
+        ("skills.load", {"names": ["deploy-check", name], "mode": "add"}),
+        ("skills.load", {"names": [name], "location": "/nowhere/SKILL.md"}),
+        ("skills.unload", {"names": [name]}),
+        ("skill", {"skill": name}),
+        ("skills.read", {"skill": name, "path": "notes.md"}),
+        ("skills.run_script", {"skill": name, "path": "scripts/x.py"}),
+    ]
+    for tool, arguments in calls:
+        told = [failure(await Session(Catalog(root)).call(tool, arguments)) for root in (mixed, without)]
+        assert told[0] == told[1], tool
+        assert told[0]["code"] == "skill_not_found"
+
+
 @pytest.mark.proves("runtime.activate.flags")
 async def test_a_skill_closed_to_the_model_is_refused_on_every_path_of_the_model(session: Session) -> None:
     calls: list[tuple[str, dict[str, object]]] = [

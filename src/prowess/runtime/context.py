@@ -97,7 +97,7 @@ class SessionContext:
         # `deploy@acme-tools` names a copy; it is active only if that very copy is.
         if (found := state.find(entry.key)) is not None and found.location == entry.location:
             return found
-        self.visibility.require_open(entry.name, extended_fields(entry.properties), "model")
+        self.visibility.require_open(name, extended_fields(entry.properties), "model")
         raise SkillNotActiveError(entry.name)
 
     async def offered(self, name: str, location: str | None = None, by: By = "model") -> Offer:
@@ -107,7 +107,7 @@ class SessionContext:
             SkillNotFoundError, InvalidArgumentsError: see `Visibility.require_open` and `listed`.
         """
         entry = self._known(name, location) or await self._scanned(name, location, by)
-        return self.visibility.offer(entry, by)
+        return self.visibility.offer(entry, name, by)
 
     async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
         """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack, overload
@@ -58,7 +59,7 @@ from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from prowess.catalog import Catalog
     from prowess.execution import Sandbox
@@ -181,6 +182,7 @@ class Session:
         if on_event is not None:
             finalize(self, events.stop)
         policy = Policy() if policy is None else policy
+        there = host_tools if host_tools is None or isinstance(host_tools, Mapping) else tuple(host_tools)
         self._catalog = catalog
         self._exposed = checked(exposure)
         self._context = SessionContext(
@@ -200,7 +202,7 @@ class Session:
             commands=commands_under(policy, commands),
             mode=mode_under(policy, allowed_tools),
             scripts=ScriptRules.of(policy),
-            tools=KnownTools(host_tools),
+            tools=KnownTools(there),
             events=events,
         )
         self._guard = Guard(self._context, policy, approver)
@@ -215,6 +217,7 @@ class Session:
             "write": write and fork_workspace,
             "expose_location": expose_location,
             "artifacts_dir": artifacts_dir,
+            "host_tools": there,
             "commands": commands,
             "fork_runner": fork_runner,
             "agent_types": tuple(types.values()),

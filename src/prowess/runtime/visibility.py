@@ -29,7 +29,6 @@ _STARTS: Mapping[By, Callable[[str], PolicyCall]] = {
     "user": lambda name: PolicyCall(tool="skills.invoke", arguments={"skill": name}),
 }
 _BOTH: tuple[By, ...] = ("model", "user")
-_MODEL_CLOSED = "only a person can start it"
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
 
 
@@ -82,26 +81,25 @@ class Visibility:
         """Return their names, sorted."""
         return tuple(offer.entry.name for offer in self.offers(by))
 
-    def offer(self, entry: SkillEntry, by: By) -> Offer:
+    def offer(self, entry: SkillEntry, name: str, by: By) -> Offer:
         """Return a listed skill that may be started; the errors are those of `require_open`."""
         known = self._offers.get(entry)
         if known is None:
             if len(self._offers) >= _KEPT:
                 self._offers.clear()
             known = self._offers[entry] = Offer.of(entry)
-        self.require_open(entry.name, known.fields, by)
+        self.require_open(name, known.fields, by)
         return known
 
-    @staticmethod
-    def require_open(name: str, fields: ExtendedFields, by: By) -> None:
-        """Return only where a skill with these fields may be started.
+    def require_open(self, name: str, fields: ExtendedFields, by: By) -> None:
+        """Return only where a skill with these fields may be started; `name` as whoever asks has written it.
 
         Raises:
-            SkillNotFoundError: it is closed to the model.
+            SkillNotFoundError: it is closed to the model, which hears what it hears of a name that nothing has.
             InvalidArgumentsError: it is closed to the user; people may know why.
         """
         if by == "model" and fields.disable_model_invocation:
-            raise SkillNotFoundError(name, reason=_MODEL_CLOSED)
+            raise self.not_found(SkillNotFoundError(name), by)
         if by == "user" and not fields.user_invocable:
             raise InvalidArgumentsError((f"skill {name!r} cannot be invoked by a person: {_USER_CLOSED}",))
 
@@ -110,8 +108,15 @@ class Visibility:
         # Imported here, not at the top: only a wrong name pays for it.
         from prowess.catalog.match import close_names
 
-        near = () if error.reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
-        return SkillNotFoundError(error.name, near, error.reason)
+        reason = None if by == "model" and error.reason is not None and self._is_hidden(error.name) else error.reason
+        near = () if reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
+        return SkillNotFoundError(error.name, near, reason)
+
+    def _is_hidden(self, name: str) -> bool:
+        try:
+            return extended_fields(self._catalog.get(name).properties).disable_model_invocation
+        except SkillNotFoundError:
+            return False
 
     def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
         """Return the skills that a phrase in place of a name points to, best first."""

@@ -65,7 +65,7 @@ class UnloadTool:
             if (active := find_active(state, name)) is not None:
                 keys.add(active.key)
             elif name not in {skill.name for skill in removed}:
-                keys.add((await context.listed(name)).key)
+                keys.add((await context.offered(name)).key)
         step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
             await context.record("skill.unloaded", call.id, {"skill": name})
