@@ -86,6 +86,25 @@ def test_64_code_points_are_counted_after_nfkc(name: str, *, long: bool) -> None
     assert errors == (["name.maxLength"] if long else [])
 
 
+@pytest.mark.proves("format.name.charset-spec")
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [
+        ("données-2", True),
+        ("数据-分析", True),
+        ("ж٣", True),
+        ("don\u00a0n", False),
+        ("a.b", False),
+        ("a\u2010b", False),
+        ("☃", False),
+    ],
+)
+def test_in_the_official_text_letters_and_digits_of_any_script_make_a_name(name: str, *, valid: bool) -> None:
+    document = parse_document(f"---\nname: {name}\ndescription: d\n---\n")
+    assert {one.rule for one in validate_skill(document)} == ({"name.ascii"} if valid else {"name.format"})
+    assert {one.rule for one in validate_skill(document, profile="boxxy")} == {"name.format"}
+
+
 @pytest.mark.proves("format.name.format")
 def test_a_fault_names_the_character_and_its_place() -> None:
     fault = name_faults("code_review")[0]

@@ -120,7 +120,7 @@ def test_a_closing_fence_at_the_end_of_the_file_needs_no_line_break() -> None:
     ],
 )
 def test_what_is_no_mapping_of_keys_has_its_place(text: str, rule: str, line: int, column: int) -> None:
-    assert places(text)[rule] == ("error", line, column)
+    assert places(text).get(rule) == ("error", line, column)
 
 
 @pytest.mark.proves("format.frontmatter.yaml-dialect")

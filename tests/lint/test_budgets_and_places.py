@@ -9,6 +9,7 @@ import pytest
 from prowess.diagnostics import Severity
 from prowess.format import PROFILES, parse_document
 from prowess.lint import lint_skill
+from prowess.runtime.disclosure import estimate_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +35,7 @@ def test_more_than_5000_estimated_tokens_are_a_warning_that_names_its_method(
         [] if tokens is None else [("body.tokens", Severity.WARNING, 5)]
     )
     assert all(f"about {tokens} tokens (characters / 4)" in one.message for one in found)
+    assert estimate_tokens("x" * characters) == (tokens or 5000)
 
 
 @pytest.mark.proves("format.reference.depth")
