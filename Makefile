@@ -11,7 +11,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs receipts proof reference bench peers conformance local fuzz stress clean
+.PHONY: help setup demo test check quick docs receipts proof reference bench peers conformance local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,13 +22,15 @@ setup: ## Make .venv, install the package and what the sandbox needs
 demo: setup ## Watch skills being found, checked, loaded, read and run through MCP
 	@$(PY) demo/run.py
 
-test: check ## Run the checks and every test, with coverage
-	@$(PY) -m pytest -q -n 2 -p tests.spec.passed_proofs --cov --cov-report=term:skip-covered
+test: quick ## Run the checks and every test, with coverage (types are checked beside the tests)
+	@tools/test.sh
 
-check: setup ## Lint, format, types, import contracts, generated pages
+check: quick ## Lint, format, types, import contracts, generated pages
+	$(BIN)/mypy
+
+quick: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(PY) tools/requirements_page.py --check
 	$(PY) tools/format_pages.py --check

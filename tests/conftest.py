@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
 # No deadline: the two cores of a CI machine are shared, so the time of one example says little.
@@ -29,9 +32,31 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "XDG_CONFIG_HOME", "PYTHONWARNINGS")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Take the tracer that counts covered lines away from a test marked `unmeasured`, and put it back behind it.
+
+    The marker of pytest-cov does not do that in a worker: there, one measurement runs below another.
+    """
+    if item.get_closest_marker("unmeasured") is None:
+        return (yield)
+    here, in_threads = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)
+    try:
+        return (yield)
+    finally:
+        threading.settrace(in_threads)
+        sys.settrace(here)
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """Point HOME and every per-user place of Prowess to fresh directories; return the home."""
+    if request.node.get_closest_marker("unmeasured") is not None:
+        monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # nor are the processes that it starts measured
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))

@@ -16,6 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "prowess"
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -35,6 +35,7 @@ def _turns(example: int) -> list[Turn]:
     ]
 
 
+@pytest.mark.unmeasured
 def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(tmp_path: Path) -> None:
     for library in ("pydantic_ai", "langchain", "langchain_openai", "agents"):
         pytest.importorskip(library, reason=f"{library} is not installed")

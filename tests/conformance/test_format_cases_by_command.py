@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _KEYS = ("name", "description", "license", "allowed_tools", "metadata", "metadata_raw")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("case", parameters())
 def test_check_judges_a_case_as_it_states_in_every_profile(
     case: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -36,6 +37,7 @@ def test_check_judges_a_case_as_it_states_in_every_profile(
         assert set(expected.get("notes", ())) <= notes, profile
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("case", parameters())
 def test_the_properties_of_a_case_are_those_it_states_in_every_profile(
     case: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -13,6 +13,8 @@ import pytest
 
 from prowess.execution import default_sandbox
 
+pytestmark = pytest.mark.unmeasured
+
 PROJECT = Path(__file__).resolve().parents[2]
 DEMO = [sys.executable, str(PROJECT / "demo" / "run.py")]
 

@@ -22,6 +22,8 @@ from tests.docs_src.blocks import output_matches, runnable_blocks, steps
 if TYPE_CHECKING:
     from prowess.agent import AgentStep, ModelRequest
 
+pytestmark = pytest.mark.unmeasured
+
 PAGE = Path(__file__).parents[2] / "docs/first-skill.md"
 WORDS_A_MINUTE = 200  # of somebody who reads with care; commands are pasted
 

@@ -58,6 +58,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
                 runner.run(outcome)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("page", _with("console"), ids=_name)
 def test_the_commands_of_a_page_print_what_it_shows(page: Path, reader: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.examples.conftest import Outcome
 
+pytestmark = pytest.mark.unmeasured
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "skills" / "json-schema-check" / "scripts"
 ORDER = {
     "type": "object",

@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 
 pytestmark = [
     pytest.mark.proof,
+    pytest.mark.unmeasured,
     pytest.mark.skipif(bool(dafny.missing()), reason="dafny is not installed; `make proof` installs it"),
 ]
 

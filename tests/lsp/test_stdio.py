@@ -179,6 +179,7 @@ async def test_a_handler_that_crashes_is_logged_in_the_editor_and_the_server_goe
         assert "frontmatter.missing" in [one.code for one in await editor.change(path, "")]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.anyio
 async def test_hostile_documents_are_judged_in_bounded_time_and_every_request_on_them_answers(tmp_path: Path) -> None:
     texts = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import random
-import sys
 import time
 from pathlib import Path
 
@@ -23,9 +22,8 @@ from prowess.format.validation import validate_skill
 _SHARDS = 8
 _TOTAL = int(os.environ.get("PROWESS_FUZZ", "5000"))
 _PER_SHARD = max(_TOTAL // (2 * _SHARDS), 1)
-# A tracer that counts covered lines makes Python code several times slower, so then the clock proves little.
-_TRACED = sys.gettrace() is not None or "coverage" in sys.modules
-_MOST_SECONDS = 0.5 if _TRACED else 0.05
+_MOST_SECONDS = 0.05
+pytestmark = pytest.mark.unmeasured  # a tracer that counts covered lines makes Python code several times slower
 
 _KEYS = (
     "name", "description", "license", "compatibility", "metadata", "allowed-tools", "version", "Name", "<<", "? x",

@@ -125,6 +125,7 @@ def require_explained(call: dict[str, Any], history: Sequence[Sequence[str]]) ->
         assert any(applied(now, call["call"]) is None for now in moments), (call, moments)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("runtime.session.linear", "runtime.session.cap-never-exceeded", "runtime.load.atomic")
 async def test_all_calls_of_two_processes_and_of_one_that_is_killed_are_one_history(
     pairs: Path, tmp_path: Path
@@ -164,6 +165,7 @@ async def test_all_calls_of_two_processes_and_of_one_that_is_killed_are_one_hist
     await store.close()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("runtime.session.isolated")
 def test_no_session_sees_the_skills_or_the_restrictions_of_another(tmp_path: Path) -> None:
     root = tmp_path / "skills"

@@ -14,6 +14,8 @@ from tests.spec.proofs import compare, read_proofs, read_source
 if TYPE_CHECKING:
     from tests.spec.proofs import Reading
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -16,6 +16,8 @@ from tests.spec.proofs import read_proofs
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.unmeasured
+
 MUTATIONS = mutations()
 RUN_HERE = 3  # the others take minutes: `make receipts`
 

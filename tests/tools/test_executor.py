@@ -102,6 +102,7 @@ async def test_arguments_that_are_no_json_are_refused(value: object) -> None:
     assert "not JSON" in str(result.error)
 
 
+@pytest.mark.unmeasured
 async def test_arguments_are_bounded_in_depth_and_size() -> None:
     deep: object = "x"
     for _ in range(40):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prowess.errors import InvalidArgumentsError, ResourceNotFoundError, SkillError, SkillNotFoundError, UnsafePathError
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.disclosure import ActiveBody, ListedSkill
-from prowess.tools import ToolResult
+from prowess.tools import ToolResult, forging
 from prowess.tools.forging import SECTION_TAGS, encodable, escaped, json_for_model, neutral, sentence
 
 _TAG = re.compile(
@@ -117,46 +117,52 @@ _HOSTILE = {
 }
 
 
-def _slowed(seconds: float) -> float:
-    """The bound on computing; tracing every line, as coverage does, makes a loop several times slower."""
-    return seconds if sys.gettrace() is None else seconds * 10
-
-
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("kind", _HOSTILE)
-def test_a_body_of_two_mebibytes_is_made_neutral_within_seconds_of_computing(kind: str) -> None:
-    begun = time.process_time()
-    neutral(_HOSTILE[kind])
-    assert time.process_time() - begun < _slowed(1)
+def test_a_body_of_two_mebibytes_is_made_neutral_within_a_second_of_computing(kind: str) -> None:
+    def taken() -> float:
+        begun = time.process_time()
+        neutral(_HOSTILE[kind])
+        return time.process_time() - begun
+
+    assert any(taken() < 1 for _ in range(3))  # other work on the machine makes it dearer, never cheaper
 
 
+@pytest.mark.unmeasured
 def test_time_grows_with_the_text_and_not_faster() -> None:
     def taken(count: int) -> float:
         begun = time.process_time()
         neutral("<" + " " * count + "x")
         return time.process_time() - begun
 
-    assert taken(60_000) < _slowed(0.1)  # quadratic matching took minutes here
+    assert taken(60_000) < 0.1  # quadratic matching took minutes here
 
 
 # Whole categories that show nothing, or nothing of their own; what else is invisible is listed by code point.
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"}
 _INVISIBLE_LETTERS = {0x115F, 0x1160, 0x3164, 0xFFA0, 0x2800}
 _VISIBLE_BLANKS = set(map(ord, " \t\n\v\f\r"))
+_REMEMBERED = 50_000
 
 
-def test_no_character_that_shows_nothing_hides_a_tag_wherever_it_stands() -> None:
+@pytest.mark.unmeasured
+def test_no_character_that_shows_nothing_hides_a_tag_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     unseen = [
         point
         for point in range(sys.maxunicode + 1)
         if unicodedata.category(chr(point)) in _UNSEEN or point in _INVISIBLE_LETTERS
     ]
-    # Many at once, because there are nearly a million of them; one that keeps its `<` names the culprit.
-    before = "|".join(f"<{chr(point)}/skill>" for point in unseen)
-    behind = "|".join(f"<skill{chr(point)}name>" for point in unseen)
-    inside = "|".join(f"</avail{chr(point)}able_skills>" for point in unseen if point not in _VISIBLE_BLANKS)
-
-    for text in (before, behind, inside):
-        assert [line for line in neutral(text).split("|") if "<" in line] == []
+    known = dict(forging._SHADOWS)
+    # Many at once, because there are nearly a million of them; one that keeps its `<` names the culprit. No more than
+    # are remembered, so that each is worked out once and not for each of the three places.
+    for first in range(0, len(unseen), _REMEMBERED):
+        points = unseen[first : first + _REMEMBERED]
+        monkeypatch.setattr(forging, "_SHADOWS", forging._Shadows(known))
+        before = "|".join(f"<{chr(point)}/skill>" for point in points)
+        behind = "|".join(f"<skill{chr(point)}name>" for point in points)
+        inside = "|".join(f"</avail{chr(point)}able_skills>" for point in points if point not in _VISIBLE_BLANKS)
+        for text in (before, behind, inside):
+            assert [line for line in neutral(text).split("|") if "<" in line] == []
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ PROWESS = Path(sys.executable).parent / "prowess"
 SMALL = "body,host-fields,encoding"
 
 
+@pytest.mark.unmeasured
 def test_our_own_validate_agrees_with_the_reading_of_the_reference_tool(tmp_path: Path) -> None:
     done = subprocess.run(
         [
