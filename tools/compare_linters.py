@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools import public_skills
+from tools.hand_check import false_findings
 from tools.peers.linters import PEERS, Run, Said, environment, prowess
 
 if TYPE_CHECKING:
@@ -170,7 +171,14 @@ def _by_rule(ours: Run) -> list[str]:
     lines = ["", "## Our findings by rule", "", "| rule | severity | findings | skills |", "|---|---|---|---|"]
     for (severity, rule), skills in sorted(found.items(), key=lambda row: (row[0][0], -len(row[1]))):
         lines.append(f"| `{rule}` | {severity} | {len(skills)} | {len(set(skills))} |")
-    return lines
+    false, judged = false_findings()
+    return [
+        *lines,
+        "",
+        f"{judged} of the errors and warnings were drawn by a seed and judged by two readers who did not see each",
+        f"other's verdicts; {len(false)} {'was' if len(false) == 1 else 'were'} false to at least one reader. Ids, verdicts",
+        "and reasons are in [a list](../tests/compat/hand-check.json); `python -m tools.hand_check` draws and counts.",
+    ]
 
 
 def _list(runs: Mapping[str, Run], known: list[Kind], name: str, peer: str) -> None:
