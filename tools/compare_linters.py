@@ -176,8 +176,8 @@ def _by_rule(ours: Run) -> list[str]:
         *lines,
         "",
         f"{judged} of the errors and warnings were drawn by a seed and judged by two readers who did not see each",
-        f"other's verdicts; {len(false)} {'was' if len(false) == 1 else 'were'} false to at least one reader. Ids, verdicts",
-        "and reasons are in [a list](../tests/compat/hand-check.json); `python -m tools.hand_check` draws and counts.",
+        f"other's verdicts; {len(false)} {'was' if len(false) == 1 else 'were'} false to at least one reader. Ids and",
+        "reasons are in [a list](../tests/compat/hand-check.json); `python -m tools.hand_check` draws and counts.",
     ]
 
 
