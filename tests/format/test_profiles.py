@@ -25,6 +25,8 @@ from prowess.format.limits import (
     NAME_PATTERN,
 )
 from prowess.format.scalar_types import type_beside_text
+from prowess.lint import lint_skill
+from prowess.rule_engine import Selection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -238,6 +240,9 @@ def test_other_files_and_any_body_are_valid_in_the_official_text(tmp_path: Path)
     for body in ("", "\n", "no heading, ---\n\n<b>\n", "```\nnever closed"):
         (skill / "SKILL.md").write_text(f"{_LOADS}---\n{body}")
         assert validate_skill(skill) == []
+        advice = lint_skill(skill, selection=Selection(select=("body", "directory")))
+        assert {found.severity for found in advice} <= {Severity.WARNING, Severity.INFO}
+        assert "directory.extraneous" not in {found.rule for found in lint_skill(skill)}
 
 
 @pytest.mark.proves("format.constants.values")
