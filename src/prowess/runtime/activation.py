@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill, Mode, SessionState
     from prowess.runtime.visibility import By, Offer
 
+    Offers = Mapping[str, tuple[Offer, Snapshot | None]]  # by key, with what lies still
+
 
 @dataclass(slots=True, kw_only=True)  # not frozen: it lives for one call, and is made in a third of the time
 class Activation:
@@ -70,17 +72,17 @@ class Activator:
         async with context.loading:
             before = await context.keeper.current()
             still = {} if context.events.wanted else self._standing.find(names, location)
-            asked = [offer for offer, _ in still.values()] or await self._offered(names, location)
-            offers = {offer.key: offer for offer in asked}
+            asked = [] if still else await self._offered(names, location)
+            offers: Offers = still or {offer.key: (offer, None) for offer in asked}
             if mode == "add" or len(offers) > context.cap:
                 require_room([skill.key for skill in before.active], offers, mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken: list[Snapshot] = []
-            for key, offer in offers.items():
+            for key, (offer, lies) in offers.items():
                 if key not in others:
-                    lies = context.snapshots.again(still[key][1]) if still else await self._take(offer.entry, call_id)
-                    taken.append(lies)
+                    again = lies is not None and context.snapshots.again(lies)
+                    taken.append(again or await self._take(offer.entry, call_id))
             if not still:
                 self._require_open(taken)
                 self._standing.remember(names, location, asked, taken)
@@ -241,13 +243,15 @@ class Activator:
     ) -> tuple[Notice, ...]:
         """Return what there is to say, in the order in which it counts; nearly always nothing."""
         taken_away = self._context.keeper.take_removed()
-        undigested = [skill for skill in skills if skill.digest is None]
-        if not (taken_away or done.changed or undigested or failures):
+        digested = True
+        for skill in skills:
+            digested = digested and skill.digest is not None
+        if digested and not (taken_away or done.changed or failures):
             return tuple(notices)
         return (
             *(receipts.removed(skill) for skill in taken_away if skill.name not in done.state.names),
             *(receipts.reloaded(name) for name in done.changed),
-            *(receipts.not_digestible(skill) for skill in undigested),
+            *(receipts.not_digestible(skill) for skill in skills if skill.digest is None),
             *notices,
             *(receipts.hook_failed(failure) for failure in failures),
         )
@@ -345,9 +349,9 @@ def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
     return known is not None and skill.same_activation(known)
 
 
-def _other_copies(state: SessionState, offers: Mapping[str, Offer]) -> dict[str, ActiveSkill]:
+def _other_copies(state: SessionState, offers: Offers) -> dict[str, ActiveSkill]:
     return {
         skill.key: skill
         for skill in state.active
-        if skill.key in offers and skill.location != offers[skill.key].entry.location
+        if skill.key in offers and skill.location != offers[skill.key][0].entry.location
     }

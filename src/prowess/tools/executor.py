@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -136,7 +136,8 @@ class ToolExecutor:
             await _give_way()
             way = self._way(call.name)
             trail.tool = way.spec.name
-            ready = ToolCall(id=call.id, name=trail.tool, arguments=_fitting(call, way))
+            fitting = way.fit(call.arguments) if call.unreadable is None else _unreadable(call.unreadable)
+            ready = ToolCall(id=call.id, name=trail.tool, arguments=fitting)
             trail.allowed_by = way.allowed_by
             if way.gates:
                 await self._pass_gates(ready, way, trail)
@@ -247,10 +248,8 @@ def _give_way() -> Awaitable[None]:
     return checkpoint() if "trio" in sys.modules else asyncio.sleep(0)
 
 
-def _fitting(call: ToolCall, way: Way) -> dict[str, object]:
-    if call.unreadable is not None:
-        raise InvalidArgumentsError((call.unreadable,))
-    return way.fit(call.arguments)
+def _unreadable(why: str) -> NoReturn:
+    raise InvalidArgumentsError((why,))
 
 
 async def _attempt(opened: Passage, *, is_finite: bool) -> Mapping[str, object] | SkillError:

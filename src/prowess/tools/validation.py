@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from prowess._internal.terminal_text import printable_line
 from prowess.errors import InvalidArgumentsError
@@ -99,10 +99,10 @@ def fitting(schema: Mapping[str, object]) -> Callable[[object], dict[str, object
         if isinstance(below, Mapping) and "default" in below
     ]
 
-    def fit(arguments: object) -> dict[str, object]:
+    def fit(arguments: Any) -> dict[str, object]:  # noqa: ANN401 -- what it may be is judged here
         if not certain(arguments):
             return require_fitting(arguments, schema)
-        filled = dict(cast("Mapping[str, object]", arguments))
+        filled: dict[str, object] = dict(arguments)
         for name, default, unchanging in defaults:
             if name not in filled:
                 filled[name] = default if unchanging else copy.deepcopy(default)
