@@ -224,7 +224,10 @@ def _link(path: str, text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    # Odd parts stand between backticks: there only the bar of the table needs care.
+    parts = text.replace("|", "\\|").split("`")
+    parts[::2] = [part.replace("<", "&lt;").replace("](", "]\\(") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
