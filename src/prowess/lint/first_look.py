@@ -77,9 +77,13 @@ def _links(subject: LintSubject) -> bool:
 
 
 def _paths(subject: LintSubject) -> bool:
-    """Whether the body may name a file by path; a path begins with a directory that the skill has."""
+    """Whether the body may name a file by path; a path begins with a directory, one of the skill's or a usual one.
+
+    A usual one may be called otherwise on disk, in capitals, or be a link.
+    """
     body = subject.body
-    return any(kind == "directory" and f"{name}/" in body for name, kind in subject.top.items())
+    folders = [name for name, kind in subject.top.items() if kind != "file"]
+    return bool(folders) and any(f"{name}/" in body for name in (*_FOLDERS, *folders))
 
 
 def _has(subject: LintSubject, *folders: str) -> bool:
@@ -92,7 +96,7 @@ def _other_texts(subject: LintSubject) -> bool:
 
 def _read_texts(subject: LintSubject) -> bool:
     """Whether a model may read or run any other text of the skill."""
-    return _has(subject, "scripts") or ".md" in subject.lower
+    return _has(subject, "scripts") or subject.may_name_markdown
 
 
 def _secrets(subject: LintSubject) -> bool:
@@ -184,7 +188,7 @@ LOOKS: Mapping[str, Look] = {
     "reference.missing": _links,
     "reference.missingPath": _paths,
     "reference.case": lambda subject: _links(subject) or _paths(subject),
-    "reference.depth": lambda subject: _links(subject) or _has(subject, "references"),
+    "reference.depth": lambda subject: _links(subject) or _has(subject, "references") or _paths(subject),
     "reference.chain": _other_texts,
     "reference.contents": _other_texts,
     "reference.deadLink": _other_texts,

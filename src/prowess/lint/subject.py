@@ -86,10 +86,15 @@ class LintSubject:
         return WATCHED.intersection(blanked.decode("ascii").split())
 
     @cached_property
+    def may_name_markdown(self) -> bool:
+        """Whether the body may link to a Markdown file or name one; a link may spell its ending in escapes."""
+        return ".md" in self.lower or (self.may_link and any(sign in self.body for sign in "%&\\"))
+
+    @cached_property
     def may_have_other_texts(self) -> bool:
         """Whether there may be a Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
         top = self.top
-        if top.get("references") == "directory" or ".md" in self.lower:
+        if top.get("references") == "directory" or self.may_name_markdown:
             return True
         return any(name != "SKILL.md" and name.lower().endswith(".md") for name in top)
 
