@@ -40,8 +40,8 @@ the skill. Rules were added while this was made quicker, and each one costs.
 What was done: one look before each rule, which takes two fifths off the time of the rules; counts of characters in
 place of the count of tokens, a tenth of its time; one listing of a folder for all rules; no document for a plain
 skill; no collection of garbage. What did not help: looking for each word by itself, or for all by one pattern; both
-take five times as long as one set of words. Several processes would divide the wait by the number of cores and add to the
-processor time, which is what is compared here; findings kept from an earlier run would not be a check.
+take five times as long as one set of words. Several processes would divide the wait by the number of cores and add to
+the processor time, which is what is compared here; findings kept from an earlier run would not be a check.
 """
 
 

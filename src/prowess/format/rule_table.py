@@ -191,7 +191,8 @@ _ROWS = (
     _row("scripts.guard",               "lint", N, N, N, N, N, N, "Scripts that delete have a --dry-run."),
     _row("testing.evals",               "lint", W, N, W, W, W, N, "evals/evals.json has the shape of the guide."),
     _row("security.invisible",       "security", W, N, W, W, W, N, "No invisible characters hide in the texts."),
-    _row("security.hiddenInstructions", "security", W, N, W, W, W, N, "No comment gives orders that people do not see."),
+    _row("security.hiddenInstructions", "security", W, N, W, W, W, N,
+         "No comment gives orders that people do not see."),
     _row("security.secret",          "security", W, N, W, W, W, N, "No key or token is published with the skill."),
     _row("catalog.budget",           "catalog", I, N, I, I, I, N, "The listing of a set of skills is not cut."),
 )  # fmt: skip
