@@ -103,10 +103,11 @@ class Snapshots:
     def again(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot that was taken here and is in use again."""
         taken = self._taken.get(snapshot.skill.location)
-        if taken is None or taken.snapshot is not snapshot:
-            self.keep(snapshot)
-        else:
-            self._remember(taken)
+        skill = snapshot.skill
+        self._bodies[skill.location, skill.document_digest] = snapshot.body
+        self._manifests[skill.location, skill.content_digest] = snapshot.manifest
+        if taken is not None and taken.snapshot is snapshot and taken.seen is not None:
+            self._seen[skill.location] = taken.seen
         return snapshot
 
     def _remember(self, taken: _Taken) -> None:
@@ -174,21 +175,13 @@ class Snapshots:
     def keep_only(self, skills: Iterable[ActiveSkill]) -> None:
         """Forget what belongs to no active skill."""
         active = tuple(skills)
-        if len(active) == len(self._bodies) == len(self._manifests) == len(self._seen) and self._knows_all(active):
-            return  # as after nearly every load
+        if len(active) == len(self._bodies) == len(self._manifests) == len(self._seen):
+            return  # as after nearly every load; and no more is kept than is active, whoever made it so
         bodies = {(skill.location, skill.document_digest) for skill in active}
         manifests = {(skill.location, skill.content_digest) for skill in active}
         self._bodies = {key: body for key, body in self._bodies.items() if key in bodies}
         self._manifests = {key: manifest for key, manifest in self._manifests.items() if key in manifests}
         self._seen = {skill.location: seen for skill in active if (seen := self._seen.get(skill.location)) is not None}
-
-    def _knows_all(self, active: Iterable[ActiveSkill]) -> bool:
-        for skill in active:
-            if (skill.location, skill.document_digest) not in self._bodies:
-                return False
-            if (skill.location, skill.content_digest) not in self._manifests or skill.location not in self._seen:
-                return False
-        return True
 
 
 def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -142,10 +142,12 @@ class ToolExecutor:
             if way.gates:
                 await self._pass_gates(ready, way, trail)
         except SkillError as error:
+            trail.tool = trail.tool or shortened(call.name)
             remark = await _record_refusal(trail, error)
             await self._tell_refused(trail, call.id, error.code)
             result = ToolResult.failed(error, duration_ms=self._since(begun), remark=remark)
         except BaseException:
+            trail.tool = trail.tool or shortened(call.name)
             await trail.cancelled(self._since(begun))
             await self._tell_refused(trail, call.id, "cancelled")
             raise
@@ -176,7 +178,7 @@ class ToolExecutor:
             if witness is not None and witness.wanted:
                 told = True
                 await witness.started(call)
-            outcome = await _attempt(opened, is_finite=way.is_finite)
+            outcome: Any = await _attempt(opened, is_finite=way.is_finite)
         except AuditError as error:  # from the trail alone: an attempt returns its errors
             await self._tell_refused(trail, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN)
@@ -187,7 +189,7 @@ class ToolExecutor:
             else:
                 await self._tell_refused(trail, call.id, "cancelled")
             raise
-        duration_ms, usage = self._since(begun), opened.usage
+        duration_ms, usage = (self._clock() - begun) // 1_000_000, opened.usage
         failure = outcome if isinstance(outcome, SkillError) else None
         # A record of the tool's own that could not be written: what went before it has happened.
         remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
@@ -202,7 +204,7 @@ class ToolExecutor:
             await self._tell_finished(call, "failure", failure.code, begun)
             remark = " ".join(remarks) or None
             return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=remark), usage)
-        value = cast("Mapping[str, object]", outcome)
+        value: Mapping[str, object] = outcome
         if witness is not None and witness.wanted:
             await self._tell_finished(call, "success", None, begun, value)
         result = ToolResult(success=True, result=value, duration_ms=duration_ms)

@@ -50,7 +50,8 @@ class Gate(Protocol):
 class SettlingGate(Gate, Protocol):
     """A gate that can tell beforehand about which tools it will never have a say; the door then does not ask it.
 
-    It counts where one class has both methods: a class that checks in a way of its own is asked about every call.
+    It counts where the class of the gate itself has both methods. A class that is derived from another, or a gate that
+    was given a method of its own, may check in another way than what was settled, and is asked about every call.
     """
 
     def settled(self, spec: ToolSpec) -> Allow | None:
@@ -59,7 +60,9 @@ class SettlingGate(Gate, Protocol):
 
 def settled(gate: Gate, spec: ToolSpec) -> Allow | None:
     """Return the answer of a gate that need not be asked about this tool, None for every other."""
-    if not isinstance(gate, SettlingGate):
+    if not isinstance(gate, SettlingGate) or not _METHODS <= vars(type(gate)).keys():
         return None
-    owner = next(made for made in type(gate).__mro__ if "check" in vars(made) or "settled" in vars(made))
-    return gate.settled(spec) if {"check", "settled"} <= vars(owner).keys() else None
+    return None if _METHODS & getattr(gate, "__dict__", {}).keys() else gate.settled(spec)
+
+
+_METHODS = frozenset({"check", "settled"})

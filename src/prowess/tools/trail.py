@@ -52,7 +52,7 @@ class Trail:
         self._lock = threading.Lock()
         self._begun = self._abandoned = False
         self._arguments: dict[str, object] = {}
-        self.tool = shortened(call.name)
+        self.tool = ""  # until it is known which tool the call means
         self.rule: str | None = None
         self.skill: str | None = None
         self.allowed_by: str | None = None
