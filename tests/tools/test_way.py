@@ -90,6 +90,34 @@ async def test_a_class_that_checks_in_a_way_of_its_own_is_asked_about_every_call
     assert (refused.success, strict.times) == (False, 1)
 
 
+class Derived(Silent):
+    """One that changes what the check of the class above it makes use of, and takes over both methods."""
+
+    answer = ALLOW
+
+    def __init__(self) -> None:
+        self.times = 0
+
+
+class Passing:
+    """One that hands everything on to another, and has no methods itself."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._gate, name)
+
+
+async def test_a_gate_that_is_derived_replaced_or_handed_on_is_asked_about_every_call() -> None:
+    derived, handed, replaced, told = Derived(), Silent(), Silent(), Asked()
+    vars(replaced)["check"] = told.check
+    for gate in (derived, Passing(handed), replaced):
+        executor = ToolExecutor([Echo()], gates=[gate])  # type: ignore[list-item]  # one has its methods from another
+        assert (await executor.call(ToolCall(id="1", name="skills.load", arguments={}))).success
+    assert (derived.times, handed.times, told.times) == (1, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("gates", "by"),
     [

@@ -60,7 +60,7 @@ class SettlingGate(Gate, Protocol):
 
 def settled(gate: Gate, spec: ToolSpec) -> Allow | None:
     """Return the answer of a gate that need not be asked about this tool, None for every other."""
-    if not isinstance(gate, SettlingGate) or not _METHODS <= vars(type(gate)).keys():
+    if not isinstance(gate, SettlingGate) or not vars(type(gate)).keys() >= _METHODS:
         return None
     return None if _METHODS & getattr(gate, "__dict__", {}).keys() else gate.settled(spec)
 
