@@ -130,6 +130,26 @@ def test_a_directory_in_which_anything_is_left_is_not_taken(
     assert (tmp_path / f"prowess-{os.getpid()}-2").exists() is not taken
 
 
+def test_a_directory_that_somebody_deleted_keeps_no_run_from_a_group_or_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup, "_numbers", iter((1, 2)))
+    (tmp_path / "cgroup.subtree_control").write_text("pids memory\n")
+    first = tmp_path / f"prowess-{os.getpid()}-1"
+    first.mkdir()
+    for name, empty in (("cgroup.procs", ""), ("pids.current", "0\n"), ("memory.oom_control", "oom_kill 0\n")):
+        (first / name).write_text(empty)
+    group = ControlGroup(ExecLimits(), root=str(tmp_path))
+    gone = os.open(tmp_path, os.O_RDONLY)
+    for _, fd, _ in group._directories[0].counts:
+        os.dup2(gone, fd)  # reading fails, as the kernel has it for a group that was deleted
+    os.close(gone)
+    assert not group.out_of_memory()
+    group.rest()
+    assert ControlGroup(ExecLimits(), root=str(tmp_path)).enforced == ("processes", "memory")
+    assert (tmp_path / f"prowess-{os.getpid()}-2").exists()
+
+
 def test_other_bounds_get_a_group_of_their_own(tmp_path: Path) -> None:
     root = str(_version_1(tmp_path))
     ControlGroup(ExecLimits(memory_bytes=1000, processes=None), root=root).rest()

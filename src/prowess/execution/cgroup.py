@@ -83,12 +83,20 @@ class _Directory:
     counts: tuple[tuple[str, int, str | None], ...]
 
     def count(self, bound: str) -> int:
-        """Return what the kernel counted for a bound, 0 where it does not say."""
+        """Return what the kernel counted for a bound, 0 where it does not say.
+
+        Raises:
+            OSError: somebody deleted the directory.
+        """
         return sum(_number(fd, key) or 0 for name, fd, key in self.counts if name == bound)
 
     def is_fresh(self) -> bool:
         """Tell whether nothing is left of the run before: no process, and no kill that would be told of the next."""
-        return not any(self.count(bound.name) for bound in self.purpose.bounds) and _is_empty(self.path)
+        try:
+            counted = any(self.count(bound.name) for bound in self.purpose.bounds)
+        except OSError:  # somebody deleted it, and one of the same name may have been made since
+            return False
+        return not counted and _is_empty(self.path)
 
     def enter(self, task: int) -> None:
         """Bring a process in, or the current thread where the hierarchy can hold single threads."""
@@ -145,7 +153,10 @@ class ControlGroup:
 
     def out_of_memory(self) -> bool:
         """Tell whether the kernel killed a process of the group for want of memory, as far as it says so."""
-        return any(directory.count("memory") for directory in self._directories)
+        try:
+            return any(directory.count("memory") for directory in self._directories)
+        except OSError:  # the run is over, and its result must not be lost for want of a reason
+            return False
 
     def rest(self) -> None:
         """Leave the group to a later run; its processes must be dead, or about to be."""
