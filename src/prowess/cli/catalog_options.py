@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound="Callable[..., object]")
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 
 _OPTIONS = (
-    click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from DIR instead of the layers."),
+    click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from this directory alone."),
     click.option("--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Add a plugin directory."),
     click.option("--trust-project", is_flag=True, help="Offer the skills of this project, this once."),
     click.option("--quiet", "-q", is_flag=True, help="No remarks on standard error."),

@@ -43,6 +43,19 @@ def test_fix_writes_what_is_safe_and_reports_what_is_left(skill: Path, capfd: py
     assert skill.stat().st_mtime_ns == stamp
 
 
+def test_a_diff_that_shows_nothing_says_why_it_fails(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    skill.write_text("---\nname: a\ndescription: Checks bills.\nmodel: x\n---\nBody\n", encoding="utf-8")
+    assert run(["check", "a", "--diff", *RULES]) == 1
+    expected = "would fix 0 faults in 0 files\n`prowess check` names the error that stays\n"
+    assert capfd.readouterr() == ("", expected)
+    skill.write_text("---\nname: a\nmodel: x\n---\nBody\n", encoding="utf-8")
+    assert run(["check", "a", "--diff", *RULES]) == 1
+    assert capfd.readouterr().err.endswith("`prowess check` names the 2 errors that stay\n")
+    skill.write_text("---\nname: a\ndescription: Checks bills.\n---\nBody\n", encoding="utf-8")
+    assert run(["check", "a", "--diff", *RULES]) == 0
+    assert capfd.readouterr().err == "would fix 0 faults in 0 files\n"
+
+
 @pytest.mark.proves("tooling.cli.check-fix", "client.parse.repair")
 def test_diff_shows_the_change_and_writes_nothing(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "a", "--diff", "--profile", "lenient", *RULES]) == 1

@@ -86,6 +86,11 @@ def command(
         failed = failed or fixing.left_alone > 0 or (diff and fixing.files > 0)
         if not quiet:
             output.note(fixing.summary())
+            if diff and not fixing.files and (left := Tally.of(run.skills).errors):
+                # Otherwise the exit code would be all that tells of them.
+                output.note(
+                    f"`prowess check` names {'the error that stays' if left == 1 else f'the {left} errors that stay'}"
+                )
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
 
 
