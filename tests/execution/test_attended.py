@@ -48,6 +48,28 @@ async def test_a_cancelled_caller_wakes_the_work_and_returns_only_after_it() -> 
     assert steps == ["begun", "woken", "over"]
 
 
+async def test_a_cancelled_caller_waits_for_the_work_also_where_no_descriptor_is_left() -> None:
+    resource = pytest.importorskip("resource")
+    known = resource.getrlimit(resource.RLIMIT_NOFILE)
+    steps: list[str] = []
+
+    def works(wake: int) -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, known[1]))
+        poll = select.poll()
+        poll.register(wake, select.POLLIN)
+        assert poll.poll(5000)
+        time.sleep(0.05)
+        steps.append("over")
+
+    try:
+        with anyio.move_on_after(0.05) as scope:
+            await attended(works, limiter=anyio.CapacityLimiter(1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, known)
+    assert scope.cancelled_caught
+    assert steps == ["over"]
+
+
 async def test_a_fault_of_cancelled_work_does_not_replace_the_cancellation() -> None:
     def fails(wake: int) -> None:
         select.select([wake], [], [], 5.0)

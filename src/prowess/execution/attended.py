@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
+_LOOK_SECONDS = 0.01
+
 
 async def attended(work: Callable[[int], _Result], *, limiter: anyio.CapacityLimiter) -> _Result:
     """Return what `work(wake)` returns, or raise what it raises; `wake` becomes readable when the caller is cancelled.
@@ -42,12 +44,8 @@ async def attended(work: Callable[[int], _Result], *, limiter: anyio.CapacityLim
     except BaseException:
         os.close(held)
         held = -1
-        if (over := progress.given_up()) is not None:
-            try:
-                with anyio.CancelScope(shield=True):
-                    await anyio.wait_readable(over)
-            finally:
-                os.close(over)
+        with anyio.CancelScope(shield=True):
+            await progress.over()
         raise
     finally:
         os.close(wake)
@@ -78,8 +76,21 @@ class _Progress:
             if self._listener >= 0:
                 os.close(self._listener)
 
-    def given_up(self) -> int | None:
-        """Keep work from beginning; where it has begun, return a descriptor that is readable when it is over."""
+    async def over(self) -> None:
+        """Keep work from beginning; where it has begun, return when it is over."""
+        try:
+            listener = self._given_up()
+        except OSError:  # no descriptor is left to listen with
+            while self._state == "works":  # noqa: ASYNC110 -- a thread changes it, and has nothing to tell it by
+                await anyio.sleep(_LOOK_SECONDS)
+            return
+        if listener is not None:
+            try:
+                await anyio.wait_readable(listener)
+            finally:
+                os.close(listener)
+
+    def _given_up(self) -> int | None:
         with self._lock:
             if self._state != "works":
                 self._state = "over"
