@@ -217,10 +217,8 @@ async def test_tasks_on_sessions_that_share_tools_and_store_do_not_restrict_each
 
 
 async def test_what_one_process_loads_restricts_the_other_at_once(catalog: Catalog, tmp_path: Path) -> None:
-    one, two = (
-        Session(catalog, store=SqliteSessionStore(str(tmp_path / "s.db")), session_id="one", extra_tools=_host_tools())
-        for _ in range(2)
-    )
+    stores = [SqliteSessionStore(str(tmp_path / "s.db")) for _ in range(2)]
+    one, two = (Session(catalog, store=store, session_id="one", extra_tools=_host_tools()) for store in stores)
     assert await _permitted(two, "publish")
     await one.load(["looker"])
     assert not await _permitted(two, "publish")
@@ -229,6 +227,8 @@ async def test_what_one_process_loads_restricts_the_other_at_once(catalog: Catal
     await one.close()
     gone = await two.call("publish", {})
     assert failure(gone)["code"] == "session_not_found"  # what restricts it cannot be known
+    for store in stores:
+        await store.close()
 
 
 async def test_without_a_policy_what_changes_things_waits_for_an_approval(catalog: Catalog) -> None:
