@@ -167,15 +167,14 @@ class ControlGroup:
         self._directories = []
         for directory in too_many:
             directory.close()
-        _bury()
 
     def _prepare(self) -> None:
-        """Make what the next run will miss, now that this one has started and its set-up takes longer than that."""
-        with _lock:
-            ready = {directory.purpose for directory in _resting}
-        made = [_made(directory.purpose) for directory in self._directories if directory.purpose not in ready]
-        with _lock:
-            _resting.extend(directory for directory in made if directory is not None)
+        """Make what the next run will miss and delete what is over, now that the set-up of this run takes longer."""
+        for directory in self._directories:
+            if not _has_fresh(directory.purpose) and (made := _made(directory.purpose)) is not None:
+                with _lock:
+                    _resting.append(made)
+        _bury()
 
     def _entered(self, task: int, *, threads: bool) -> Iterator[_Directory]:
         for directory in tuple(self._directories):
@@ -239,16 +238,25 @@ def _purposes_below(bounds: tuple[_Bound, ...], root: str, own: str, enabled: st
 
 
 def _rested(purpose: _Purpose) -> _Directory | None:
-    """Return a directory that rests and serves the purpose; close those of its kind that are not fresh."""
+    """Return a directory that rests and serves the purpose."""
+    with _lock:
+        for directory in _resting:
+            if directory.purpose == purpose and directory.is_fresh():
+                _resting.remove(directory)
+                return directory
+    return None
+
+
+def _has_fresh(purpose: _Purpose) -> bool:
+    """Tell whether a directory rests for the purpose; close those that cannot be used again."""
     with _lock:
         found = [directory for directory in _resting if directory.purpose == purpose]
-        fresh = next((directory for directory in found if directory.is_fresh()), None)
-        stale = [] if fresh else found
-        for directory in [fresh] if fresh else stale:
+        stale = [directory for directory in found if not directory.is_fresh()]
+        for directory in stale:
             _resting.remove(directory)
     for directory in stale:
         directory.close()
-    return fresh
+    return len(found) > len(stale)
 
 
 def _made(purpose: _Purpose) -> _Directory | None:

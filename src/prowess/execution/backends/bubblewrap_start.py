@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
+import select
 import subprocess
 import time
 from dataclasses import dataclass
@@ -166,15 +166,15 @@ def _memory_file(name: str, content: bytes, opened: list[int]) -> int:
 def _first_report(status: int, process: subprocess.Popen[bytes]) -> tuple[bytes, int]:
     deadline = time.monotonic() + _SETUP_SECONDS
     report = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(status, selectors.EVENT_READ)
-        while b"\n" not in report:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise _too_slow()
-            chunk = os.read(status, _STATUS_BYTES)
-            if not chunk:
-                raise SandboxUnavailableError("bubblewrap", f"it ended with status {process.wait()} before its set-up")
-            report += chunk
+    poll = select.poll()
+    poll.register(status, select.POLLIN)
+    while b"\n" not in report:
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            raise _too_slow()
+        chunk = os.read(status, _STATUS_BYTES)
+        if not chunk:
+            raise SandboxUnavailableError("bubblewrap", f"it ended with status {process.wait()} before its set-up")
+        report += chunk
     return report, int(json.loads(report.split(b"\n", 1)[0])["child-pid"])
 
 
