@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MAX_REPAIRS = 64
 _MAX_CHARACTERS = 256 * 1024
 _MAX_NODES = 4000
+_MAX_LINES = 10_000  # of a front matter of 64 KiB, so that hardly anything but line ends is left
 
 _TEXT_FIELDS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
 _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
@@ -75,6 +76,8 @@ class _Value(NamedTuple):
 
 def mend(text: str, base: int, reading: YamlReading) -> Mended:
     """Repair `text`, whose `reading` failed, until it is read or cannot be mended; offsets count from `base`."""
+    if text.count("\n") > _MAX_LINES and (fault := _syntax(reading)) is not None:
+        return Mended(reading, (), Broken(fault, fault.context, fault.offset))
     work = _Work(text, base)
     characters, nodes = 0, reading.nodes
     while (fault := _syntax(reading)) is not None:

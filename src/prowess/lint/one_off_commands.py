@@ -7,6 +7,7 @@ What matters here is the package of a command that names no version, and whether
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ _END_OF_CLAUSE = re.compile(r"[.,;:!?](?:\s|$)")
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-[]")
 _ENDS = "`\"'),;"
 _MAX_FOUND = 20
+_REACH = 400  # characters of a line before a span
+_MAX_SPANS = 1000  # with the name of a runner, of one body
+_MAX_WORDS = 40  # of one command that are looked at
 
 
 class OneOffCommand(NamedTuple):
@@ -36,17 +40,18 @@ class OneOffCommand(NamedTuple):
 
 def unpinned_commands(subject: LintSubject) -> list[OneOffCommand]:
     """Return the first commands of the body, in blocks and spans of code, and of the shell scripts."""
-    found: list[OneOffCommand] = []
+    return list(islice(_all_unpinned(subject), _MAX_FOUND))
+
+
+def _all_unpinned(subject: LintSubject) -> Iterator[OneOffCommand]:
     if any(sign in subject.body for sign in _SIGNS):
         for start, text, block in _code(subject):
             for package, newest, at in _unpinned(text, block=block):
-                place = subject.at(start + at, start + at + len(package))
-                found.append(OneOffCommand(package, newest, place))
+                yield OneOffCommand(package, newest, subject.at(start + at, start + at + len(package)))
     for script in subject.scripts:
         if script.language == "shell" and any(sign in script.code for sign in _SIGNS):
             for package, newest, at in _unpinned(script.code, block=True):
-                found.append(OneOffCommand(package, newest, subject.file_place(script.path, at, script.text)))
-    return found[:_MAX_FOUND]
+                yield OneOffCommand(package, newest, subject.file_place(script.path, at, script.text))
 
 
 def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
@@ -56,10 +61,15 @@ def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
     """
     for block in subject.outline.blocks:
         yield block.start, subject.body[block.start : block.end], True
+    seen = 0
     for span in subject.outline.spans:
         text = subject.body[span.start : span.end]
         if any(sign in text for sign in _SIGNS):
-            before = subject.lower[subject.lower.rfind("\n", 0, span.start) + 1 : span.start]
+            seen += 1
+            if seen > _MAX_SPANS:
+                return
+            nearest = max(span.start - _REACH, 0)
+            before = subject.lower[max(subject.lower.rfind("\n", nearest, span.start) + 1, nearest) : span.start]
             if not any(word in _END_OF_CLAUSE.split(before)[-1] for word in _NEGATIONS):
                 code = text.lstrip("`")
                 yield span.start + len(text) - len(code), code, False
@@ -69,20 +79,22 @@ def _unpinned(text: str, *, block: bool) -> Iterator[tuple[str, bool, int]]:
     offset = 0
     for line in text.split("\n"):
         if any(sign in line for sign in _SIGNS):
-            words = line.split()
+            words, place = line.split(), 0
             for at, word in enumerate(words):
+                place = line.index(word, place) + len(word)
                 action = _RUNNERS.get(word)
                 if action is None or not _begins(words, at) or (action and words[at + 1 : at + 2] != [action]):
                     continue
-                rest = words[at + (2 if action else 1) :]
+                first = at + (2 if action else 1)
+                rest = words[first : first + _MAX_WORDS]
                 package, tag = _package(rest, word)
                 newest = bool(tag) or _newest(rest, word, package)
                 # A span of nothing but runner and package may only name the tool.
                 if not block and not tag and newest and rest[-1].rstrip(_ENDS) == package:
                     newest = False
                     package = package if word in {"npx", "bunx"} else ""
-                if package and (place := line.find(package, line.find(word))) >= 0:
-                    yield package, newest, offset + place
+                if package:
+                    yield package, newest, offset + line.index(package, place)
         offset += len(line) + 1
 
 

@@ -24,9 +24,10 @@ _TITLE = re.compile(
     r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)$|overview of (?:sections|contents)"
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
 )
-_HEADING = re.compile(r"^#{1,4} +(.+?)[ #]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,4} +(.+)$", re.MULTILINE)
 _ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$", re.MULTILINE)
-_MARKUP = re.compile(r"[*_`\[\]|:]|\(.*\)")
+_MARKUP = re.compile(r"[*_`\[\]|:]|\([^()]*\)")
+_WIDEST = 300  # characters of a line
 
 
 class ReferenceContents:
@@ -79,4 +80,4 @@ def _has_contents(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub("", text).strip(" #>-").lower()
+    return _MARKUP.sub("", text[:_WIDEST]).strip(" #>-").lower()

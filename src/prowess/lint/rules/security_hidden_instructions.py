@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prowess.lint.subject import LintSubject
 
 _MAX_FOUND = 20
+_MAX_CHARACTERS = 50_000  # of the comments of one text
 _COMMANDS = {
     "to disregard other instructions": re.compile(
         r"\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+)?"
@@ -68,8 +69,10 @@ class SecurityHiddenInstructions:
                 continue
             base = subject.document.body_offset if readable.is_own else 0
             held = subject.outline if readable.is_own else outline(readable.text)
+            left = _MAX_CHARACTERS
             for start, end in held.comments:
-                comment = readable.text[start + base : end + base].lower()
+                comment = readable.text[start + base : min(end, start + left) + base].lower()
+                left -= len(comment)
                 for what, pattern in _COMMANDS.items():
                     match = pattern.search(comment)
                     if match:
