@@ -50,11 +50,22 @@ def test_no_mount_point_is_made_inside_the_skill_or_the_workspace() -> None:
     )
     words = options(layout, dict.fromkeys(ETC_FILES, 9))
     takes_one = {"--tmpfs", "--dir", "--dev", "--proc", "--remount-ro"}
-    takes_two = {"--bind", "--ro-bind", "--symlink", "--file"}
+    takes_two = {"--bind", "--ro-bind", "--dev-bind", "--symlink", "--file"}
     points = [words[at + 1] for at, word in enumerate(words) if word in takes_one]
     points += [words[at + 2] for at, word in enumerate(words) if word in takes_two]
     assert {"/skill", "/workspace", "/out", "/etc/passwd"} <= set(points)
     assert [point for point in points if point.startswith(("/skill/", "/workspace/", "/usr/", "/out/"))] == []
+
+
+async def test_the_devices_are_those_that_every_program_needs(bench: Bench) -> None:
+    result = await bench.sh(
+        "ls /dev; echo x > /dev/null; head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc -c; "
+        "head -c 3 /dev/random | wc -c; cat /dev/fd/0; echo heard > /dev/stdout; echo x > /dev/full; : > /dev/new",
+    )
+    names = ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
+    assert result.stdout.decode().split() == [*names, "3", "3", "3", "heard"]
+    assert b"echo: I/O error" in result.stderr or b"No space left" in result.stderr
+    assert b"/dev/new: Read-only file system" in result.stderr
 
 
 async def test_a_link_in_the_workspace_to_a_file_outside_leads_nowhere(bench: Bench, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 Every mount point is a fixed name on the fresh root, made before anything untrusted is mounted, and none is created
 inside the skill or the workspace: there a link can lead the creation to the host (CVE-2026-87766). Protected places of
 a writable workspace are mounted over themselves; `prowess.execution.writable_workspace` says why that is safe. The root
-and /dev are made read-only at the end.
+is made read-only at the end, and with it /dev, which is a directory of it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ ETC_FILES: Final[Mapping[str, bytes]] = {
 
 _LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
+# No terminal is among them: a script has none, and could make itself one only to fool whoever looks. bubblewrap's own
+# /dev has, with a file system for them, and takes a twentieth of a short run longer.
+_DEVICES = ("null", "zero", "full", "urandom")
+_DEVICE_LINKS = (
+    ("random", "urandom"),  # the same since Linux 5.6
+    ("fd", "/proc/self/fd"),
+    *((name, f"/proc/self/fd/{number}") for number, name in enumerate(("stdin", "stdout", "stderr"))),
+)
 # It names the keys of whoever started Prowess: a key ring belongs to no namespace.
 _COVERED = ("/proc/keys",)
 
@@ -72,7 +80,7 @@ def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
         # write /proc/sys/kernel/core_pattern and so have the host run a program. bubblewrap covers /proc/sys only where
         # the directory itself is writable, which it never is.
         *("--remount-ro", "/proc"),
-        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *("--remount-ro", "/"),
         *("--chdir", layout.cwd),
     ]
 
@@ -98,7 +106,9 @@ def _etc(etc_fds: Mapping[str, int]) -> Iterator[str]:
 def _scratch(limits: ExecLimits) -> Iterable[str]:
     covered = [path for path in _COVERED if os.path.exists(path)]
     return (
-        *("--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),
+        *(word for name in _DEVICES for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
+        *(word for name, target in _DEVICE_LINKS for word in ("--symlink", target, f"/dev/{name}")),
+        *("--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),
         *("--proc", "/proc"),
         *(word for path in covered for word in ("--ro-bind", "/dev/null", path)),
         *("--size", str(limits.tmp_bytes), "--tmpfs", "/tmp"),
