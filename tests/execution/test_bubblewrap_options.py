@@ -28,8 +28,8 @@ def test_library_directories_are_links_or_mounts_as_on_the_host(monkeypatch: pyt
     monkeypatch.setattr(os.path, "isdir", {"/sbin", "/lib64"}.__contains__)
     monkeypatch.setattr(os.path, "exists", lambda path: False)
     words = options(Layout(skill="/s", cwd="/tmp/work"), {})
-    links = [(target, place) for target, place in _pairs(words, "--symlink") if not place.startswith("/dev/")]
-    assert links == [("usr/bin", "/bin"), ("/usr/lib", "/lib")]
+    made = [(target, place) for target, place in _pairs(words, "--symlink") if not place.startswith("/dev/")]
+    assert made == [("usr/bin", "/bin"), ("/usr/lib", "/lib")]
     assert _pairs(words, "--ro-bind") == [("/usr", "/usr"), ("/sbin", "/sbin"), ("/lib64", "/lib64"), ("/s", "/skill")]
 
 
