@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import signal
 import subprocess
 import sys
 import threading
@@ -141,3 +142,48 @@ def test_a_program_that_forgets_to_close_ends_all_the_same(skills: Path) -> None
 
     assert done.stdout == "## End\n\nBye.\n\n"
     assert done.stderr == ""
+
+
+_WAITING = """
+import os, signal, sys, threading, time
+from prowess.catalog import Catalog
+from prowess.runtime import SyncSession
+from prowess.tools.function_tool import FunctionTool
+
+def slow() -> str:
+    "Take long."
+    began.set()
+    time.sleep(5)
+    return "done"
+
+class Asked(BaseException):
+    pass
+
+def ask(number: int, frame: object) -> None:
+    raise Asked
+
+def send() -> None:
+    began.wait(20)
+    time.sleep(0.2)  # so that the main thread waits
+    # To this thread: Python notes it, and the wait of the main thread is not broken off by it.
+    signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+
+began = threading.Event()
+signal.signal(signal.SIGUSR1, ask)
+session = SyncSession(Catalog(sys.argv[1]), extra_tools=[FunctionTool(slow)])
+threading.Thread(target=send).start()
+start = time.monotonic()
+try:
+    session.call("slow", {})
+except Asked:
+    print(f"{time.monotonic() - start:.1f}", flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of single threads are of POSIX")
+def test_a_signal_that_does_not_break_off_the_wait_is_answered_soon(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", _WAITING, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert float(run.stdout) < 3, run

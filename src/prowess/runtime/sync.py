@@ -18,6 +18,7 @@ from prowess.runtime.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
     from types import TracebackType
 
     from anyio.from_thread import BlockingPortal
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.function_registry import F, FunctionOptions
 
+_LOOK_UP_SECONDS = 0.1
 _T = TypeVar("_T")
 _open: WeakSet[SyncSession] = WeakSet()
 _watching = threading.Lock()
@@ -253,10 +255,24 @@ class SyncSession:
     def _wait(self, function: Callable[..., Awaitable[_T]], *args: object, **options: object) -> _T:
         work = partial(function, *args, **options)
         if self._portal is not None:
-            return self._portal.call(work)
+            return _result_of(self._portal.start_task_soon(work))
         # Closed: the answer (no such session) still comes from the one implementation.
         with start_blocking_portal("asyncio") as portal:
-            return portal.call(work)
+            return _result_of(portal.start_task_soon(work))
+
+
+def _result_of(future: Future[_T]) -> _T:
+    """Wait for a call, and look up now and then for a signal that did not end the wait.
+
+    Python notes a signal when it comes and answers it between two steps of the main thread. One that comes between the
+    last step and the wait, or to another thread, would go unanswered for as long as the call takes: Ctrl-C too.
+    """
+    while True:
+        try:
+            return future.result(_LOOK_UP_SECONDS)
+        except TimeoutError:
+            if future.done():  # then it is the call's own
+                return future.result()
 
 
 async def _made(make: Callable[[], EventStream]) -> EventStream:
