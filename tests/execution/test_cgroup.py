@@ -158,15 +158,16 @@ def test_other_bounds_get_a_group_of_their_own(tmp_path: Path) -> None:
     assert limits == {"1000", "2000"}
 
 
-def test_what_the_next_run_will_miss_is_made_while_this_one_starts(tmp_path: Path) -> None:
+def test_what_the_next_run_will_miss_is_made_while_this_one_runs(tmp_path: Path) -> None:
     root = str(_version_1(tmp_path))
-    with ControlGroup(ExecLimits(), root=root).visited():
-        assert len(_directories(tmp_path)) == 2
+    group = ControlGroup(ExecLimits(), root=root)
+    assert len(_directories(tmp_path)) == 2
+    group.prepare_next()
     assert len(_directories(tmp_path)) == 4
     for path in _directories(tmp_path):
         (path / "cgroup.procs").write_text("")
-    with ControlGroup(ExecLimits(), root=root).visited():
-        assert len(_directories(tmp_path)) == 4
+    ControlGroup(ExecLimits(), root=root).prepare_next()
+    assert len(_directories(tmp_path)) == 6
 
 
 def test_only_so_many_directories_rest(tmp_path: Path) -> None:

@@ -144,7 +144,6 @@ class ControlGroup:
             for back in inside:
                 with contextlib.suppress(OSError):
                     _write(back, _CURRENT_THREAD)
-        self._prepare()
 
     def add(self, pid: int) -> None:
         """Bring a process in that could not begin in the group."""
@@ -168,8 +167,8 @@ class ControlGroup:
         for directory in too_many:
             directory.close()
 
-    def _prepare(self) -> None:
-        """Make what the next run will miss and delete what is over, now that the set-up of this run takes longer."""
+    def prepare_next(self) -> None:
+        """Make what the next run will miss, and delete what is over; for the time in which a run is waited for."""
         for directory in self._directories:
             if not _has_fresh(directory.purpose) and (made := _made(directory.purpose)) is not None:
                 with _lock:

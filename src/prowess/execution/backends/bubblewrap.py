@@ -308,6 +308,7 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
     limits = request.limits
     stdout, stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
     started.release()
+    group.prepare_next()
     ending = supervise(
         started.process,
         init_pidfd=started.init_pidfd,
