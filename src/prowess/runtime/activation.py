@@ -81,7 +81,7 @@ class Activator:
             taken: list[Snapshot] = []
             for key, (offer, lies) in offers.items():
                 if key not in others:
-                    again = lies is not None and context.snapshots.again(lies)
+                    again = None if lies is None else context.snapshots.again(lies)
                     taken.append(again or await self._take(offer.entry, call_id))
             if not still:
                 self._require_open(taken)
