@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from prowess.lint.subject import LintSubject
 
 _MAX_FOUND = 20
-_MAX_CHARACTERS = 50_000  # of the comments of one text
+_NEAR, _NEAR_IN_A_LINE = 120, 300  # characters between the parts of a command
 _COMMANDS = {
     "to disregard other instructions": re.compile(
         r"\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+)?"
@@ -27,12 +27,13 @@ _COMMANDS = {
         r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to|reveal\s+(?:this|it)\s+to|show\s+(?:this|it)\s+to"
         r"|alert|notify)\s+the\s+user|\bwithout\s+(?:telling|informing|asking|notifying)\s+the\s+user"
     ),
-    "to run what a download holds": re.compile(r"\b(?:curl|wget)\s[^|\n]{1,300}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b"),
-    "to send data away": re.compile(
-        r"\b(?:send|upload|post|exfiltrate|forward)\b[^\n]{0,120}\b(?:api\s+keys?|tokens?|credentials?|passwords?|secrets?"
-        r"|environment\s+variables?|ssh\s+keys?)\b[^\n]{0,120}\b(?:to\s+https?://|https?://)"
-    ),
 }
+_DOWNLOAD = re.compile(r"\b(?:curl|wget)\s[^|\n]+$")
+_SHELL = re.compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b")
+_PARTS_OF_SENDING = re.compile(
+    r"\b(?P<send>send|upload|post|exfiltrate|forward)\b|(?P<address>https?://)|(?P<line>\n)|\b(?P<secret>api\s+keys?"
+    r"|tokens?|credentials?|passwords?|secrets?|environment\s+variables?|ssh\s+keys?)\b"
+)
 
 
 class SecurityHiddenInstructions:
@@ -69,19 +70,53 @@ class SecurityHiddenInstructions:
                 continue
             base = subject.document.body_offset if readable.is_own else 0
             held = subject.outline if readable.is_own else outline(readable.text)
-            left = _MAX_CHARACTERS
             for start, end in held.comments:
-                comment = readable.text[start + base : min(end, start + left) + base].lower()
-                left -= len(comment)
-                for what, pattern in _COMMANDS.items():
-                    match = pattern.search(comment)
-                    if match:
-                        found += 1
-                        at = start + base
-                        yield self.meta.found(
-                            f"a comment that people do not see asks {what}; say it in the open, or take it out",
-                            readable.at(at + match.start(), at + match.end()),
-                        )
-                        break
+                command = _command(readable.text[start + base : end + base].lower())
+                if command is None:
+                    continue
+                found += 1
+                what, first, last = command
+                yield self.meta.found(
+                    f"a comment that people do not see asks {what}; say it in the open, or take it out",
+                    readable.at(start + base + first, start + base + last),
+                )
                 if found == _MAX_FOUND:
                     return
+
+
+def _command(comment: str) -> tuple[str, int, int] | None:
+    """Return what a comment asks, and where it begins and ends in it; None where it asks nothing of the kind.
+
+    Whatever its length, each character is looked at a bounded number of times: padding hides nothing.
+    """
+    for what, pattern in _COMMANDS.items():
+        if match := pattern.search(comment):
+            return what, match.start(), match.end()
+    if place := _run_of_download(comment):
+        return "to run what a download holds", *place
+    return ("to send data away", *place) if (place := _sending(comment)) else None
+
+
+def _run_of_download(comment: str) -> tuple[int, int] | None:
+    for shell in _SHELL.finditer(comment):
+        first = max(shell.start() - _NEAR_IN_A_LINE, 0)
+        if download := _DOWNLOAD.search(comment, first, shell.start()):
+            return download.start(), shell.end()
+    return None
+
+
+def _sending(comment: str) -> tuple[int, int] | None:
+    """Find a word of sending, a secret and an address near each other in one line, in this order."""
+    send: re.Match[str] | None = None
+    begun: tuple[int, int] | None = None  # of the last secret that is to be sent: where that begins and ends
+    for part in _PARTS_OF_SENDING.finditer(comment):
+        match part.lastgroup:
+            case "send":
+                send = part
+            case "secret" if send is not None and part.start() - send.end() <= _NEAR:
+                begun = send.start(), part.end()
+            case "address" if begun is not None and part.start() - begun[1] <= _NEAR:
+                return begun[0], part.end()
+            case "line":
+                send = begun = None
+    return None
