@@ -8,6 +8,7 @@ where the rule would find something; a test holds each against its rule. A rule 
 from __future__ import annotations
 
 from prowess.format.limits import MAX_BODY_TOKENS
+from prowess.lint.plain_fences import plainly_closed
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
@@ -168,22 +169,6 @@ def _vague(subject: LintSubject) -> bool:
     return (subject.text_of("compatibility") or "").strip(" .").lower().startswith(_VAGUE)
 
 
-def _open_fence(body: str) -> bool:
-    """Whether a fence may lack its end: not where all are of three backticks, and each second one of nothing else."""
-    if "~~~" in body or "````" in body:
-        return True
-    at, inside = body.find("```"), False
-    while at >= 0:
-        start, end = body.rfind("\n", 0, at) + 1, body.find("\n", at)
-        line = body[start : end if end >= 0 else len(body)].strip()
-        if line.startswith("```"):
-            if inside and line != "```":
-                return True
-            inside = not inside
-        at = body.find("```", end) if end >= 0 else -1
-    return inside
-
-
 LOOKS: Mapping[str, Look] = {
     "reference.missing": _links,
     "reference.missingPath": _paths,
@@ -196,7 +181,7 @@ LOOKS: Mapping[str, Look] = {
     "reference.orphan": lambda subject: len(subject.top) > 1,
     "body.tokens": lambda subject: len(subject.body) > _LONG_BODY,
     "body.boilerplate": _boilerplate,
-    "body.unclosedFence": lambda subject: _open_fence(subject.body) or _other_texts(subject),
+    "body.unclosedFence": lambda subject: not plainly_closed(subject.body) or _other_texts(subject),
     "body.empty": lambda subject: not subject.body or subject.body.isspace(),
     "progressive-disclosure": lambda subject: subject.lines >= _MANY_LINES,
     "defaults-over-menus": _offers,
@@ -226,4 +211,6 @@ LOOKS: Mapping[str, Look] = {
     "scripts.guard": _scripts,
     "scripts.help": _scripts,
     "scripts.prompt": _scripts,
+    "scripts.streams": _scripts,
+    "portability.hostCommand": lambda subject: "!`" in subject.body,
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from prowess._internal.markdown import outline
 from prowess.diagnostics import Fix, FixSafety, Severity
+from prowess.lint.plain_fences import plainly_closed
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class BodyUnclosedFence:
 
 def _unclosed(text: str) -> CodeBlock | None:
     """Return the block that runs to the end of a text."""
-    if _plainly_closed(text):
+    if plainly_closed(text):
         return None
     for block in outline(text).blocks:
         code = text[block.start : block.end].rstrip()
@@ -79,19 +80,3 @@ def _unclosed(text: str) -> CodeBlock | None:
         if len(lines) == 1 or last.strip(mark[0]) or len(last) < length:
             return block
     return None
-
-
-def _plainly_closed(body: str) -> bool:
-    """Whether every fence is of three backticks and has its end, so that nothing has to be parsed."""
-    if "~~~" in body or "````" in body:
-        return False
-    if "```" not in body:
-        return True
-    inside = False
-    for line in body.split("\n"):
-        text = line.strip()
-        if text.startswith("```"):
-            if inside and text != "```":
-                return False
-            inside = not inside
-    return not inside
