@@ -19,6 +19,9 @@ _ROOTS = frozenset(
     {"Applications", "Library", "System", "Users", "Volumes", "bin", "dev", "etc", "home", "lib", "media", "mnt"}
     | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
 )
+# What is wrong with a link, in the words of every rule that says so.
+LEADS_OUT = "leads out of the skill; a skill carries the files it links to"
+IS_ABSOLUTE = "is absolute; link to files relative to the skill's directory"
 _SENTENCE = 500  # characters before and after a link that are looked at
 
 
@@ -54,7 +57,7 @@ def _reason(reference: Reference) -> str:
     if reference.leads == "outside":
         if components[-1].lower() == "skill.md":
             return "leads out of the skill to another, which may lie elsewhere; name that skill in place of a link"
-        return "leads out of the skill; a skill carries the files it links to"
+        return LEADS_OUT
     if _may_be_a_page(reference):
-        return "is absolute; link to files relative to the skill's directory, and to pages by their whole address"
-    return "is absolute; link to files relative to the skill's directory"
+        return f"{IS_ABSOLUTE}, and to pages by their whole address"
+    return IS_ABSOLUTE

@@ -52,7 +52,7 @@ def references(document: SkillDocument) -> list[Reference]:
         exact = at >= 0
         if exact:
             start, end = at + 2, at + 2 + len(link.target)
-        found.append(Reference(link.target, path, _leads(path), start, end, exact))
+        found.append(Reference(link.target, path, leads(path), start, end, exact))
     return found
 
 
@@ -64,7 +64,15 @@ def stays_inside(body: str) -> bool:
     from prowess._internal.markdown import links
 
     paths = (_file_path(link.target) for link in links(body))
-    return all(path is None or _leads(path) == "inside" for path in paths)
+    return all(path is None or leads(path) == "inside" for path in paths)
+
+
+def leads(path: str) -> Literal["inside", "outside", "absolute"]:
+    """Return where a decoded path leads, seen from the skill's directory; see `Reference`. The disk is not asked."""
+    if path[0] in "/\\" or _DRIVE.match(path) or _HOME.match(path) or path.lower().startswith("file:"):
+        return "absolute"
+    # A backslash separates on Windows, so it must not hide a way out.
+    return "outside" if inner_components(path.replace("\\", "/")) is None else "inside"
 
 
 def inner_components(path: str) -> list[str] | None:
@@ -94,10 +102,3 @@ def _file_path(target: str) -> str | None:
     if _SCHEME.match(target) or _COMMAND.fullmatch(target):
         return None
     return percent_decoded(target.partition("#")[0].partition("?")[0]) or None
-
-
-def _leads(path: str) -> Literal["inside", "outside", "absolute"]:
-    if path[0] in "/\\" or _DRIVE.match(path) or _HOME.match(path) or path.lower().startswith("file:"):
-        return "absolute"
-    # A backslash separates on Windows, so it must not hide a way out.
-    return "outside" if inner_components(path.replace("\\", "/")) is None else "inside"

@@ -42,6 +42,14 @@ CASES = [
         times=3,
     ),
     Case(
+        rule="reference.deadLink",
+        bad=beside(body("Read `references/a.md`."), references__a_md="[h](~/notes/b.md) [c](C:/b.md)"),
+        good=(),
+        says="is absolute; link to files relative to the skill's directory",
+        line=1,
+        times=2,
+    ),
+    Case(
         rule="reference.chain",
         bad=beside(body("Read `references/a.md`."), references__a_md="See `references/b.md`.", references__b_md="x"),
         good=(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from prowess._internal.markdown import outline
 from prowess._internal.percent import percent_decoded
 from prowess.diagnostics import Severity
-from prowess.format.references import inner_components
+from prowess.format.reference_rules import IS_ABSOLUTE, LEADS_OUT
+from prowess.format.references import inner_components, leads
 from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def _fault(target: str, here: str, files: SkillFiles) -> str:
     path = percent_decoded(target.partition("#")[0].partition("?")[0])
     if not _ENDING.search(path):
         return ""
-    if path.startswith("/"):
-        return "is absolute; link to files relative to the skill's directory"
+    if leads(path) == "absolute":
+        return IS_ABSOLUTE
     reached = [
         "/".join(components)
         for candidate in (path, f"{here}/{path}")
@@ -96,4 +97,4 @@ def _fault(target: str, here: str, files: SkillFiles) -> str:
     ]
     if any(files.look_for(one).kind != "missing" for one in reached if one):
         return ""
-    return "does not exist" if reached else "leads out of the skill; a skill carries the files it links to"
+    return "does not exist" if reached else LEADS_OUT
