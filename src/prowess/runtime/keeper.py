@@ -62,7 +62,7 @@ class StateKeeper:
     async def touch(self) -> None:
         """Note that the session is in use; one that is gone is left to the call itself to report."""
         row = None if self._gone else await self._store.get(self._session_id)
-        if row is None or not self._opened or self._clock() - row.touched_at > self._ttl:
+        if row is None or not self._is_in_use(row):
             try:
                 await self._looked_after(row)
             except SessionNotFoundError:
@@ -77,11 +77,9 @@ class StateKeeper:
             StoreError: the store cannot be used.
         """
         row = None if self._gone else await self._store.get(self._session_id)
-        if row is None or not self._opened or self._clock() - row.touched_at > self._ttl:
+        if row is None or not self._is_in_use(row):
             row = await self._looked_after(row)
-        text, stored = self._read
-        if row.state != text:
-            stored = self._understood(row.state)
+        stored = self._understood(row.state)
         for skill in stored.active:
             if not self.is_listed(skill):
                 return (await self.change(lambda state: Transition(state=state))).state
@@ -99,11 +97,9 @@ class StateKeeper:
         """
         for attempt in range(_ATTEMPTS):
             row = None if self._gone else await self._store.get(self._session_id)
-            if row is None or not self._opened or self._clock() - row.touched_at > self._ttl:
+            if row is None or not self._is_in_use(row):
                 row = await self._looked_after(row)
-            text, stored = self._read
-            if row.state != text:
-                stored = self._understood(row.state)
+            stored = self._understood(row.state)
             pruning = None
             for skill in stored.active:
                 if not self.is_listed(skill):
@@ -148,10 +144,16 @@ class StateKeeper:
         await self._ended([self._session_id])
 
     def _understood(self, text: str) -> SessionState:
-        """Read a stored text that is not the last one; most looks at the store find what the look before found."""
-        state = from_json(text)
-        self._read = (text, state)
+        """Read a stored text, once: most looks at the store find what the look before found."""
+        known, state = self._read
+        if text != known:
+            state = from_json(text)
+            self._read = (text, state)
         return state
+
+    def _is_in_use(self, row: SessionRow) -> bool:
+        """Tell whether a row is simply there: this session has been looked at before, and has not expired."""
+        return self._opened and self._clock() - row.touched_at <= self._ttl
 
     async def _looked_after(self, row: SessionRow | None) -> SessionRow:
         """Return the row of this session where it is not simply there: at the first look, expired, gone.
@@ -165,8 +167,7 @@ class StateKeeper:
                 self._opened = True
                 return row
             if await self._store.delete(self._session_id) and self._expired is not None:
-                known, state = self._read
-                await self._expired(state if row.state == known else self._understood(row.state))
+                await self._expired(self._understood(row.state))
             await self._ended([self._session_id])
         if self._opened:
             self._gone, self.state = True, SessionState()
