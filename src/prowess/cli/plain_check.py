@@ -15,6 +15,7 @@ import stat
 
 from prowess._internal.open_flags import READ
 from prowess._internal.places import prowess_home
+from prowess._internal.settings_places import OWN_FILE, SHARED_FILE, USER_FILE, upwards
 from prowess._internal.shared_settings import may_set
 from prowess.cli import exit_codes, output
 from prowess.cli.judged_skill import checked_skill, in_order, judged_findings
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 _FILE = "SKILL.md"
 _FORMS = ("text", "json")
-_OWN_FILE, _SHARED_FILE, _USER_FILE = "prowess.toml", "pyproject.toml", "config.toml"  # of settings
 _VARIABLES = ("PROWESS_", "_PROWESS_")  # settings, and a shell that asks for completions
 _NO_SETTINGS = frozenset({"PROWESS_HOME"})
 _COMMENT = b"prowess:"  # may ask for silence, and settings say whether it is heard
@@ -117,16 +117,14 @@ def _asked(arguments: Sequence[str]) -> _Asked | None:
 
 
 def _has_settings() -> bool:
-    """Whether there is a file that could set anything, from here up to the root of the repository, or the user's."""
-    here = os.path.realpath(os.getcwd())
-    while True:
-        shared = os.path.join(here, _SHARED_FILE)
-        if os.path.lexists(os.path.join(here, _OWN_FILE)) or (os.path.lexists(shared) and may_set(_bytes_of(shared))):
+    """Whether there is a file that could set anything, of the project or the user's."""
+    for directory in upwards(os.path.realpath(os.getcwd())):
+        shared = os.path.join(directory, SHARED_FILE)
+        if os.path.lexists(os.path.join(directory, OWN_FILE)):
             return True
-        above = os.path.dirname(here)
-        if above == here or os.path.lexists(os.path.join(here, ".git")):
-            return os.path.lexists(os.path.join(prowess_home(), _USER_FILE))
-        here = above
+        if os.path.lexists(shared) and may_set(_bytes_of(shared)):
+            return True
+    return os.path.lexists(os.path.join(prowess_home(), USER_FILE))
 
 
 def _judged(paths: Sequence[str]) -> list[CheckedSkill]:

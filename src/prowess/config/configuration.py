@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
+from prowess._internal.settings_places import USER_FILE
 from prowess.config.origin import DEFAULT, Origin, Value
 from prowess.config.places import project_file, skill_around
 from prowess.config.presets import PRESETS
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from prowess.config.settings_file import PathSettings, SettingsFile
     from prowess.diagnostics import Severity
 
-USER_FILE = "config.toml"  # in PROWESS_HOME
+
 FILE_VARIABLE, FILE_FLAG = "PROWESS_CONFIG", "--config"
 
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from prowess._internal.settings_places import OWN_FILE, SHARED_FILE, upwards
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from prowess.config.settings_file import SettingsFile
-
-OWN_FILE, SHARED_FILE = "prowess.toml", "pyproject.toml"
 
 
 class ProjectFile(NamedTuple):
@@ -33,7 +30,7 @@ def project_file(start: str) -> ProjectFile:
         ConfigurationError: the file cannot be read or has faults, or one directory has two.
     """
     notices = []
-    for directory in _upwards(os.path.realpath(start)):
+    for directory in upwards(os.path.realpath(start)):
         paths = [path for name in (OWN_FILE, SHARED_FILE) if os.path.lexists(path := os.path.join(directory, name))]
         if not paths:
             continue
@@ -80,14 +77,3 @@ def _read(path: str) -> SettingsFile | None:
     from prowess.config.settings_file import read_settings_file
 
     return read_settings_file(path, kind="project")
-
-
-def _upwards(start: str) -> Iterator[str]:
-    chain = [start]
-    while not os.path.lexists(os.path.join(chain[-1], ".git")):
-        above = os.path.dirname(chain[-1])
-        if above == chain[-1]:
-            yield start  # no repository: the directory is its own project
-            return
-        chain.append(above)
-    yield from chain
