@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
+
+from tests.adapters.provider import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,18 +45,8 @@ class MessagesProvider:
 @contextmanager
 def messages_provider(*turns: Turn) -> Iterator[MessagesProvider]:
     """Serve these turns, one a request; a request too many is refused."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True  # one may wait for the next request on an open connection
-    running = MessagesProvider(f"http://127.0.0.1:{server.server_port}", list(turns))
-    server.provider = running  # type: ignore[attr-defined]  # how http.server lets a handler reach its server's state
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with serving(_Handler, lambda url: MessagesProvider(url, list(turns))) as running:
         yield running
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

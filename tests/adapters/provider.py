@@ -10,11 +10,12 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+_Provider = TypeVar("_Provider")
 Call = tuple[str, dict[str, Any] | str]  # a name and arguments; a text is sent as it is
 Turn = str | list[Call]
 
@@ -43,9 +44,16 @@ class Provider:
 @contextmanager
 def provider(*turns: Turn) -> Iterator[Provider]:
     """Serve these turns, one a request, at `/v1`; a request too many is refused."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    with serving(_Handler, lambda url: Provider(f"{url}/v1", list(turns))) as running:
+        yield running
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], make: Callable[[str], _Provider]) -> Iterator[_Provider]:
+    """Let `handler` answer in a thread of its own; what `make` makes of the address is its `server.provider`."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True  # one may wait for the next request on an open connection
-    running = Provider(f"http://127.0.0.1:{server.server_port}/v1", list(turns))
+    running = make(f"http://127.0.0.1:{server.server_port}")
     server.provider = running  # type: ignore[attr-defined]  # how http.server lets a handler reach its server's state
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
