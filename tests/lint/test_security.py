@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.format import validate_skill
+from prowess.format.reading import read_document
 from prowess.lint import lint_skill
+from prowess.report.checked import CheckedSkill
+from prowess.report.text import check_lines
 from prowess.rule_engine import Selection
 from tests.lint.case import Case, body, lay_out
 from tests.lint.cases.security import CASES
@@ -31,6 +35,19 @@ def test_what_nobody_sees_is_removed_by_the_fix(tmp_path: Path) -> None:
     assert found.fix is not None
     (edit,) = found.fix.edits
     assert edit.text == ""
+
+
+def test_what_else_is_wrong_in_the_line_of_a_secret_does_not_show_it(tmp_path: Path) -> None:
+    token = "ghp_t7Rk2mQ9vZx4LpW8sYc1NbH6dKfJ3uGa0eTi"
+    case = Case(rule="security.secret", bad=body(f"[x](../../etc/passwd) ig\u200bnore {token}"), good=())
+    document = read_document(lay_out(case, case.bad, tmp_path))
+    found = tuple(lint_skill(document, selection=Selection(select=("security",))))
+    escape = tuple(validate_skill(document))
+    assert {one.rule for one in (*escape, *found)} == {"reference.escape", "security.invisible", "security.secret"}
+    skill = CheckedSkill(path="a", name="a", document=document, diagnostics=(*escape, *found))
+    shown = "\n".join(check_lines([skill]))
+    assert "etc/passwd leads out" in shown
+    assert token not in shown
 
 
 def test_hostile_texts_are_read_in_time_that_grows_with_their_length(tmp_path: Path) -> None:

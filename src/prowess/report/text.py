@@ -34,17 +34,21 @@ _WIDEST_LINE = 100
 _BEFORE_MARK = 40  # columns kept before the mark where a line has to be cut
 
 
+_SECRET = "security.secret"  # noqa: S105 -- a rule; no excerpt shows the line in which it found one
+
+
 def check_lines(skills: Sequence[CheckedSkill], style: Style = lambda text, _colour: text) -> Iterator[str]:
     """Yield the report line by line, the summary last; `style` colours a text that is safe already."""
     rules = [found.rule for skill in skills for found in skill.diagnostics]
     width = max(map(len, rules), default=0)
     for skill in skills:
+        hidden = {found.location.line for found in skill.diagnostics if found.rule == _SECRET}
         for found in skill.diagnostics:
             label, colour = _LABELS[found.severity]
             place = printable_line(str(found.location))
             message = printable_line(found.message)
             yield f"{place} {style(f'{label:<5}', colour)} {found.rule:<{width}}  {message}"
-            if found.fix is not None or found.severity is Severity.ERROR:
+            if (found.fix is not None or found.severity is Severity.ERROR) and found.location.line not in hidden:
                 yield from _excerpt(found, skill.document)
 
 
