@@ -20,6 +20,7 @@ from prowess.catalog import Catalog
 from prowess.policy import JsonlAuditLog
 from prowess.runtime import Session
 from prowess.store import SqliteSessionStore
+from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_door
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -54,6 +55,7 @@ async def _measure(place: str, rounds: int) -> list[Figure]:
     return [
         *await _warm(place, rounds),
         await _first(place, rounds),
+        await _record(place, rounds),
         *[await _to_instructions(place, rounds, count) for count in _CANDIDATES],
     ]
 
@@ -125,6 +127,38 @@ async def _first(place: str, rounds: int) -> Figure:
         at_most=50,
         note=f"shortest {min(taken):.1f} ms",
     )
+
+
+async def _record(place: str, rounds: int) -> Figure:
+    """Time the two records of a call that does nothing, synced once a second."""
+    log = JsonlAuditLog(os.path.join(place, "records", "audit.jsonl"), "second")
+    silent, recorded = ToolExecutor([_Nothing()]), ToolExecutor([_Nothing()], audit=log)
+    call = ToolCall(id="1", name="nothing", arguments={"path": "scripts/report.py", "env": {"LANG": "C"}})
+
+    async def unseen() -> None:
+        (await silent.call(call)).unwrap()
+
+    async def seen() -> None:
+        (await recorded.call(call)).unwrap()
+
+    without, beside = await _in_turns([unseen, seen], rounds * _TURNS)
+    return Figure(
+        name="the two records of a call in the audit log",
+        value=(beside - without) / 1000,
+        unit="ms more than a call without",
+        at_most=1.5,
+        note=f"medians {beside:.0f} µs and {without:.0f} µs",
+    )
+
+
+class _Nothing:
+    """A tool that does nothing."""
+
+    spec = ToolSpec(name="nothing", description="Do nothing.", input_schema={"type": "object"})
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        require_door(self, call)
+        return arguments
 
 
 async def _to_instructions(place: str, rounds: int, count: int) -> Figure:

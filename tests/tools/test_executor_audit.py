@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import anyio
@@ -322,18 +320,6 @@ async def test_fifty_tasks_leave_two_records_a_call_in_order(log: JsonlAuditLog)
     assert len(found) == 200
     assert all(kinds == ["tool.started", "tool.finished"] for kinds in found.values())
     assert verify_log(log.path).ok
-
-
-async def test_an_audited_call_costs_little(log: JsonlAuditLog) -> None:
-    executor = ToolExecutor([Act()], audit=log)
-    times: list[float] = []
-    for number in range(100):
-        begun = time.process_time()
-        await executor.call(call(str(number), path="scripts/report.py", env={"LANG": "C"}))
-        times.append(time.process_time() - begun)
-    # Processor time, and the quickest: other work on the machine makes a call dearer, never cheaper. Tracing, as for
-    # coverage, doubles it.
-    assert min(times) < (0.0015 if sys.gettrace() is None else 0.003)
 
 
 @pytest.mark.parametrize("call_id", ["\ud800", "i" * 4 * 1024 * 1024, "a\x1b[31m\n", "\U000e0041", ""])
