@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -11,7 +13,7 @@ from prowess.catalog import Catalog
 from prowess.errors import UnavailableError
 from prowess.runtime import Session
 from prowess.runtime.keeper import StateKeeper
-from prowess.runtime.state import Transition, from_json
+from prowess.runtime.state import SessionState, Transition, from_json
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from tests.runtime.making import names, result, write_skill
 
@@ -211,6 +213,53 @@ async def test_a_transition_that_changes_nothing_writes_nothing(catalog: Catalog
     row = await store.get("x")
     assert row is not None
     assert row.version == 1
+
+
+async def _unused(session_ids: list[str]) -> None:
+    raise AssertionError(session_ids)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_what_was_seen_is_built_upon_only_while_it_is_the_newest(kind: str, tmp_path: Path) -> None:
+    store = MemorySessionStore() if kind == "memory" else SqliteSessionStore(tmp_path / "state.db")
+    one, two = (StateKeeper(store, "x", ttl_seconds=10, listed=lambda skill: True, ended=_unused) for _ in range(2))
+
+    def marked(mark: str, state: SessionState) -> Transition:
+        return Transition(state=replace(state, finished=(*state.finished, mark)))
+
+    seen = await one.sight()
+    assert one.sight_now() == (seen if kind == "memory" else None)
+    await two.change(partial(marked, "first"))
+    await one.change(partial(marked, "second"), seen)
+    await one.change(partial(marked, "third"), await one.sight())
+
+    assert (await two.current()).finished == ("first", "second", "third")
+    await store.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("ttl_seconds", [86_400.0, 1000.0, 16.0])
+async def test_a_touch_right_after_another_is_not_written_and_a_later_one_is(
+    kind: str, ttl_seconds: float, tmp_path: Path
+) -> None:
+    store = MemorySessionStore() if kind == "memory" else SqliteSessionStore(tmp_path / "state.db")
+    now, grain = [1024.0], min(1.0, ttl_seconds / 1000)
+    keeper = StateKeeper(
+        store, "x", ttl_seconds=ttl_seconds, listed=lambda skill: True, ended=_unused, clock=lambda: now[0]
+    )
+    await keeper.touch()
+    written = now[0]
+    for part in (0.5, 0.4, 0.2, 0.9, 5.0):
+        now[0] += part * grain
+        if not keeper.touch_now():
+            assert kind == "sqlite"
+            await keeper.touch()
+        written = now[0] if now[0] - written >= grain else written
+        row = await store.get("x")
+        assert row is not None
+        assert row.touched_at == written
+    assert written == now[0] > 1024.0 + 2 * grain
+    await store.close()
 
 
 async def test_another_process_finds_the_session_its_bodies_and_its_hashes(skills: Path, tmp_path: Path) -> None:

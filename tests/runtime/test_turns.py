@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import anyio
 import anyio.lowlevel
 import pytest
@@ -42,6 +44,39 @@ async def test_whoever_is_cancelled_while_waiting_leaves_its_turn_to_the_next() 
         first.cancel()
         await anyio.wait_all_tasks_blocked()
     assert seen == ["second"]
+
+
+async def test_whoever_is_cancelled_as_the_turn_comes_hands_it_on() -> None:
+    turns, seen = Turns(), []
+
+    async def work(name: str) -> None:
+        async with turns:
+            seen.append(name)
+
+    async with turns:
+        first, second = (asyncio.create_task(work(name)) for name in ("first", "second"))
+        await anyio.wait_all_tasks_blocked()
+    first.cancel()  # it has the turn already, and has not been told yet
+    await asyncio.wait((first, second), timeout=10)
+    assert (first.cancelled(), seen) == (True, ["second"])
+    async with turns:
+        pass
+
+
+async def test_a_turn_that_has_been_handed_on_cannot_be_taken_before_it_begins() -> None:
+    turns, seen = Turns(), []
+
+    async def work(name: str) -> None:
+        async with turns:
+            seen.append(name)
+
+    async with anyio.create_task_group() as group:
+        async with turns:
+            group.start_soon(work, "waits")
+            await anyio.wait_all_tasks_blocked()
+        async with turns:
+            seen.append("comes later")
+    assert seen == ["waits", "comes later"]
 
 
 async def test_a_task_that_has_its_turn_is_told_so_and_does_not_wait_for_itself() -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Restriction
     from prowess.runtime.context import SessionContext
     from prowess.runtime.hooks import HookFailure, HookRunner
+    from prowess.runtime.keeper import Sight
     from prowess.runtime.receipts import Notice
     from prowess.runtime.snapshots import Snapshot
     from prowess.runtime.state import ActiveSkill, Mode, SessionState
@@ -70,14 +71,14 @@ class Activator:
         """
         context = self._context
         async with context.loading:
-            before = await context.keeper.current()
+            sight = context.keeper.sight_now() or await context.keeper.sight()
             still = {} if context.events.wanted else self._standing.find(names, location)
             asked = [] if still else await self._offered(names, location)
             offers: Offers = still or {offer.key: (offer, None) for offer in asked}
-            if mode == "add" or len(offers) > context.cap:
-                require_room([skill.key for skill in before.active], offers, mode, context.cap)
+            if not still and (mode == "add" or len(offers) > context.cap):  # refused before anything is read
+                require_room([skill.key for skill in sight.state.active], offers, mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
-            others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
+            others = {} if location is not None or mode == "replace" else _other_copies(sight.state, offers)
             taken: list[Snapshot] = []
             for key, (offer, lies) in offers.items():
                 if key not in others:
@@ -90,7 +91,7 @@ class Activator:
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
                 return loaded(state, ready, mode, context.cap)
 
-            activation = await self._activate(before, taken, step, call_id)
+            activation = await self._activate(sight, taken, step, call_id, at_rest=bool(still))
         if not others:
             return activation
         kept = (receipts.kept_copy(skill) for skill in others.values())
@@ -119,7 +120,8 @@ class Activator:
         """
         context = self._context
         async with context.loading:
-            before = await context.keeper.current()
+            sight = await context.keeper.sight()
+            before = sight.state
             snapshot = await self._take(offer.entry, call_id)
             context.visibility.require_open(offer.entry.name, snapshot.fields, by)
             require_no_fork(offer.entry.name, snapshot.fields)
@@ -138,7 +140,7 @@ class Activator:
                 return replace(change, state=replace(change.state, stack=nested[lineage:]))
 
             step(before, [snapshot.skill])  # refused here, before any hook has run
-            return await self._activate(before, [snapshot], step, call_id)
+            return await self._activate(sight, [snapshot], step, call_id)
 
     async def adopt(self, snapshot: Snapshot, args: str | None, call_id: str) -> Activation:
         """Activate the skill that a fork runs, in the session of the fork."""
@@ -146,9 +148,9 @@ class Activator:
         adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
         await to_thread.run_sync(context.snapshots.keep, adopted)
         async with context.loading:
-            before = await context.keeper.current()
+            sight = await context.keeper.sight()
             return await self._activate(
-                before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
+                sight, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
             )
 
     async def unload(
@@ -173,12 +175,15 @@ class Activator:
 
     async def _activate(
         self,
-        before: SessionState,
+        sight: Sight,
         taken: Sequence[Snapshot],
         step: Callable[[SessionState, Sequence[ActiveSkill]], Transition],
         call_id: str,
+        *,
+        at_rest: bool = False,
     ) -> Activation:
-        context = self._context
+        """Bring `taken` into force on top of what was seen; `at_rest`: it was there at the same moment."""
+        context, before = self._context, sight.state
         fresh: list[Snapshot] = []
         plain = True
         for snapshot in taken:
@@ -191,14 +196,15 @@ class Activator:
         if not plain or context.events.wanted:
             await self._prepare(fresh, call_id)
         if not plain:
-            for place, snapshot in enumerate(taken):
-                if COMMAND_MARK in snapshot.body and snapshot in fresh:
-                    skills[place], remark = await self._commands(snapshot, call_id)
-                    ready[place] = replace(snapshot, skill=skills[place])
-                    notices += [] if remark is None else [remark]
-                    planned = step(before, skills)
+            notices += await self._run_commands(ready, fresh, call_id)
+            skills = [snapshot.skill for snapshot in ready]
+            planned = step(before, skills)
+        # Nothing was waited for since it was seen, so it still holds.
+        at_rest = at_rest and plain and not (planned.unloaded or context.events.wanted)
 
         def change(state: SessionState) -> Transition:
+            if state is before and at_rest:
+                return planned
             for skill in skills:
                 # Removed from the catalog while it was read: then it must not become active. What is active has been
                 # looked for a moment ago.
@@ -210,12 +216,22 @@ class Activator:
         if leaving := planned.unloaded:
             change(before)  # as above
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
-        done = await context.keeper.change(change)
+        done = await context.keeper.change(change, sight if at_rest else None)
         context.snapshots.keep_only(done.state.active)
         if context.audit is not None or context.events.wanted:
             await self._record(before, done, skills, call_id)
         said = self._said(done, skills, notices, failures)
         return Activation(step=done, taken=tuple(ready), notices=said)
+
+    async def _run_commands(self, ready: list[Snapshot], fresh: Sequence[Snapshot], call_id: str) -> list[Notice]:
+        """Run the commands in the bodies of `fresh`, and put those skills with what they printed into `ready`."""
+        remarks: list[Notice] = []
+        for place, snapshot in enumerate(ready):
+            if COMMAND_MARK in snapshot.body and snapshot in fresh:
+                skill, remark = await self._commands(snapshot, call_id)
+                ready[place] = replace(snapshot, skill=skill)
+                remarks += [] if remark is None else [remark]
+        return remarks
 
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
         """Let it be known that these skills are about to come into force, and run their `pre` hooks."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
 from prowess.errors import SessionNotFoundError, UnavailableError
 from prowess.runtime.state import SessionState, Transition, from_json, pruned, to_json
-from prowess.store import SessionRow
+from prowess.store import SessionRow, instant
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -26,8 +26,16 @@ if TYPE_CHECKING:
     from prowess.store import SessionStore
 
 DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours idle
+_GRAIN_SECONDS = 1.0  # a touch within that, or a thousandth of the time to live, of the last one is not written
 _ATTEMPTS = 64
 _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
+
+
+class Sight(NamedTuple):
+    """A row as it was read, and the state that it holds; the catalog listed every skill of it at that moment."""
+
+    row: SessionRow
+    state: SessionState
 
 
 class StateKeeper:
@@ -52,6 +60,8 @@ class StateKeeper:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._session_id, self._ttl = store, session_id, ttl_seconds
+        self._instant = instant(store)
+        self._grain = min(_GRAIN_SECONDS, ttl_seconds / 1000)
         self.is_listed, self._ended, self._clock = listed, ended, clock
         self._opened = self._gone = False
         self._expired, self._dropped = expired, dropped
@@ -59,15 +69,46 @@ class StateKeeper:
         self._read: tuple[str, SessionState] = ("", SessionState())  # the last text of the store, and what it says
         self.state = SessionState()
 
+    def touch_now(self) -> bool:
+        """Note at once that the session is in use; False where it takes `touch`."""
+        row = self._row_now()
+        if self._instant is None or row is None:
+            return False
+        now = self._clock()
+        return now - row.touched_at < self._grain or self._instant.touch_now(self._session_id, now)
+
     async def touch(self) -> None:
         """Note that the session is in use; one that is gone is left to the call itself to report."""
-        row = None if self._gone else await self._store.get(self._session_id)
-        if row is None or not self._is_in_use(row):
-            try:
-                await self._looked_after(row)
-            except SessionNotFoundError:
-                return
-        await self._store.touch(self._session_id, self._clock())
+        try:
+            row = await self._row()
+        except SessionNotFoundError:
+            return
+        now = self._clock()
+        if now - row.touched_at >= self._grain:
+            await self._store.touch(self._session_id, now)
+
+    def stored_now(self) -> SessionState | None:
+        """Return the newest state as it is stored, listed or not, where nothing has to be waited for; None elsewhere.
+
+        What is None here is for `current` to find out.
+        """
+        row = self._row_now()
+        return None if row is None else self._understood(row.state)
+
+    def sight_now(self) -> Sight | None:
+        """Return what `sight` returns where nothing has to be waited for, None elsewhere."""
+        row = self._row_now()
+        return None if row is None else self._sight(row)
+
+    async def sight(self) -> Sight:
+        """Return the newest row and its state, without skills that the catalog no longer lists.
+
+        Raises:
+            SessionNotFoundError, StoreError: as in `current`.
+        """
+        while (found := self._sight(await self._row())) is None:
+            await self.change(lambda state: Transition(state=state))
+        return found
 
     async def current(self) -> SessionState:
         """Return the newest state, without skills that the catalog no longer lists.
@@ -76,48 +117,34 @@ class StateKeeper:
             SessionNotFoundError: expired, closed or deleted.
             StoreError: the store cannot be used.
         """
-        row = None if self._gone else await self._store.get(self._session_id)
-        if row is None or not self._is_in_use(row):
-            row = await self._looked_after(row)
-        stored = self._understood(row.state)
-        for skill in stored.active:
-            if not self.is_listed(skill):
-                return (await self.change(lambda state: Transition(state=state))).state
-        self.state = stored
-        return stored
+        return (await self.sight()).state
 
-    async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
+    async def change(self, transition: Callable[[SessionState], Transition], seen: Sight | None = None) -> Transition:
         """Apply a transition to the newest state and store the result.
 
-        The transition may be called several times; what it raises is raised here and nothing is stored.
+        The transition may be called several times; what it raises is raised here and nothing is stored. Who has looked
+        a moment ago hands on what was `seen`: it is tried on that first, and stored where it is the newest still.
 
         Raises:
             SessionNotFoundError, StoreError: as in `current`.
             UnavailableError: other writers were faster in every attempt.
         """
         for attempt in range(_ATTEMPTS):
-            row = None if self._gone else await self._store.get(self._session_id)
-            if row is None or not self._is_in_use(row):
-                row = await self._looked_after(row)
-            stored = self._understood(row.state)
             pruning = None
-            for skill in stored.active:
-                if not self.is_listed(skill):
-                    pruning = pruned(stored, self.is_listed)
-                    break
+            if seen is not None and not attempt:
+                row, stored = seen
+            else:
+                row = await self._row()
+                stored = self._understood(row.state)
+                for skill in stored.active:
+                    if not self.is_listed(skill):
+                        pruning = pruned(stored, self.is_listed)
+                        break
             step = transition(stored if pruning is None else pruning.state)
             if step.state is stored or (step.state.active == stored.active and step.state == stored):
                 self.state = stored
                 return step
-            written = SessionRow(
-                session_id=self._session_id,
-                version=row.version + 1,
-                state=to_json(step.state),
-                touched_at=self._clock(),
-            )
-            if await self._store.replace(written, expected_version=row.version):
-                self.state = step.state
-                self._read = (written.state, step.state)
+            if await self._replaced(row, step.state):
                 if pruning is not None:
                     gone = [skill for skill in stored.active if skill not in pruning.state.active]
                     self._removed += gone
@@ -142,6 +169,40 @@ class StateKeeper:
         self._gone, self.state = True, SessionState()
         await self._store.delete(self._session_id)
         await self._ended([self._session_id])
+
+    def _row_now(self) -> SessionRow | None:
+        """Return the row of this session where it is simply there, and told without waiting."""
+        if self._instant is None or self._gone:
+            return None
+        row = self._instant.get_now(self._session_id)
+        return row if row is not None and self._is_in_use(row) else None
+
+    async def _row(self) -> SessionRow:
+        row = None if self._gone else await self._store.get(self._session_id)
+        return row if row is not None and self._is_in_use(row) else await self._looked_after(row)
+
+    def _sight(self, row: SessionRow) -> Sight | None:
+        """Return what a row holds, None where the catalog no longer lists a skill in it."""
+        stored = self._understood(row.state)
+        for skill in stored.active:
+            if not self.is_listed(skill):
+                return None
+        self.state = stored
+        return Sight(row, stored)
+
+    async def _replaced(self, row: SessionRow, state: SessionState) -> bool:
+        """Write a state in the place of the one in `row`; False where another writer was faster."""
+        written = SessionRow(
+            session_id=self._session_id, version=row.version + 1, state=to_json(state), touched_at=self._clock()
+        )
+        if self._instant is None:
+            done = await self._store.replace(written, expected_version=row.version)
+        else:
+            done = self._instant.replace_now(written, expected_version=row.version)
+        if done:
+            self.state = state
+            self._read = (written.state, state)
+        return done
 
     def _understood(self, text: str) -> SessionState:
         """Read a stored text, once: most looks at the store find what the look before found."""

@@ -306,8 +306,9 @@ class Session:
         `name` is dotted, underscored or hyphenated. Every call, a failing one too, postpones the session's expiry.
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
-        try:  # noqa: SIM105 -- `suppress` costs a call more than what it says
-            await self._context.keeper.touch()
+        try:
+            if not self._context.keeper.touch_now():
+                await self._context.keeper.touch()
         except SkillError:
             pass  # a store that fails is reported by the call itself, through the door
         result = await self._executor.call(call)

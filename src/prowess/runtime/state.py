@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from prowess._internal.quickly_made import quickly_made
 from prowess.errors import LimitExceededError, SkillConflictError, StoreError
 from prowess.runtime.activation_stack import kept as still_on_stack
 
@@ -68,6 +69,7 @@ class ActiveSkill:
         )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
     """The active skills of one session, oldest first.

@@ -1,27 +1,62 @@
 """Who loads waits for who is loading, and for nobody else.
 
-A lock of anyio gives way to other tasks and looks for a cancellation whenever it is taken. Every call has done both in
-the door, a moment before; so here that is left to the case in which there is something to wait for.
+A lock of anyio gives way to other tasks and looks for a cancellation whenever it is taken, and asks twice which task
+that is. Every call has done the first two in the door, a moment before; so here that is left to the case in which there
+is something to wait for.
 """
 
 from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
 
 import anyio
 
 
 class Turns:
-    """A lock for `async with`, for tasks of one loop, in the order in which they come."""
+    """A lock for `async with`, for tasks of one loop, in the order in which they come.
 
-    __slots__ = ("_lock",)
+    Raises:
+        RuntimeError: from `async with`, for a task that would wait for itself.
+    """
+
+    __slots__ = ("_holder", "_waiting")
 
     def __init__(self) -> None:
-        self._lock = anyio.Lock(fast_acquire=True)
+        self._holder: object = None
+        self._waiting: deque[tuple[object, anyio.Event]] = deque()
 
     async def __aenter__(self) -> None:
+        task = _this_task()
+        if self._holder is None:
+            self._holder = task
+            return
+        if self._holder == task:
+            message = "this task has its turn already"
+            raise RuntimeError(message)
+        turn = (task, anyio.Event())
+        self._waiting.append(turn)
         try:
-            self._lock.acquire_nowait()
-        except anyio.WouldBlock:
-            await self._lock.acquire()
+            await turn[1].wait()
+        except BaseException:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            else:  # the turn came, and who was to have it is gone
+                self._pass_on()
+            raise
 
     async def __aexit__(self, *failure: object) -> None:
-        self._lock.release()
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Hand the turn to who has waited longest; nobody can take it between the two."""
+        self._holder = None
+        if self._waiting:
+            self._holder, came = self._waiting.popleft()
+            came.set()
+
+
+def _this_task() -> object:
+    # Where trio was never imported it is a task of asyncio, and that is told without asking which library runs.
+    return anyio.get_current_task() if "trio" in sys.modules else asyncio.current_task()

@@ -14,7 +14,7 @@ URL = "memory:"
 
 
 class MemorySessionStore:
-    """A `SessionStore` and `EventStore` in dicts, safe to share between threads."""
+    """An `InstantStore` and `EventStore` in dicts, safe to share between threads."""
 
     def __init__(self) -> None:
         self._rows: dict[str, SessionRow] | None = {}
@@ -32,11 +32,23 @@ class MemorySessionStore:
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
+        return self.get_now(session_id)
+
+    async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
+        """Compare and swap."""
+        return self.replace_now(row, expected_version=expected_version)
+
+    async def touch(self, session_id: str, at: float) -> bool:
+        """Move the time of the last touch forward."""
+        return self.touch_now(session_id, at)
+
+    def get_now(self, session_id: str) -> SessionRow | None:
+        """Return the row, or None."""
         with self._lock:
             # Every call looks for its row several times, so it looks itself whether the store is open.
             return (self._open() if self._rows is None else self._rows).get(session_id)
 
-    async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
+    def replace_now(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""
         with self._lock:
             rows = self._open() if self._rows is None else self._rows
@@ -46,7 +58,7 @@ class MemorySessionStore:
             rows[row.session_id] = row
             return True
 
-    async def touch(self, session_id: str, at: float) -> bool:
+    def touch_now(self, session_id: str, at: float) -> bool:
         """Move the time of the last touch forward."""
         with self._lock:
             rows = self._open() if self._rows is None else self._rows

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.quickly_made import quickly_made
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """`id` is the caller's and comes back in the audit log; `name` may be any accepted spelling.

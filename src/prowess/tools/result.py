@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from prowess._internal.quickly_made import quickly_made
 from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.tools.forging import sentence
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """The outcome of one call.
