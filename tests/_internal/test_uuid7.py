@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
 import threading
 import time
 import uuid
+
+import pytest
 
 from prowess._internal import uuid7 as module
 from prowess._internal.uuid7 import uuid7
@@ -52,3 +55,19 @@ def test_one_identifier_does_not_tell_the_next() -> None:
     assert len(set(made)) == 200
     for bit in range(62):
         assert 0 < sum(number >> bit & 1 for number in made) < 200
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_makes_no_identifier_that_its_parent_makes() -> None:
+    uuid7()  # so that random bits are drawn in advance
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:  # pragma: no cover -- nothing but this, and no way out into the tests
+        os.write(writes, "\n".join(uuid7()[19:] for _ in range(40)).encode())
+        os._exit(0)
+    os.close(writes)
+    with open(reads, encoding="ascii") as said:
+        theirs = said.read().split()
+    os.waitpid(child, 0)
+    ours = [uuid7()[19:] for _ in range(40)]
+    assert len({*ours, *theirs}) == len(ours) + len(theirs) == 80

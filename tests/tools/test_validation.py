@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess._internal.canonical_json import MAX_DEPTH, TooDeepError, canonical_json
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.tools import load, read, run_script, unload
-from prowess.tools.validation import _certainty, _faults, check_schema, fitting, require_fitting, type_name
+from prowess.tools.validation import Fitting, _faults, check_schema, require_fitting, type_name
 
 SCHEMA: dict[str, object] = {
     "type": "object",
@@ -61,7 +63,7 @@ def test_a_default_is_not_shared_between_calls() -> None:
     assert isinstance(first, list)
     first.append(1)
     assert require_fitting({}, schema) == {"items": []}
-    fit = fitting({**schema, "required": []})
+    fit = Fitting({**schema, "required": []}).filled
     second = fit({})["items"]
     assert isinstance(second, list)
     second.append(1)
@@ -192,7 +194,7 @@ def _leaves(value: object) -> list[object]:
 
 _SCHEMAS = [SCHEMA, *(module.SPEC.input_schema for module in (load, unload, read, run_script))]
 _NAMES = st.sampled_from(["names", "mode", "location", "all", "path", "args", "env", "x"])
-_TEXTS = st.sampled_from(["", "a", "replace", "add"])
+_TEXTS = st.sampled_from(["", "a", "replace", "add", "\x00\x1f", '"\\', "é", "漢🙂", "half \ud800"])
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(0, 2) | _TEXTS,
     lambda below: st.lists(below, max_size=3) | st.dictionaries(_NAMES, below, max_size=3),
@@ -201,8 +203,11 @@ _VALUES = st.recursive(
 
 
 @given(schema=st.sampled_from(_SCHEMAS), value=st.dictionaries(_NAMES, _VALUES, max_size=3) | _VALUES)
-def test_what_certainly_fits_has_no_fault(schema: dict[str, object], value: object) -> None:
-    assert not (_certainty(schema)(value) and list(_faults(value, schema, "")))
+def test_what_has_a_weight_has_no_fault_and_no_more_bytes(schema: dict[str, object], value: object) -> None:
+    weight = Fitting(schema).weight(value)
+    if weight >= 0:
+        assert list(_faults(value, schema, "")) == []
+        assert len(canonical_json(value)) <= weight
 
 
 @given(schema=st.sampled_from(_SCHEMAS), value=st.dictionaries(_NAMES, _VALUES, max_size=3) | _VALUES)
@@ -215,7 +220,7 @@ def test_a_schema_that_is_used_often_is_judged_like_one_that_is_used_once(
         except InvalidArgumentsError as error:
             return error.problems, error.suggestions
 
-    assert judged(fitting(schema)) == judged(lambda arguments: require_fitting(arguments, schema))
+    assert judged(Fitting(schema).filled) == judged(lambda arguments: require_fitting(arguments, schema))
 
 
 @pytest.mark.parametrize(
@@ -235,8 +240,24 @@ def test_a_schema_that_is_used_often_is_judged_like_one_that_is_used_once(
         ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": True}, False),
         ({"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}}, {"a": 1}, False),
         ({"type": "object", "properties": {"a": {"type": "string", "minLength": 1.5}}}, {"a": "ab"}, False),
+        ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": 2**63}, False),
+        ({"type": "object", "properties": {"a": {"type": "boolean"}}}, {"a": False}, True),
         ({"type": "object", "properties": {"a": {"type": "boolean"}}}, [], False),
+        ({"type": "object", "properties": {"a": {"type": "string"}}}, {"a": "漢"}, True),
+        ({"type": "object", "properties": {"a": {"type": "string"}}}, {"a": "\udfff"}, False),
     ],
 )
 def test_simple_calls_are_judged_the_short_way(schema: dict[str, object], value: object, *, certain: bool) -> None:
-    assert _certainty(schema)(value) is certain
+    assert (Fitting(schema).weight(value) >= 0) is certain
+
+
+@pytest.mark.parametrize(("levels", "certain"), [(MAX_DEPTH, True), (MAX_DEPTH + 1, False)])
+def test_what_is_deeper_than_json_may_be_has_no_weight(levels: int, *, certain: bool) -> None:
+    schema: dict[str, object] = {"type": "string"}
+    value: object = "a"
+    for _ in range(levels - 1):
+        schema, value = {"type": "array", "items": schema}, [value]
+    fitting = Fitting({"type": "object", "properties": {"a": schema}})
+    assert (fitting.weight({"a": value}) >= 0) is certain
+    with nullcontext() if certain else pytest.raises(TooDeepError):
+        canonical_json({"a": value})

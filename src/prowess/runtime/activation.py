@@ -69,9 +69,11 @@ class Activator:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
             SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
+        if (done := self._load_now(names, mode, location)) is not None:
+            return done
         context = self._context
         async with context.loading:
-            sight = context.keeper.sight_now() or await context.keeper.sight()
+            sight = await context.keeper.sight()
             still = {} if context.events.wanted else self._standing.find(names, location)
             asked = [] if still else await self._offered(names, location)
             offers: Offers = still or {offer.key: (offer, None) for offer in asked}
@@ -96,6 +98,32 @@ class Activator:
             return activation
         kept = (receipts.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
+
+    def _load_now(self, names: Sequence[str], mode: Mode, location: str | None) -> Activation | None:
+        """Do what `load` does where nothing has to be waited for; None, and nothing is done, where something may.
+
+        The skills lie still and have nothing to look after before they come into force, the state can be seen and
+        written at once, none leaves it, and nobody has to be told. No other task gets in between, so no turn is taken.
+        """
+        context = self._context
+        if context.audit is not None or context.events.wanted or context.loading.is_taken:
+            return None
+        seen = context.keeper.sight_now()
+        still = {} if seen is None else self._standing.find(names, location)
+        if seen is None or not still:
+            return None
+        skills: list[ActiveSkill] = []
+        for key, (offer, snapshot) in still.items():
+            known = seen.state.find(key)
+            if not snapshot.is_plain or (known is not None and known.location != offer.entry.location):
+                return None
+            skills.append(snapshot.skill)
+        step = loaded(seen.state, skills, mode, context.cap)
+        if step.unloaded or not context.keeper.write_now(seen, step.state):
+            return None
+        taken = tuple(context.snapshots.again(snapshot) for _, snapshot in still.values())
+        context.snapshots.keep_only(step.state.active)
+        return Activation(step=step, taken=taken, notices=self._said(step, skills, (), ()))
 
     async def _offered(self, names: Sequence[str], location: str | None) -> list[Offer]:
         asked = [await self._context.offered(name, location) for name in names]

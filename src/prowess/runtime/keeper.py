@@ -100,6 +100,17 @@ class StateKeeper:
         row = self._row_now()
         return None if row is None else self._sight(row)
 
+    def write_now(self, seen: Sight, state: SessionState) -> bool:
+        """Put a state in the place of what `sight_now` has seen; False where that is no longer the newest."""
+        row, stored = seen
+        if _is_same(state, stored):
+            return True
+        written = self._next_row(row, state)
+        if self._instant is None or not self._instant.replace_now(written, expected_version=row.version):
+            return False
+        self._is_written(written, state)
+        return True
+
     async def sight(self) -> Sight:
         """Return the newest row and its state, without skills that the catalog no longer lists.
 
@@ -141,10 +152,12 @@ class StateKeeper:
                         pruning = pruned(stored, self.is_listed)
                         break
             step = transition(stored if pruning is None else pruning.state)
-            if step.state is stored or (step.state.active == stored.active and step.state == stored):
+            if _is_same(step.state, stored):
                 self.state = stored
                 return step
-            if await self._replaced(row, step.state):
+            written = self._next_row(row, step.state)
+            if await self._store.replace(written, expected_version=row.version):
+                self._is_written(written, step.state)
                 if pruning is not None:
                     gone = [skill for skill in stored.active if skill not in pruning.state.active]
                     self._removed += gone
@@ -190,19 +203,14 @@ class StateKeeper:
         self.state = stored
         return Sight(row, stored)
 
-    async def _replaced(self, row: SessionRow, state: SessionState) -> bool:
-        """Write a state in the place of the one in `row`; False where another writer was faster."""
-        written = SessionRow(
+    def _next_row(self, row: SessionRow, state: SessionState) -> SessionRow:
+        return SessionRow(
             session_id=self._session_id, version=row.version + 1, state=to_json(state), touched_at=self._clock()
         )
-        if self._instant is None:
-            done = await self._store.replace(written, expected_version=row.version)
-        else:
-            done = self._instant.replace_now(written, expected_version=row.version)
-        if done:
-            self.state = state
-            self._read = (written.state, state)
-        return done
+
+    def _is_written(self, row: SessionRow, state: SessionState) -> None:
+        self.state = state
+        self._read = (row.state, state)
 
     def _understood(self, text: str) -> SessionState:
         """Read a stored text, once: most looks at the store find what the look before found."""
@@ -248,3 +256,7 @@ class StateKeeper:
         if await self._store.create(row):
             return row
         return await self._store.get(self._session_id) or row  # another process opened it at this moment
+
+
+def _is_same(state: SessionState, stored: SessionState) -> bool:
+    return state is stored or (state.active == stored.active and state == stored)

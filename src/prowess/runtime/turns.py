@@ -27,6 +27,11 @@ class Turns:
         self._holder: object = None
         self._waiting: deque[tuple[object, anyio.Event]] = deque()
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether a task has its turn."""
+        return self._holder is not None
+
     async def __aenter__(self) -> None:
         task = _this_task()
         if self._holder is None:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import coroutine
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -129,15 +129,17 @@ class ToolExecutor:
         trail = Trail(self._audit, call, self._session_id)
         measured: bytes | None = None
         try:
-            measured = _canonical(call.arguments)
-            if self._audit is not None:
+            if self._audit is not None or call.name not in self._spellings:
+                measured = _canonical(call.arguments)
                 trail.measure(call.arguments, measured)
             # The one place where every call lets other tasks run and can be cancelled: what follows may never wait.
             await _give_way()
             way = self._way(call.name)
             trail.tool = way.spec.name
-            fitting = way.fit(call.arguments) if call.unreadable is None else _unreadable(call.unreadable)
-            ready = ToolCall(id=call.id, name=trail.tool, arguments=fitting)
+            weight = way.fitting.weight(call.arguments)
+            if measured is None and not 0 <= weight <= MAX_ARGUMENT_BYTES:
+                measured = _canonical(call.arguments)
+            ready = ToolCall(id=call.id, name=trail.tool, arguments=_fitting(call, way, certain=weight >= 0))
             trail.allowed_by = way.allowed_by
             if way.gates:
                 await self._pass_gates(ready, way, trail)
@@ -153,7 +155,9 @@ class ToolExecutor:
             raise
         else:
             result = await self._run(way, ready, trail, begun)
-        return self._failures.remark(trail.tool, measured, result)
+        if result.success and not self._failures.any:
+            return result
+        return self._failures.remark(trail.tool, measured or _canonical_or_none(call.arguments), result)
 
     @staticmethod
     async def _pass_gates(call: ToolCall, way: Way, trail: Trail) -> None:
@@ -256,8 +260,10 @@ def _turn() -> Generator[None, None, None]:
     yield
 
 
-def _unreadable(why: str) -> NoReturn:
-    raise InvalidArgumentsError((why,))
+def _fitting(call: ToolCall, way: Way, *, certain: bool) -> dict[str, object]:
+    if call.unreadable is not None:
+        raise InvalidArgumentsError((call.unreadable,))
+    return way.fitting.filled(call.arguments, certain=certain)
 
 
 async def _attempt(opened: Passage, *, is_finite: bool) -> Mapping[str, object] | SkillError:
@@ -310,6 +316,13 @@ def _defect(what: str, fault: Exception) -> SkillError:
     error = SkillError(f"{what} failed inside ({type(fault).__name__}); that is a defect of the tool, not of the call")
     error.__cause__ = fault
     return error
+
+
+def _canonical_or_none(arguments: object) -> bytes | None:
+    try:
+        return _canonical(arguments)
+    except SkillError:
+        return None
 
 
 def _canonical(arguments: object) -> bytes:

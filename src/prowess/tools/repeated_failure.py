@@ -25,6 +25,11 @@ class RepeatedFailure:
     def __init__(self) -> None:
         self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the order of arrival
 
+    @property
+    def any(self) -> bool:
+        """Whether a failed call is remembered."""
+        return bool(self._failed)
+
     def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
         """Return `result`, with the remark where this call, with these canonical arguments, has failed before."""
         if result.success and not self._failed:

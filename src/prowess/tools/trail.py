@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import anyio
@@ -33,40 +34,30 @@ _ENVIRONMENT = "env"  # the names inside this argument are recorded too: which v
 class Trail:
     """Writes the records of one call; without a log it does nothing."""
 
-    __slots__ = (
-        "_abandoned",
-        "_arguments",
-        "_begun",
-        "_call_id",
-        "_lock",
-        "_log",
-        "_session_id",
-        "allowed_by",
-        "rule",
-        "skill",
-        "tool",
-    )
+    # Every call has a trail and few have a log, so what is not known yet is said by the class.
+    tool = ""  # until it is known which tool the call means
+    rule: str | None = None
+    skill: str | None = None
+    allowed_by: str | None = None
+    _arguments: Mapping[str, object] = MappingProxyType({})
+    _begun = _abandoned = False
 
     def __init__(self, log: AuditLog | None, call: ToolCall, session_id: str | None) -> None:
         self._log, self._session_id, self._call_id = log, session_id, call.id
-        self._lock = threading.Lock()
-        self._begun = self._abandoned = False
-        self._arguments: dict[str, object] = {}
-        self.tool = ""  # until it is known which tool the call means
-        self.rule: str | None = None
-        self.skill: str | None = None
-        self.allowed_by: str | None = None
+        if log is not None:
+            self._lock = threading.Lock()
 
     def measure(self, arguments: object, canonical: bytes) -> str:
         """Remember names, sizes in bytes and the digest of the arguments; return the digest."""
         digest = sha256_of(canonical)
         if self._log is not None:
-            self._arguments = {"arguments_sha256": digest, "arguments_bytes": len(canonical)}
+            known: dict[str, object] = {"arguments_sha256": digest, "arguments_bytes": len(canonical)}
             if isinstance(arguments, Mapping):
-                self._arguments["arguments"] = _sizes(arguments)
+                known["arguments"] = _sizes(arguments)
                 environment = arguments.get(_ENVIRONMENT)
                 if isinstance(environment, Mapping):
-                    self._arguments["env"] = [shortened(name) for name in sorted(environment)[:_MAX_NAMES]]
+                    known["env"] = [shortened(name) for name in sorted(environment)[:_MAX_NAMES]]
+            self._arguments = known
         return digest
 
     async def started(self) -> None:

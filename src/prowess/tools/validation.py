@@ -13,6 +13,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from prowess._internal.canonical_json import MAX_DEPTH
 from prowess._internal.terminal_text import printable_line
 from prowess.errors import InvalidArgumentsError
 
@@ -86,103 +87,147 @@ def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]
     return filled
 
 
-def fitting(schema: Mapping[str, object]) -> Callable[[object], dict[str, object]]:
-    """Return `require_fitting` for one schema that is used often, with what can be told from the schema alone told.
+class Fitting:
+    """`require_fitting` for one schema that is used often, with what can be told from the schema alone told.
 
     The simple values and schemas that nearly all calls have are judged by functions that are made here, once; whatever
     those are not certain about is judged in full.
     """
-    certain = _certainty(schema)
-    defaults = [
-        (name, below["default"], type(below["default"]) in _UNCHANGING)
-        for name, below in _mapping(schema.get("properties")).items()
-        if isinstance(below, Mapping) and "default" in below
-    ]
 
-    def fit(arguments: Any) -> dict[str, object]:  # noqa: ANN401 -- what it may be is judged here
-        if not certain(arguments):
-            return require_fitting(arguments, schema)
+    __slots__ = ("_defaults", "_schema", "_weigh")
+
+    def __init__(self, schema: Mapping[str, object]) -> None:
+        self._schema = schema
+        self._weigh = _weighing(schema, MAX_DEPTH + 1)  # containers, and what is in the innermost
+        self._defaults = [
+            (name, below["default"], type(below["default"]) in _UNCHANGING)
+            for name, below in _mapping(schema.get("properties")).items()
+            if isinstance(below, Mapping) and "default" in below
+        ]
+
+    def weight(self, arguments: object) -> int:
+        """Return the bytes of canonical JSON that arguments have at most which certainly fit; below 0: not certain."""
+        return self._weigh(arguments)
+
+    def filled(self, arguments: Any, *, certain: bool = False) -> dict[str, object]:  # noqa: ANN401 -- it is judged here
+        """Return the arguments with the declared defaults; `certain`: they have a weight.
+
+        Raises:
+            InvalidArgumentsError: as `require_fitting`.
+        """
+        if not certain and self._weigh(arguments) < 0:
+            return require_fitting(arguments, self._schema)
         filled: dict[str, object] = dict(arguments)
-        for name, default, unchanging in defaults:
+        for name, default, unchanging in self._defaults:
             if name not in filled:
                 filled[name] = default if unchanging else copy.deepcopy(default)
         return filled
 
-    return fit
+
+_Weighing = Callable[[object], int]
 
 
-_Certainty = Callable[[object], bool]
+def _weighing(schema: object, levels: int) -> _Weighing:
+    """Return what weighs a value in which `_faults` would certainly find nothing and that is certainly JSON.
 
-
-def _certainty(schema: object) -> _Certainty:
-    """Return whether `_faults` would certainly find nothing in a value; False says nothing."""
-    if type(schema) is not dict:
+    It gives the bytes of canonical JSON that the value has at most, and a number below 0 for every other value, which
+    says nothing.
+    """
+    if type(schema) is not dict or not levels:
         return _never
     kind = schema.get("type")
     if not isinstance(kind, str) or kind not in _SIMPLE or not _SIMPLE[kind].issuperset(schema):
         return _never
     match kind:
         case "object":
-            return _certainty_of_object(schema)
+            return _weighing_of_object(schema, levels)
         case "array":
-            return _certainty_of_array(schema)
+            return _weighing_of_array(schema, levels)
         case "string":
-            return _certainty_of_text(schema)
+            return _weighing_of_text(schema)
+        case "integer":
+            return lambda value: 20 if type(value) is int and -(2**63) <= value < 2**63 else -1
         case _:
             exact = _EXACT[kind]
-            return lambda value: type(value) is exact
+            return lambda value: 5 if type(value) is exact else -1
 
 
-def _certainty_of_text(schema: dict[str, object]) -> _Certainty:
+def _weighing_of_text(schema: dict[str, object]) -> _Weighing:
     least, choices = schema.get("minLength", 0), schema.get("enum")
     if type(least) is not int or not (choices is None or type(choices) in _LISTS):
         return _never
-    if choices is None:
-        return lambda value: type(value) is str and len(value) >= least
-    listed = tuple(cast("Sequence[object]", choices))
-    return lambda value: type(value) is str and len(value) >= least and value in listed
+    listed = None if choices is None else tuple(cast("Sequence[object]", choices))
+
+    def weigh(value: object) -> int:
+        if type(value) is not str or len(value) < least or not (listed is None or value in listed):
+            return -1
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:  # half of a surrogate pair: no JSON
+                return -1
+        return 6 * len(value) + 2  # what is escaped takes six, and no other character more
+
+    return weigh
 
 
-def _certainty_of_array(schema: dict[str, object]) -> _Certainty:
-    least, certain = schema.get("minItems", 0), _certainty(schema.get("items"))
-    if type(least) is not int or certain is _never:
+def _weighing_of_array(schema: dict[str, object], levels: int) -> _Weighing:
+    least, weigh_item = schema.get("minItems", 0), _weighing(schema.get("items"), levels - 1)
+    if type(least) is not int or weigh_item is _never:
         return _never
-    return lambda value: type(value) is list and len(value) >= least and all(map(certain, value))
+
+    def weigh(value: object) -> int:
+        if type(value) is not list or len(value) < least:
+            return -1
+        weight = 2
+        for item in value:
+            part = weigh_item(item)
+            if part < 0:
+                return -1
+            weight += part + 1
+        return weight
+
+    return weigh
 
 
-def _certainty_of_object(schema: dict[str, object]) -> _Certainty:
+def _weighing_of_object(schema: dict[str, object], levels: int) -> _Weighing:
     below, required = schema.get("properties"), schema.get("required", ())
     if type(below) is not dict or type(required) not in _LISTS:
         return _never
-    members = {name: _certainty(inner) for name, inner in below.items()}
+    members = {name: (_weighing(inner, levels - 1), 6 * len(name) + 4) for name, inner in below.items()}
     needed = tuple(cast("Sequence[str]", required))
 
-    def certain(value: object) -> bool:
+    def weigh(value: object) -> int:
         if type(value) is not dict:
-            return False
+            return -1
         for name in needed:
             if name not in value:
-                return False
-        for name, item in value.items():  # noqa: SIM110 -- a generator takes longer than what it judges
-            if not members.get(name, _never)(item):
-                return False
-        return True
+                return -1
+        weight = 2
+        for name, item in value.items():
+            weigh_member, name_weight = members.get(name, _UNKNOWN)
+            part = weigh_member(item)
+            if part < 0:
+                return -1
+            weight += name_weight + part
+        return weight
 
-    return certain
+    return weigh
 
 
-def _never(_: object) -> bool:
-    return False
+def _never(_: object) -> int:
+    return -1
 
 
+_UNKNOWN = (_never, 0)
 _LISTS = frozenset({list, tuple})
 _UNCHANGING = frozenset({str, int, bool, float, type(None)})
-_EXACT: Mapping[str, type] = {"integer": int, "boolean": bool, "null": type(None)}
+_EXACT: Mapping[str, type] = {"boolean": bool, "null": type(None)}
 _SIMPLE: Mapping[str, frozenset[str]] = {
     "string": _REMARKS | {"type", "enum", "minLength"},
     "array": _REMARKS | {"type", "items", "minItems"},
     "object": _REMARKS | {"type", "properties", "required", "additionalProperties"},
-    **dict.fromkeys(_EXACT, _REMARKS | {"type"}),
+    **dict.fromkeys((*_EXACT, "integer"), _REMARKS | {"type"}),
 }
 
 _Fault = tuple[str, list[str]]
