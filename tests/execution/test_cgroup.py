@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,7 @@ from prowess.execution import cgroup
 from prowess.execution.bounds import set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.request import ExecLimits
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.execution.kernel_groups import as_the_kernel
 
 
 @pytest.fixture(autouse=True)
@@ -117,17 +115,15 @@ def test_a_directory_in_which_anything_is_left_is_not_taken(
 ) -> None:
     monkeypatch.setattr(cgroup, "_numbers", iter((1, 2)))
     (tmp_path / "cgroup.subtree_control").write_text("pids memory\n")
-    first = tmp_path / f"prowess-{os.getpid()}-1"
-    first.mkdir()
-    for name, empty in (("cgroup.procs", ""), ("pids.current", "0\n"), ("memory.oom_control", "oom_kill 0\n")):
-        (first / name).write_text(empty)
+    as_the_kernel(monkeypatch, {"cgroup.procs": "", "pids.current": "0\n", "memory.oom_control": "oom_kill 0\n"})
+    first, second = (tmp_path / f"prowess-{os.getpid()}-{cgroup._mark}-{number}" for number in (1, 2))
     ControlGroup(ExecLimits(), root=str(tmp_path)).rest()
     if text is None:
         (first / file).unlink()
     else:
         (first / file).write_text(text)
     ControlGroup(ExecLimits(), root=str(tmp_path))
-    assert (tmp_path / f"prowess-{os.getpid()}-2").exists() is not taken
+    assert second.exists() is not taken
 
 
 def test_a_directory_that_somebody_deleted_keeps_no_run_from_a_group_or_its_result(
@@ -135,10 +131,8 @@ def test_a_directory_that_somebody_deleted_keeps_no_run_from_a_group_or_its_resu
 ) -> None:
     monkeypatch.setattr(cgroup, "_numbers", iter((1, 2)))
     (tmp_path / "cgroup.subtree_control").write_text("pids memory\n")
-    first = tmp_path / f"prowess-{os.getpid()}-1"
-    first.mkdir()
-    for name, empty in (("cgroup.procs", ""), ("pids.current", "0\n"), ("memory.oom_control", "oom_kill 0\n")):
-        (first / name).write_text(empty)
+    as_the_kernel(monkeypatch, {"cgroup.procs": "", "pids.current": "0\n", "memory.oom_control": "oom_kill 0\n"})
+    second = tmp_path / f"prowess-{os.getpid()}-{cgroup._mark}-2"
     group = ControlGroup(ExecLimits(), root=str(tmp_path))
     gone = os.open(tmp_path, os.O_RDONLY)
     for _, fd, _ in group._directories[0].counts:
@@ -147,7 +141,7 @@ def test_a_directory_that_somebody_deleted_keeps_no_run_from_a_group_or_its_resu
     assert not group.out_of_memory()
     group.rest()
     assert ControlGroup(ExecLimits(), root=str(tmp_path)).enforced == ("processes", "memory")
-    assert (tmp_path / f"prowess-{os.getpid()}-2").exists()
+    assert second.exists()
 
 
 def test_other_bounds_get_a_group_of_their_own(tmp_path: Path) -> None:
@@ -235,3 +229,13 @@ def test_an_old_kernel_counts_the_whole_user_so_nothing_is_bounded(monkeypatch: 
             assert "processes" not in set_bounds(child.pid, ExecLimits())
         finally:
             child.kill()
+
+
+def test_a_directory_of_another_process_with_this_number_is_never_taken_over(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.subtree_control").write_text("memory\n")
+    for number in range(1000):
+        (tmp_path / f"prowess-{os.getpid()}-{number}").mkdir()
+    group = ControlGroup(ExecLimits(memory_bytes=1000), root=str(tmp_path))
+    assert group.enforced == ("memory",)
+    assert [path.parent.name for path in tmp_path.glob("*/memory.max")] == [Path(group._directories[0].path).name]
+    assert cgroup._mark in group._directories[0].path

@@ -12,6 +12,7 @@ from prowess.execution import cgroup
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.killing import killed_by
 from prowess.execution.request import MEBIBYTE, ExecLimits
+from tests.execution.kernel_groups import as_the_kernel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,9 +67,8 @@ def test_the_kernel_is_asked_in_each_of_its_versions(
     monkeypatch.setattr(cgroup, "_dying", [])
     monkeypatch.setattr(cgroup, "_numbers", iter((1,)))
     (tmp_path / "cgroup.subtree_control").write_text("memory\n")
-    directory = tmp_path / f"prowess-{os.getpid()}-1"
-    directory.mkdir()
-    (directory / file).write_text(re.sub(r"\d+", "0", text))  # as the kernel makes it, before anything runs
+    as_the_kernel(monkeypatch, {file: re.sub(r"\d+", "0", text)})
+    directory = tmp_path / f"prowess-{os.getpid()}-{cgroup._mark}-1"
     group = ControlGroup(ExecLimits(memory_bytes=MEBIBYTE, processes=None), root=str(tmp_path))
     assert not group.out_of_memory()
     (directory / file).write_text(text)

@@ -20,6 +20,7 @@ import functools
 import itertools
 import os
 import re
+import secrets
 import threading
 import time
 from dataclasses import dataclass
@@ -36,7 +37,9 @@ _CURRENT_THREAD = 0
 _FILE_BYTES = 65_536
 _RESTING = 16  # so many directories are kept for later runs
 _READ, _WRITE = (how | getattr(os, "O_CLOEXEC", 0) for how in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT))
-_NAME = re.compile(r"prowess-(\d+)-\d+")
+_NAME = re.compile(r"prowess-(\d+)-(?:[0-9a-f]+-)?\d+")
+# Two containers on one hierarchy may have processes of the same number, which must not share a group and its bounds.
+_mark = secrets.token_hex(4)
 _numbers = itertools.count()
 # The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
 _dying: list[str] = []
@@ -259,12 +262,11 @@ def _has_fresh(purpose: _Purpose) -> bool:
 
 
 def _made(purpose: _Purpose) -> _Directory | None:
-    path = os.path.join(purpose.hierarchy, f"prowess-{os.getpid()}-{next(_numbers)}")
+    path = os.path.join(purpose.hierarchy, f"prowess-{os.getpid()}-{_mark}-{next(_numbers)}")
     opened: list[int] = []
     try:
         _sweep(purpose.hierarchy)
-        with contextlib.suppress(FileExistsError):  # an earlier process of this number was killed
-            os.mkdir(path, 0o755)
+        os.mkdir(path, 0o755)
         for bound in purpose.bounds:
             with _opened(path, bound.file_v1 if purpose.threads else bound.file_v2) as file:
                 _write(file, bound.value)
@@ -284,7 +286,9 @@ def _made(purpose: _Purpose) -> _Directory | None:
 def _sweep(hierarchy: str) -> None:
     """Delete, once, what earlier processes left that were killed; a directory that is in use cannot be deleted."""
     for name in os.listdir(hierarchy):
-        if (found := _NAME.fullmatch(name)) is not None and not os.path.exists(f"/proc/{found[1]}"):
+        found = _NAME.fullmatch(name)
+        # A process of our own number is another one: in a container the next often has the number of the one before.
+        if found is not None and (found[1] == str(os.getpid()) or not os.path.exists(f"/proc/{found[1]}")):
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(hierarchy, name))
 
@@ -377,8 +381,8 @@ def _bury_at_exit() -> None:
 
 def _forget() -> None:
     """Leave to the parent, after a fork, what is the parent's; the lock may have been held by a thread that is gone."""
-    global _lock  # noqa: PLW0603 -- a lock cannot be reset in place
-    _lock = threading.Lock()
+    global _lock, _mark
+    _lock, _mark = threading.Lock(), secrets.token_hex(4)
     _resting.clear()
     _dying.clear()
 
