@@ -19,6 +19,7 @@ TOOL = Path(__file__).parents[2] / "tools" / "run_reference_tests.py"
 CHECKOUT = os.environ.get("PROWESS_REFERENCE_CHECKOUT") or ("--download" if os.environ.get("CI") else None)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("tooling.api.upstream-tests")
 @pytest.mark.skipif(
     CHECKOUT is None,
@@ -36,6 +37,7 @@ def _checkout(tmp_path: Path, test: str) -> Path:
     return tmp_path
 
 
+@pytest.mark.unmeasured
 def test_the_tool_binds_the_name_of_the_reference_to_the_shim(tmp_path: Path) -> None:
     test = "def test_home():\n    assert find_skill_md.__module__ == 'prowess.compat.skills_ref.parser'"
     command = [sys.executable, str(TOOL), str(_checkout(tmp_path, test))]
@@ -45,6 +47,7 @@ def test_the_tool_binds_the_name_of_the_reference_to_the_shim(tmp_path: Path) ->
     assert list(tmp_path.rglob("__pycache__")) == []
 
 
+@pytest.mark.unmeasured
 def test_the_tool_refuses_a_folder_without_tests(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(TOOL), str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 2
