@@ -76,9 +76,9 @@ def bind_reference_name() -> None:
 
 def _download(folder: Path) -> Path:
     # An isolated build would fetch the backend and all that it needs, each time: ten requests in place of two.
-    source = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation")
+    as_source = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation")
     patience = ("--timeout", "20", "--retries", "3")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *source, *patience]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *as_source, *patience]
     subprocess.run([*command, "--dest", str(folder), PUBLISHED], check=True)
     archive = next(folder.glob("*.tar.gz"))
     with tarfile.open(archive) as source:
