@@ -117,6 +117,28 @@ async def test_clients_of_one_program_that_show_themselves_apart_share_nothing(
         assert len({session.session_id for session in table.open()}) == 2
 
 
+async def test_whoever_knows_the_name_of_a_session_and_shows_another_token_has_nothing_of_it(skills: Path) -> None:
+    table, mine = SessionTable(Catalog(skills)), {"authorization": f"Bearer {TOKEN}"}
+    listing = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "skills_list", "arguments": {}}}
+    async with (
+        http_app(table, tokens=[TOKEN, OTHER_TOKEN]) as app,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http,
+    ):
+        greeted = await http.post(URL, json=GREETING, headers={**ACCEPTED, **mine})
+        known = {**ACCEPTED, "mcp-session-id": greeted.headers["mcp-session-id"]}
+        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert (await http.post(URL, json=initialized, headers={**known, **mine})).status_code == 202
+        assert (await http.post(URL, json=listing, headers={**known, **mine})).status_code == 200
+        theirs = {**known, "authorization": f"Bearer {OTHER_TOKEN}"}
+        for method in ("POST", "GET", "DELETE"):
+            answer = await http.request(method, URL, json=listing, headers=theirs)
+            assert (answer.status_code, "begin a new one" in answer.text) == (404, True)
+        assert (await http.post(URL, json=listing, headers={**known, **mine})).status_code == 200
+        assert len(tuple(table.open())) == 1
+        await http.delete(URL, headers={**known, **mine})
+        assert tuple(table.open()) == ()
+
+
 async def test_idle_sessions_are_closed_and_busy_ones_are_not(skills: Path) -> None:
     now = [0.0]
     table = SessionTable(Catalog(skills), clock=lambda: now[0], idle_seconds=100)

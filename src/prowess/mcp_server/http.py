@@ -16,7 +16,7 @@ import anyio
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from prowess.mcp_server.http_guard import MAX_BODY_BYTES, PATH, HttpGuard
+from prowess.mcp_server.http_guard import BEARER, MAX_BODY_BYTES, PATH, HttpGuard, answer
 from prowess.mcp_server.server import build_server
 from prowess.mcp_server.session_table import SESSION_HEADER, SessionTable
 
@@ -46,6 +46,9 @@ async def http_app(
     async def counted(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         name = SESSION_HEADER.encode()
         session_id = next((value.decode("latin-1") for key, value in scope["headers"] if key == name), None)
+        if session_id is not None and not table.is_open_to(session_id, scope[BEARER]):
+            await answer(send, 404, "there is no such session; begin a new one")
+            return
         with table.request(session_id):
             await manager.handle_request(scope, receive, send)
         if scope["method"] == "DELETE" and session_id is not None:

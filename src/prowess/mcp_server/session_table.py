@@ -49,6 +49,7 @@ class SessionTable:
         self._catalog, self._options, self._clock = catalog, options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
+        self._bearers: dict[tuple[str, ...], str] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
         self._instructions = ServedSession(catalog, **options).host_instructions()
 
@@ -75,12 +76,17 @@ class SessionTable:
                 raise MCPError(INTERNAL_ERROR, message)
             # No await between the look and this, so two requests of one client cannot open two.
             session = self._sessions[key] = ServedSession(self._catalog, **self._options)
+            self._bearers[key] = _bearer(context)
         self._used[key] = self._clock()
         return session
 
     def open(self) -> Iterable[ServedSession]:
         """Return every session that is open."""
         return tuple(self._sessions.values())
+
+    def is_open_to(self, session_id: str, bearer: str) -> bool:
+        """Tell whether whoever shows this may use a session of the protocol: to know its name is not enough."""
+        return self._bearers.get(("session", session_id), bearer) == bearer
 
     @contextmanager
     def request(self, session_id: str | None) -> Iterator[None]:
@@ -123,6 +129,7 @@ class SessionTable:
 
     async def _close(self, key: tuple[str, ...]) -> None:
         self._used.pop(key, None)
+        self._bearers.pop(key, None)
         if (session := self._sessions.pop(key, None)) is not None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
@@ -134,7 +141,12 @@ def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:
     if (session_id := headers.get(SESSION_HEADER)) is not None:
         return ("session", session_id)
     address = getattr(getattr(request, "client", None), "host", "")
-    shown = (getattr(request, "scope", {}).get(BEARER, ""), address, headers.get(CLIENT_HEADER, ""))
+    shown = (_bearer(context), address, headers.get(CLIENT_HEADER, ""))
     greeting = context.session.client_params
     program = () if greeting is None else (greeting.client_info.name, greeting.client_info.version)
     return ("client", *shown, *program)
+
+
+def _bearer(context: ServerRequestContext[Any, Any]) -> str:
+    shown: str = getattr(context.request, "scope", {}).get(BEARER, "")
+    return shown
