@@ -53,27 +53,27 @@ def test_balance_means_what_is_required() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "before", "after", "complaint"),
+    ("file", "lemma", "before", "after", "complaint"),
     [
         pytest.param(
-            "Names.dfy", "const MAX_NAME_LENGTH := 64", "const MAX_NAME_LENGTH := 65", "postcondition",
-            marks=pytest.mark.proves("tooling.formal.examples"),
+            "Names.dfy", "BoundaryLengths", "const MAX_NAME_LENGTH := 64", "const MAX_NAME_LENGTH := 65",
+            "postcondition", marks=pytest.mark.proves("tooling.formal.examples"),
         ),
         pytest.param(
-            "Containment.dfy", 'if ".." in parts {', 'if parts[0] == ".." {', "postcondition",
+            "Containment.dfy", "CheckRelative", 'if ".." in parts {', 'if parts[0] == ".." {', "postcondition",
             marks=pytest.mark.proves("tooling.formal.level3"),
         ),
-        ("Layers.dfy", "copies[i].rank < copies[w", "copies[i].rank <= copies[w", "invariant"),
+        ("Layers.dfy", "Winner", "copies[i].rank < copies[w", "copies[i].rank <= copies[w", "invariant"),
     ],
 )  # fmt: skip
 def test_a_fault_in_the_dafny_text_is_not_verified(
-    tmp_path: Path, file: str, before: str, after: str, complaint: str
+    tmp_path: Path, *, file: str, lemma: str, before: str, after: str, complaint: str
 ) -> None:
     copy = _copied(tmp_path)
     source = (copy / file).read_text(encoding="utf-8")
     assert source.count(before) == 1
     (copy / file).write_text(source.replace(before, after), encoding="utf-8")
-    verdict = dafny.verify([copy / file])
+    verdict = dafny.verify([copy / file], only=lemma)
     assert verdict.errors
     assert not verdict.holds
     assert any(complaint in sentence for sentence in verdict.sentences)
