@@ -6,7 +6,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 found=$(mktemp)
-nice -n 10 .venv/bin/mypy >"$found" 2>&1 &
+# A machine of continuous integration forgets the cache, and writing it takes a fifth of the checker's time.
+nice -n 10 .venv/bin/mypy ${CI:+--cache-dir=/dev/null} >"$found" 2>&1 &
 checker=$!
 trap 'kill "$checker" 2>/dev/null; rm -f "$found"' EXIT
 
