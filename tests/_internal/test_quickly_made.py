@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, InitVar, dataclass, field, fields, replace
 
 import pytest
 
@@ -62,15 +62,53 @@ def test_it_stays_as_it_was_made_and_can_be_copied() -> None:
         assert (same, same.note) == (made, "b")
 
 
-def test_a_class_that_it_does_not_understand_is_refused_where_it_is_defined() -> None:
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Listed:
-        names: list[str] = field(default_factory=list)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    names: list[str] = field(default_factory=list)
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Derived:
-        name: str = field(default="a", init=False)
 
-    for cls, name in ((Listed, "names"), (Derived, "name"), (str, "dataclass")):
-        with pytest.raises(TypeError, match=name):
-            quickly_made(cls)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Derived:
+    name: str = field(default="a", init=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    name: str
+
+    def __post_init__(self) -> None:
+        raise ValueError(self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    name: str
+    other: InitVar[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inheriting(Slow):
+    more: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Positional:
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slotless:
+    name: str
+
+
+@dataclass(slots=True, kw_only=True)
+class _Changeable:
+    name: str
+
+
+@pytest.mark.parametrize(
+    "cls", [_Listed, _Derived, _Checked, _Given, _Inheriting, _Positional, _Slotless, _Changeable, str]
+)
+def test_a_class_that_it_does_not_understand_is_refused_where_it_is_defined(cls: type) -> None:
+    with pytest.raises(TypeError):
+        quickly_made(cls)

@@ -247,6 +247,37 @@ async def test_a_hook_that_runs_once_runs_once_a_session_and_guards_until_it_has
     assert len(_ran(work)) == 3
 
 
+_NEVER_LOOKS = [
+    ("skills.read", {"path": "../x"}),
+    ("skill", {}),
+    ("skill", {"skill": "nobody"}),
+    ("skills.load", {"names": ["plain", "a"], "location": "nowhere"}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), _NEVER_LOOKS)
+async def test_after_a_call_that_fails_before_it_looks_the_hooks_are_those_of_what_is_active(
+    root: Path, work: Path, name: str, arguments: dict[str, object]
+) -> None:
+    write_skill(root, "plain")
+    _hooked(root, "a", "  PostToolUseFailure: scripts/note.py\n")
+    store, catalog = MemorySessionStore(), Catalog(root)
+    one, two = (Session(catalog, store=store, session_id="s", workspace=work, write=True) for _ in range(2))
+    await one.load(["plain"])
+    await two.load(["a"], "add")
+    assert not (await one.call(name, arguments)).success
+    assert _ran(work) == [f"note PostToolUseFailure a {name}"]
+
+    await two.unload(["a"])
+    assert not (await one.call(name, arguments)).success
+    await two.load(["a"], "add")
+    (root / "a" / "SKILL.md").write_text("Withdrawn: do not use.\n")
+    catalog.refresh()  # its scripts are there still
+    assert not (await one.call(name, arguments)).success
+    assert [skill.name for skill in one.active_skills] == ["plain"]
+    assert len(_ran(work)) == 1
+
+
 async def test_a_hook_out_of_time_has_failed(root: Path, work: Path) -> None:
     _hooked(root, "a", "  pre: {script: scripts/slow.py, timeout: 200ms}\n")
     wrong = failure(await _session(root, work).call("skills.load", {"names": ["a"]}))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from types import ModuleType
 
 import anyio
 import anyio.lowlevel
@@ -77,6 +79,15 @@ async def test_a_turn_that_has_been_handed_on_cannot_be_taken_before_it_begins()
         async with turns:
             seen.append("comes later")
     assert seen == ["waits", "comes later"]
+
+
+async def test_whoever_loads_trio_meanwhile_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns()
+    async with turns:
+        monkeypatch.setitem(sys.modules, "trio", ModuleType("trio"))
+        with pytest.raises(RuntimeError), anyio.fail_after(1):
+            async with turns:
+                pass
 
 
 async def test_a_task_that_has_its_turn_is_told_so_and_does_not_wait_for_itself() -> None:

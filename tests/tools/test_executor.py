@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -15,11 +15,13 @@ from prowess.errors import (
     SkillNotFoundError,
     ToolNotFoundError,
 )
-from prowess.tools import Allow, Refuse, ToolCall, ToolExecutor, ToolSpec
+from prowess.policy import JsonlAuditLog
+from prowess.tools import Allow, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
 from prowess.tools.repeated_failure import REMARK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
 
 pytestmark = pytest.mark.anyio
 
@@ -255,6 +257,69 @@ async def test_another_call_or_a_success_between_is_no_repetition() -> None:
     errors = [(await executor.call(call())).error for _ in range(3)]
     assert errors == ["down", None, "down"]
     assert (await executor.call(call(arguments={"text": "other"}))).error == "down"
+
+
+@pytest.mark.parametrize("audited", [True, False])
+async def test_the_same_call_is_the_one_that_was_made_whatever_the_tool_does_to_its_arguments(
+    tmp_path: Path, *, audited: bool
+) -> None:
+    class Greedy:
+        spec = ToolSpec(
+            name="greedy",
+            description="Take.",
+            input_schema={
+                "type": "object",
+                "properties": {"items": {"type": "array", "items": {"type": "string"}}},
+                "required": ["items"],
+            },
+        )
+
+        async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+            require_door(self, call)
+            items = arguments["items"]
+            assert isinstance(items, list)
+            items[:] = [object()]
+            if down:
+                raise SkillError("down")
+            return {}
+
+    down = True
+    executor = ToolExecutor([Greedy()], audit=JsonlAuditLog(tmp_path / "audit.jsonl") if audited else None)
+
+    async def error(*items: str) -> str | None:
+        given = {"items": [*items]}
+        outcome = await executor.call(ToolCall(id="1", name="greedy", arguments=given))
+        assert given["items"] == [*items]
+        return outcome.error
+
+    assert [await error("a"), await error("b"), await error("a")] == ["down", "down", f"down. {REMARK}"]
+    down = False
+    assert [await error("b"), await error("a")] == [None, None]
+    down = True
+    assert [await error("a"), await error("a")] == ["down", f"down. {REMARK}"]
+
+
+@pytest.mark.parametrize("audited", [True, False])
+async def test_a_name_that_only_equals_a_declared_one_is_no_json_with_and_without_a_log(
+    tmp_path: Path, *, audited: bool
+) -> None:
+    class Alike(str):
+        __slots__ = ()
+
+    class Equal:
+        def __hash__(self) -> int:
+            return hash("text")
+
+        def __eq__(self, other: object) -> bool:
+            return other == "text"
+
+    executor = ToolExecutor([Echo()], audit=JsonlAuditLog(tmp_path / "audit.jsonl") if audited else None)
+    strange: dict[Any, object] = {Equal(): "a"}
+    refused = await executor.call(call(arguments=strange))
+    assert "not JSON" in str(refused.error)
+    again = await executor.call(call("test-echo", arguments=strange))
+    assert REMARK not in str(again.error)  # as spelled: what cannot be read belongs to no tool
+    assert (await executor.call(call(arguments={Alike("text"): "a"}))).success
 
 
 async def test_the_memory_of_failures_is_bounded() -> None:

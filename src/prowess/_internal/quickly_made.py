@@ -6,6 +6,7 @@ are stored through the slots themselves. The rest of the dataclass stays as it i
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,12 +20,16 @@ def quickly_made(cls: type[_T]) -> type[_T]:
     """Give a frozen keyword-only dataclass with slots another `__init__` that does the same.
 
     Raises:
-        TypeError: a field has a default factory, or is none of `__init__`.
+        TypeError: it is none, something is to be done after `__init__`, or a field has a default factory, is inherited,
+            or is none of `__init__`.
     """
     known: dict[str, object] = {}
     parameters, stores = [], []
-    for field in fields(cls):  # type: ignore[arg-type]  # it is a dataclass, or this raises
-        if field.default_factory is not MISSING or not field.init:
+    said = fields(cls)  # type: ignore[arg-type]  # it is a dataclass, or this raises
+    if not _is_plain(cls, {field.name for field in said}):
+        raise TypeError(cls.__name__)
+    for field in said:
+        if field.default_factory is not MISSING or not (field.init and field.kw_only):
             raise TypeError(field.name)
         known[f"store_{field.name}"] = vars(cls)[field.name].__set__
         default = "" if field.default is MISSING else f"=default_{field.name}"
@@ -39,3 +44,13 @@ def quickly_made(cls: type[_T]) -> type[_T]:
     made.__module__ = cls.__module__
     cls.__init__ = made  # type: ignore[method-assign]
     return cls
+
+
+def _is_plain(cls: type, names: set[str]) -> bool:
+    """Whether a dataclass is frozen and has slots for exactly its fields, and `__init__` does nothing else."""
+    frozen: bool = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]  # every dataclass has them
+    return (
+        frozen
+        and not hasattr(cls, "__post_init__")
+        and {*getattr(cls, "__slots__", ())} == names == {*inspect.get_annotations(cls)}
+    )

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Restriction
     from prowess.runtime.context import SessionContext
     from prowess.runtime.hooks import HookFailure, HookRunner
-    from prowess.runtime.keeper import Sight
     from prowess.runtime.receipts import Notice
     from prowess.runtime.snapshots import Snapshot
     from prowess.runtime.state import ActiveSkill, Mode, SessionState
@@ -73,14 +72,14 @@ class Activator:
             return done
         context = self._context
         async with context.loading:
-            sight = await context.keeper.sight()
+            before = await context.keeper.current()
             still = {} if context.events.wanted else self._standing.find(names, location)
             asked = [] if still else await self._offered(names, location)
             offers: Offers = still or {offer.key: (offer, None) for offer in asked}
-            if not still and (mode == "add" or len(offers) > context.cap):  # refused before anything is read
-                require_room([skill.key for skill in sight.state.active], offers, mode, context.cap)
+            if mode == "add" or len(offers) > context.cap:
+                require_room([skill.key for skill in before.active], offers, mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
-            others = {} if location is not None or mode == "replace" else _other_copies(sight.state, offers)
+            others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken: list[Snapshot] = []
             for key, (offer, lies) in offers.items():
                 if key not in others:
@@ -93,7 +92,7 @@ class Activator:
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
                 return loaded(state, ready, mode, context.cap)
 
-            activation = await self._activate(sight, taken, step, call_id, at_rest=bool(still))
+            activation = await self._activate(before, taken, step, call_id)
         if not others:
             return activation
         kept = (receipts.kept_copy(skill) for skill in others.values())
@@ -148,8 +147,7 @@ class Activator:
         """
         context = self._context
         async with context.loading:
-            sight = await context.keeper.sight()
-            before = sight.state
+            before = await context.keeper.current()
             snapshot = await self._take(offer.entry, call_id)
             context.visibility.require_open(offer.entry.name, snapshot.fields, by)
             require_no_fork(offer.entry.name, snapshot.fields)
@@ -168,7 +166,7 @@ class Activator:
                 return replace(change, state=replace(change.state, stack=nested[lineage:]))
 
             step(before, [snapshot.skill])  # refused here, before any hook has run
-            return await self._activate(sight, [snapshot], step, call_id)
+            return await self._activate(before, [snapshot], step, call_id)
 
     async def adopt(self, snapshot: Snapshot, args: str | None, call_id: str) -> Activation:
         """Activate the skill that a fork runs, in the session of the fork."""
@@ -176,9 +174,9 @@ class Activator:
         adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
         await to_thread.run_sync(context.snapshots.keep, adopted)
         async with context.loading:
-            sight = await context.keeper.sight()
+            before = await context.keeper.current()
             return await self._activate(
-                sight, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
+                before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
             )
 
     async def unload(
@@ -203,15 +201,12 @@ class Activator:
 
     async def _activate(
         self,
-        sight: Sight,
+        before: SessionState,
         taken: Sequence[Snapshot],
         step: Callable[[SessionState, Sequence[ActiveSkill]], Transition],
         call_id: str,
-        *,
-        at_rest: bool = False,
     ) -> Activation:
-        """Bring `taken` into force on top of what was seen; `at_rest`: it was there at the same moment."""
-        context, before = self._context, sight.state
+        context = self._context
         fresh: list[Snapshot] = []
         plain = True
         for snapshot in taken:
@@ -227,12 +222,8 @@ class Activator:
             notices += await self._run_commands(ready, fresh, call_id)
             skills = [snapshot.skill for snapshot in ready]
             planned = step(before, skills)
-        # Nothing was waited for since it was seen, so it still holds.
-        at_rest = at_rest and plain and not (planned.unloaded or context.events.wanted)
 
         def change(state: SessionState) -> Transition:
-            if state is before and at_rest:
-                return planned
             for skill in skills:
                 # Removed from the catalog while it was read: then it must not become active. What is active has been
                 # looked for a moment ago.
@@ -244,7 +235,7 @@ class Activator:
         if leaving := planned.unloaded:
             change(before)  # as above
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
-        done = await context.keeper.change(change, sight if at_rest else None)
+        done = await context.keeper.change(change)
         context.snapshots.keep_only(done.state.active)
         if context.audit is not None or context.events.wanted:
             await self._record(before, done, skills, call_id)

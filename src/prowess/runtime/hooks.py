@@ -220,9 +220,9 @@ class ToolHookGate:
         """Refuse a call that a hook refuses."""
         if spec.name == ALWAYS_CALLABLE:
             return ALLOW
-        stored = self._context.keeper.stored_now()
-        if stored is not None and not _hooked(stored, "PreToolUse"):
-            return ALLOW  # whether those without hooks are still listed is for the tool to find out
+        seen = self._context.keeper.sight_now()
+        if seen is not None and not _hooked(seen.state, "PreToolUse"):
+            return ALLOW
         for skill in _hooked(await self._context.keeper.current(), "PreToolUse"):
             try:
                 about = {"tool": call.name, "arguments": dict(call.arguments)}

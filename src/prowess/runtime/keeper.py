@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prowess.store import SessionStore
 
 DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours idle
-_GRAIN_SECONDS = 1.0  # a touch within that, or a thousandth of the time to live, of the last one is not written
+_GRAIN_SECONDS = 0.125  # a touch within that, or a thousandth of the time to live, of the last one is not written
 _ATTEMPTS = 64
 _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
 
@@ -87,16 +87,11 @@ class StateKeeper:
         if now - row.touched_at >= self._grain:
             await self._store.touch(self._session_id, now)
 
-    def stored_now(self) -> SessionState | None:
-        """Return the newest state as it is stored, listed or not, where nothing has to be waited for; None elsewhere.
+    def sight_now(self) -> Sight | None:
+        """Return the newest row and its state where nothing has to be waited for, and nothing has left; None elsewhere.
 
         What is None here is for `current` to find out.
         """
-        row = self._row_now()
-        return None if row is None else self._understood(row.state)
-
-    def sight_now(self) -> Sight | None:
-        """Return what `sight` returns where nothing has to be waited for, None elsewhere."""
         row = self._row_now()
         return None if row is None else self._sight(row)
 
@@ -108,18 +103,8 @@ class StateKeeper:
         written = self._next_row(row, state)
         if self._instant is None or not self._instant.replace_now(written, expected_version=row.version):
             return False
-        self._is_written(written, state)
+        self._note_written(written, state)
         return True
-
-    async def sight(self) -> Sight:
-        """Return the newest row and its state, without skills that the catalog no longer lists.
-
-        Raises:
-            SessionNotFoundError, StoreError: as in `current`.
-        """
-        while (found := self._sight(await self._row())) is None:
-            await self.change(lambda state: Transition(state=state))
-        return found
 
     async def current(self) -> SessionState:
         """Return the newest state, without skills that the catalog no longer lists.
@@ -128,36 +113,33 @@ class StateKeeper:
             SessionNotFoundError: expired, closed or deleted.
             StoreError: the store cannot be used.
         """
-        return (await self.sight()).state
+        found = self._sight(await self._row())
+        return (await self.change(lambda state: Transition(state=state))).state if found is None else found.state
 
-    async def change(self, transition: Callable[[SessionState], Transition], seen: Sight | None = None) -> Transition:
+    async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
         """Apply a transition to the newest state and store the result.
 
-        The transition may be called several times; what it raises is raised here and nothing is stored. Who has looked
-        a moment ago hands on what was `seen`: it is tried on that first, and stored where it is the newest still.
+        The transition may be called several times; what it raises is raised here and nothing is stored.
 
         Raises:
             SessionNotFoundError, StoreError: as in `current`.
             UnavailableError: other writers were faster in every attempt.
         """
         for attempt in range(_ATTEMPTS):
+            row = await self._row()
+            stored = self._understood(row.state)
             pruning = None
-            if seen is not None and not attempt:
-                row, stored = seen
-            else:
-                row = await self._row()
-                stored = self._understood(row.state)
-                for skill in stored.active:
-                    if not self.is_listed(skill):
-                        pruning = pruned(stored, self.is_listed)
-                        break
+            for skill in stored.active:
+                if not self.is_listed(skill):
+                    pruning = pruned(stored, self.is_listed)
+                    break
             step = transition(stored if pruning is None else pruning.state)
             if _is_same(step.state, stored):
                 self.state = stored
                 return step
             written = self._next_row(row, step.state)
             if await self._store.replace(written, expected_version=row.version):
-                self._is_written(written, step.state)
+                self._note_written(written, step.state)
                 if pruning is not None:
                     gone = [skill for skill in stored.active if skill not in pruning.state.active]
                     self._removed += gone
@@ -208,7 +190,7 @@ class StateKeeper:
             session_id=self._session_id, version=row.version + 1, state=to_json(state), touched_at=self._clock()
         )
 
-    def _is_written(self, row: SessionRow, state: SessionState) -> None:
+    def _note_written(self, row: SessionRow, state: SessionState) -> None:
         self.state = state
         self._read = (row.state, state)
 

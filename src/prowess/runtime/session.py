@@ -303,7 +303,8 @@ class Session:
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
         """Run one tool call of a model; what goes wrong is in the result.
 
-        `name` is dotted, underscored or hyphenated. Every call, a failing one too, postpones the session's expiry.
+        `name` is dotted, underscored or hyphenated. Every call, a failing one too, postpones the session's expiry,
+        to an eighth of a second.
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
         try:

@@ -8,7 +8,6 @@ is something to wait for.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import deque
 
 import anyio
@@ -24,17 +23,17 @@ class Turns:
     __slots__ = ("_holder", "_waiting")
 
     def __init__(self) -> None:
-        self._holder: object = None
+        self._holder: object = _NOBODY
         self._waiting: deque[tuple[object, anyio.Event]] = deque()
 
     @property
     def is_taken(self) -> bool:
         """Whether a task has its turn."""
-        return self._holder is not None
+        return self._holder is not _NOBODY
 
     async def __aenter__(self) -> None:
         task = _this_task()
-        if self._holder is None:
+        if self._holder is _NOBODY:
             self._holder = task
             return
         if self._holder == task:
@@ -56,12 +55,17 @@ class Turns:
 
     def _pass_on(self) -> None:
         """Hand the turn to who has waited longest; nobody can take it between the two."""
-        self._holder = None
+        self._holder = _NOBODY
         if self._waiting:
             self._holder, came = self._waiting.popleft()
             came.set()
 
 
+_NOBODY = object()
+
+
 def _this_task() -> object:
-    # Where trio was never imported it is a task of asyncio, and that is told without asking which library runs.
-    return anyio.get_current_task() if "trio" in sys.modules else asyncio.current_task()
+    try:  # anyio would ask first which library runs, and would make a description of the task
+        return asyncio.current_task()
+    except RuntimeError:
+        return anyio.get_current_task()

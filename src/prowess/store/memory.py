@@ -45,13 +45,12 @@ class MemorySessionStore:
     def get_now(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
         with self._lock:
-            # Every call looks for its row several times, so it looks itself whether the store is open.
-            return (self._open() if self._rows is None else self._rows).get(session_id)
+            return self._open().get(session_id)
 
     def replace_now(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""
         with self._lock:
-            rows = self._open() if self._rows is None else self._rows
+            rows = self._open()
             present = rows.get(row.session_id)
             if present is None or present.version != expected_version:
                 return False
@@ -61,7 +60,7 @@ class MemorySessionStore:
     def touch_now(self, session_id: str, at: float) -> bool:
         """Move the time of the last touch forward."""
         with self._lock:
-            rows = self._open() if self._rows is None else self._rows
+            rows = self._open()
             row = rows.get(session_id)
             if row is None:
                 return False

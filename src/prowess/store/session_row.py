@@ -52,7 +52,11 @@ class SessionStore(Protocol):
 
 
 class InstantStore(SessionStore, Protocol):
-    """A store that never waits: three operations, asked for several times in every call, also as plain functions."""
+    """A store that never waits: three operations, asked for several times in every call, also as plain functions.
+
+    A session decides when it is made whether its store is one (`instant`). Who wants to change what such a store does,
+    for a test, derives a class from it.
+    """
 
     def get_now(self, session_id: str) -> SessionRow | None:
         """Do what `get` does."""

@@ -32,6 +32,7 @@ from prowess.tools.names import spelling_table
 from prowess.tools.repeated_failure import RepeatedFailure
 from prowess.tools.result import ToolResult
 from prowess.tools.trail import Trail, shortened
+from prowess.tools.validation import require_fitting
 from prowess.tools.way import Way
 
 if TYPE_CHECKING:
@@ -135,10 +136,10 @@ class ToolExecutor:
             # The one place where every call lets other tasks run and can be cancelled: what follows may never wait.
             await _give_way()
             way = self._way(call.name)
-            trail.tool = way.spec.name
             weight = way.fitting.weight(call.arguments)
             if measured is None and not 0 <= weight <= MAX_ARGUMENT_BYTES:
                 measured = _canonical(call.arguments)
+            trail.tool = way.spec.name
             ready = ToolCall(id=call.id, name=trail.tool, arguments=_fitting(call, way, certain=weight >= 0))
             trail.allowed_by = way.allowed_by
             if way.gates:
@@ -155,7 +156,7 @@ class ToolExecutor:
             raise
         else:
             result = await self._run(way, ready, trail, begun)
-        if result.success and not self._failures.any:
+        if result.success and self._failures.is_empty:
             return result
         return self._failures.remark(trail.tool, measured or _canonical_or_none(call.arguments), result)
 
@@ -263,7 +264,7 @@ def _turn() -> Generator[None, None, None]:
 def _fitting(call: ToolCall, way: Way, *, certain: bool) -> dict[str, object]:
     if call.unreadable is not None:
         raise InvalidArgumentsError((call.unreadable,))
-    return way.fitting.filled(call.arguments, certain=certain)
+    return way.fitting.filled(call.arguments) if certain else require_fitting(call.arguments, way.spec.input_schema)
 
 
 async def _attempt(opened: Passage, *, is_finite: bool) -> Mapping[str, object] | SkillError:

@@ -26,14 +26,12 @@ class RepeatedFailure:
         self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the order of arrival
 
     @property
-    def any(self) -> bool:
-        """Whether a failed call is remembered."""
-        return bool(self._failed)
+    def is_empty(self) -> bool:
+        """Whether no failed call is remembered, so that a success needs no remark."""
+        return not self._failed
 
     def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
         """Return `result`, with the remark where this call, with these canonical arguments, has failed before."""
-        if result.success and not self._failed:
-            return result
         key = (tool, None if arguments is None else sha256_of(arguments))
         known = key in self._failed
         self._failed.pop(key, None)

@@ -47,18 +47,17 @@ class Trail:
         if log is not None:
             self._lock = threading.Lock()
 
-    def measure(self, arguments: object, canonical: bytes) -> str:
-        """Remember names, sizes in bytes and the digest of the arguments; return the digest."""
-        digest = sha256_of(canonical)
-        if self._log is not None:
-            known: dict[str, object] = {"arguments_sha256": digest, "arguments_bytes": len(canonical)}
-            if isinstance(arguments, Mapping):
-                known["arguments"] = _sizes(arguments)
-                environment = arguments.get(_ENVIRONMENT)
-                if isinstance(environment, Mapping):
-                    known["env"] = [shortened(name) for name in sorted(environment)[:_MAX_NAMES]]
-            self._arguments = known
-        return digest
+    def measure(self, arguments: object, canonical: bytes) -> None:
+        """Remember names, sizes in bytes and the digest of the arguments."""
+        if self._log is None:
+            return
+        known: dict[str, object] = {"arguments_sha256": sha256_of(canonical), "arguments_bytes": len(canonical)}
+        if isinstance(arguments, Mapping):
+            known["arguments"] = _sizes(arguments)
+            environment = arguments.get(_ENVIRONMENT)
+            if isinstance(environment, Mapping):
+                known["env"] = [shortened(name) for name in sorted(environment)[:_MAX_NAMES]]
+        self._arguments = known
 
     async def started(self) -> None:
         """Record that the tool is about to run; AuditError where it must not."""

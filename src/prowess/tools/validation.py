@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from prowess._internal.canonical_json import MAX_DEPTH
 from prowess._internal.terminal_text import printable_line
@@ -88,16 +88,15 @@ def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]
 
 
 class Fitting:
-    """`require_fitting` for one schema that is used often, with what can be told from the schema alone told.
+    """What `require_fitting` says for one schema that is used often, with what can be told from the schema alone told.
 
-    The simple values and schemas that nearly all calls have are judged by functions that are made here, once; whatever
-    those are not certain about is judged in full.
+    The simple values and schemas that nearly all calls have are judged by functions that are made here, once. Arguments
+    that they are not certain about have no weight, and are for `require_fitting`.
     """
 
-    __slots__ = ("_defaults", "_schema", "_weigh")
+    __slots__ = ("_defaults", "_weigh")
 
     def __init__(self, schema: Mapping[str, object]) -> None:
-        self._schema = schema
         self._weigh = _weighing(schema, MAX_DEPTH + 1)  # containers, and what is in the innermost
         self._defaults = [
             (name, below["default"], type(below["default"]) in _UNCHANGING)
@@ -109,19 +108,25 @@ class Fitting:
         """Return the bytes of canonical JSON that arguments have at most which certainly fit; below 0: not certain."""
         return self._weigh(arguments)
 
-    def filled(self, arguments: Any, *, certain: bool = False) -> dict[str, object]:  # noqa: ANN401 -- it is judged here
-        """Return the arguments with the declared defaults; `certain`: they have a weight.
-
-        Raises:
-            InvalidArgumentsError: as `require_fitting`.
-        """
-        if not certain and self._weigh(arguments) < 0:
-            return require_fitting(arguments, self._schema)
+    def filled(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """Return arguments that have a weight with the declared defaults; what is done to them changes no others."""
         filled: dict[str, object] = dict(arguments)
+        for name, item in arguments.items():
+            if type(item) in _CONTAINERS:
+                filled[name] = _copied(item)
         for name, default, unchanging in self._defaults:
             if name not in filled:
                 filled[name] = default if unchanging else copy.deepcopy(default)
         return filled
+
+
+def _copied(value: object) -> object:
+    """Copy lists and dicts of a value that has a weight; `deepcopy` takes ten times as long."""
+    if type(value) is list:
+        return [_copied(item) if type(item) in _CONTAINERS else item for item in value]
+    if type(value) is dict:
+        return {name: _copied(item) if type(item) in _CONTAINERS else item for name, item in value.items()}
+    return value
 
 
 _Weighing = Callable[[object], int]
@@ -207,7 +212,7 @@ def _weighing_of_object(schema: dict[str, object], levels: int) -> _Weighing:
         for name, item in value.items():
             weigh_member, name_weight = members.get(name, _UNKNOWN)
             part = weigh_member(item)
-            if part < 0:
+            if part < 0 or type(name) is not str:
                 return -1
             weight += name_weight + part
         return weight
@@ -221,6 +226,7 @@ def _never(_: object) -> int:
 
 _UNKNOWN = (_never, 0)
 _LISTS = frozenset({list, tuple})
+_CONTAINERS = frozenset({list, dict})
 _UNCHANGING = frozenset({str, int, bool, float, type(None)})
 _EXACT: Mapping[str, type] = {"boolean": bool, "null": type(None)}
 _SIMPLE: Mapping[str, frozenset[str]] = {
