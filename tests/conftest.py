@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,22 +34,65 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "XDG_CONFIG_HOME", "PYTHONWARNINGS")
 
 
+# The tracer that counts covered lines makes every line of Python cost several times as much, those of pytest and of
+# what the tests import too. So it works while a fixture is made, a test runs and all is taken down; otherwise it rests.
+_tracer = sys.gettrace()
+
+
+@contextmanager
+def _measured() -> Generator[None]:
+    before = sys.gettrace()
+    sys.settrace(_tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let the tracer rest from here on; tests/test_imports.py shows it what runs when a module is imported.
+
+    What was collected stays to the end. No garbage collection walks it again: one such walk costs half a second, which
+    a test of processor time would take for its own.
+    """
+    global _tracer  # noqa: PLW0603 -- there is one tracer in a process, and it is known from here on
+    _tracer = sys.gettrace()
+    sys.settrace(None)
+    collected = yield
+    gc.freeze()
+    return collected
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Take the tracer that counts covered lines away from a test marked `unmeasured`, and put it back behind it.
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """Measure what makes a fixture."""
+    with _measured():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """Measure what takes fixtures down."""
+    with _measured():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Measure a test, unless it is marked `unmeasured`.
 
     The marker of pytest-cov does not do that in a worker: there, one measurement runs below another.
     """
-    if item.get_closest_marker("unmeasured") is None:
-        return (yield)
-    here, in_threads = sys.gettrace(), threading.gettrace()
-    sys.settrace(None)
+    if pyfuncitem.get_closest_marker("unmeasured") is None:
+        with _measured():
+            return (yield)
+    in_threads = threading.gettrace()
     threading.settrace(None)
     try:
         return (yield)
     finally:
         threading.settrace(in_threads)
-        sys.settrace(here)
 
 
 @pytest.fixture(autouse=True)

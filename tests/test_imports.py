@@ -1,0 +1,25 @@
+"""Every module of the package can be imported, says nothing when it is, and what runs then is measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# In a process of its own: in that of the tests, coverage rests while they are collected (tests/conftest.py).
+_IMPORT_ALL = """
+import importlib, pkgutil, prowess
+from prowess.adapters.extras import MissingExtraError
+
+for found in pkgutil.walk_packages(prowess.__path__, "prowess."):
+    if found.name.endswith("__main__") or ".probes." in found.name:
+        continue  # they run when they are imported
+    try:
+        importlib.import_module(found.name)
+    except MissingExtraError as missing:
+        assert "pip install" in str(missing), missing
+"""
+
+
+def test_every_module_can_be_imported_and_says_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", _IMPORT_ALL], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
