@@ -68,12 +68,14 @@ def test_texts_have_the_shortest_escapes() -> None:
     assert canonical_json('€$\x0f\nA\'B"\\"/\x7f') == '"€$\\u000f\\nA\'B\\"\\\\\\"/\x7f"'.encode()
 
 
+@pytest.mark.unmeasured
 @given(_json)
 def test_the_text_is_json_for_the_same_value(value: object) -> None:
     # As in ECMAScript every number is a double: 1 and 1.0 have one text.
     assert json.loads(canonical_json(value), parse_int=float) == value
 
 
+@pytest.mark.unmeasured
 @given(st.dictionaries(st.text(), _json, min_size=2, max_size=5))
 def test_the_order_of_members_does_not_matter(value: dict[str, object]) -> None:
     backwards = dict(reversed(list(value.items())))

@@ -66,6 +66,7 @@ def test_each_example_runs_and_its_second_call_holds_what_the_first_one_loaded(t
         assert '"path": "references/NUMBERS.md"' in read
 
 
+@pytest.mark.unmeasured
 def test_each_example_says_how_it_is_called_where_no_task_is_given() -> None:
     for library in ("pydantic_ai", "langchain", "langchain_openai", "agents"):
         pytest.importorskip(library, reason=f"{library} is not installed")

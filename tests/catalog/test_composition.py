@@ -112,6 +112,7 @@ def test_a_finding_stands_where_the_name_does(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.unmeasured
 def test_a_large_set_is_judged_in_time_and_findings_are_bounded() -> None:
     skills: dict[str, Composition | None] = {f"s{number}": needs(f"s{number + 1}", "gone") for number in range(20_000)}
     begun = time.process_time()

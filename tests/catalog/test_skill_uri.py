@@ -15,6 +15,7 @@ PART = st.text(st.characters(exclude_characters="/\\\0", codec="utf-8"), min_siz
 NAME = st.from_regex(r"[a-zа-яéß0-9]+(-[a-z0-9]+)*", fullmatch=True).filter(lambda name: not name_faults(name))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("runtime.edge.mcp-uris")
 @example(name="a", parts=["a b+c", "%41%2e", "~ü"])
 @given(name=NAME, parts=st.lists(PART.filter(lambda part: part not in {".", ".."}), max_size=4))

@@ -93,6 +93,7 @@ def skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("governance.persona.version-control")
 def test_no_command_changes_a_skill_that_it_was_not_asked_to_change(skills: Path) -> None:
     assert set(_LOOKS) == set(COMMANDS)

@@ -61,7 +61,9 @@ def _code(answer: dict[str, Any]) -> object:
 
 
 @pytest.mark.proves("runtime.restrict.bash-scope", "runtime.restrict.bash-multiword", "runtime.restrict.lifted")
-@pytest.mark.parametrize("suite", ["permission-cases", "permission-cases-more"])
+@pytest.mark.parametrize(
+    "suite", ["permission-cases", pytest.param("permission-cases-more", marks=pytest.mark.unmeasured)]
+)
 def test_a_host_in_any_language_gets_the_right_judgement_of_every_case(suite: str, tmp_path: Path) -> None:
     cases = json.loads((_CONFORMANCE / f"{suite}.json").read_text(encoding="utf-8"))["cases"]
     fields = list({json.dumps(case["allowed_tools"]): case["allowed_tools"] for case in cases}.values())

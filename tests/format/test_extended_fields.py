@@ -531,6 +531,7 @@ _PLAIN: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.unmeasured
 @given(st.dictionaries(st.sampled_from(sorted(EXTENDED_FIELDS)), _PLAIN, min_size=1, max_size=6))
 def test_reading_raises_for_nothing_and_every_fault_names_a_rule(properties: dict[str, object]) -> None:
     fields = extended_fields(properties)

@@ -113,6 +113,7 @@ def test_a_realistic_corpus_is_answered_whole_by_the_fast_path() -> None:
         assert _agrees(text.encode(), f"skill-{number}")
 
 
+@pytest.mark.unmeasured
 def test_small_damage_to_realistic_files_never_makes_the_two_differ() -> None:
     pieces = [
         b"",

@@ -545,6 +545,7 @@ def test_a_file_alone_is_a_skill_and_any_folder_may_come_with_it(tmp_path: Path)
         assert [one.path for one in read_skill(alone).resources] == [f"{name}/x.txt" for name in folders[:count]]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.proves("format.parse.single-parser")
 def test_one_module_reads_yaml_and_one_finds_fences() -> None:
     readers, splitters = set(), set()
