@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from typing import Any
 
 import jsonschema
 import pytest
@@ -266,3 +267,23 @@ def test_what_is_deeper_than_json_may_be_has_no_weight(levels: int, *, certain: 
     assert (fitting.weight({"a": value}) >= 0) is certain
     with nullcontext() if certain else pytest.raises(TooDeepError):
         canonical_json({"a": value})
+
+
+def test_what_is_filled_shares_nothing_that_can_change_with_what_was_given() -> None:
+    text: dict[str, object] = {"type": "string"}
+    texts: dict[str, object] = {"type": "array", "items": text}
+    properties = {
+        "flat": texts,
+        "deep": {"type": "array", "items": texts},
+        "named": {"type": "object", "properties": {"below": texts}},
+        "plain": text,
+    }
+    given = {"flat": ["a"], "deep": [["b"]], "named": {"below": ["c"]}, "plain": "d"}
+    fitting = Fitting({"type": "object", "properties": properties})
+    assert fitting.weight(given) >= 0
+    filled: Any = fitting.filled(given)
+    assert filled == given
+    for changed in (filled["flat"], filled["deep"], filled["deep"][0], filled["named"]["below"]):
+        changed.clear()
+    del filled["named"]["below"]
+    assert given == {"flat": ["a"], "deep": [["b"]], "named": {"below": ["c"]}, "plain": "d"}

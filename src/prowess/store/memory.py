@@ -42,15 +42,17 @@ class MemorySessionStore:
         """Move the time of the last touch forward."""
         return self.touch_now(session_id, at)
 
+    # Every call asks these several times, so they look themselves whether the store is open.
+
     def get_now(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
         with self._lock:
-            return self._open().get(session_id)
+            return (self._open() if self._rows is None else self._rows).get(session_id)
 
     def replace_now(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""
         with self._lock:
-            rows = self._open()
+            rows = self._open() if self._rows is None else self._rows
             present = rows.get(row.session_id)
             if present is None or present.version != expected_version:
                 return False
@@ -60,7 +62,7 @@ class MemorySessionStore:
     def touch_now(self, session_id: str, at: float) -> bool:
         """Move the time of the last touch forward."""
         with self._lock:
-            rows = self._open()
+            rows = self._open() if self._rows is None else self._rows
             row = rows.get(session_id)
             if row is None:
                 return False
