@@ -30,12 +30,6 @@ are ratios, differences and exponents. What is measured and how: `benchmarks/`.
 _PAGE_END = """
 ## What is missed
 
-A load of a skill at rest stays above ten plain reads of its file; it was at 26. Of an activation 9 % is giving way to
-the loop, 12 % four calls of `stat` and what they are compared with, 15 % four looks at the state and two writes of it,
-10 % arguments in canonical form and held against the schema, 6 % the identifier of the call, 6 % receipt and result,
-5 % the next state. The rest are steps of 2 % and less, in 190 function calls. A call of a tool that does nothing takes
-seven plain reads. ADR 117 says what was done and what was refused.
-
 `prowess check` over many skills stays below three times agnix. Of the processor time of 1000 skills of the corpus 6 %
 is the start, 5 % finding and reading the files, 6 % front matter, 75 % what rules look for, and 8 % the set as a
 whole, the report and the end. A skill gives ten of about 45 rules an occasion. The largest parts of the rules' time

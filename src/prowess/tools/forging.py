@@ -112,6 +112,8 @@ def one_line(text: str) -> str:
 
 def neutral(body: str) -> str:
     """Return `body` with every tag of ours in it made plain text."""
+    if body.isascii() and "<" not in body:  # as nearly every sentence: told without looking for either pattern
+        return body
     whole = _HALF.sub("\ufffd", body)
     if _OPENER.search(whole) is None:
         return whole
