@@ -84,6 +84,15 @@ async def test_a_touch_does_not_disturb_a_replace(store: SessionStore) -> None:
     assert await store.replace(replace(ROW, version=2), expected_version=1)
 
 
+async def test_a_store_that_is_used_with_with_is_closed_behind_it(store: SessionStore) -> None:
+    assert isinstance(store, (MemorySessionStore, SqliteSessionStore))
+    with store as same:
+        assert same is store
+        await store.create(ROW)
+    with pytest.raises(StoreError, match="closed"):
+        await store.get("one")
+
+
 async def test_what_a_store_does_at_once_is_what_it_does(store: SessionStore) -> None:
     now = instant(store)
     if now is None:  # a file is always waited for

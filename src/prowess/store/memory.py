@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from itertools import islice
+from typing import Self
 
 from prowess.errors import StoreError
 from prowess.store.kept_event import KeptEvent
@@ -124,6 +125,16 @@ class MemorySessionStore:
 
     async def close(self) -> None:
         """Forget all rows."""
+        self._close()
+
+    def __enter__(self) -> Self:
+        """Return the store; `with` closes it at the end."""
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         with self._lock:
             self._rows = None
             self._events.clear()

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from anyio import to_thread
 
@@ -34,7 +34,7 @@ class SqliteSessionStore:
     """A `SessionStore` and `EventStore` in one file.
 
     It lies at `path` and is made (0600, in a 0700 directory) when first used. `busy_seconds` bounds the wait for
-    another process's write.
+    another process's write. `close` it, or use it with `with`.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -126,6 +126,13 @@ class SqliteSessionStore:
     async def close(self) -> None:
         """Close the file."""
         await to_thread.run_sync(self._close)
+
+    def __enter__(self) -> Self:
+        """Return the store; `with` closes it at the end, where no event loop is at hand."""
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._close()
 
     async def _changes(self, sql: str, values: tuple[object, ...]) -> bool:
         return await self._do(lambda db: db.execute(sql, values).rowcount == 1)

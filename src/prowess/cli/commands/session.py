@@ -29,7 +29,6 @@ from prowess.tools.builtin import builtin_tools
 if TYPE_CHECKING:
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.options import Body
-    from prowess.store import SessionStore
     from prowess.tools import Tool
 
 _KEPT_EVENTS = 1000  # of a session
@@ -116,7 +115,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
             raise
         raise click.BadParameter(str(fault).removeprefix("session_id "), param_hint="--id") from fault
     opened.append(session)
-    with ended_in_order():
+    with ended_in_order(), store:
         try:
             if session_id is not None:
                 session.refresh()  # a store that cannot be read is told now, not in the answer to every request
@@ -181,7 +180,7 @@ class _Lines:
             self._is_read = self._is_read and output.raw_bytes(line)
 
 
-def _store(home: str | None, session_id: str | None) -> SessionStore:
+def _store(home: str | None, session_id: str | None) -> MemorySessionStore | SqliteSessionStore:
     """Return where the state lies: with a name in the home, else in memory."""
     if home is None or session_id is None:
         return MemorySessionStore()
