@@ -57,6 +57,7 @@ def run(checkout: Path) -> int:
     if tests is None:
         sys.stderr.write(f"{checkout} holds neither skills-ref/tests nor tests\n")
         return 2
+    os.environ.pop("PYTEST_ADDOPTS", None)  # they may be for plugins, and none is loaded
     sys.dont_write_bytecode = True  # the checkout stays as it is
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # these tests need none, and loading all takes seconds
     bind_reference_name()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -177,11 +179,17 @@ def test_only_so_many_directories_rest(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_is_deleted_and_what_another_uses_is_not(tmp_path: Path) -> None:
     _version_1(tmp_path)
     left, used = tmp_path / "pids" / "prowess-999999999-0", tmp_path / "pids" / f"prowess-{os.getppid()}-0"
-    for path in (left, used, tmp_path / "pids" / "of-somebody-else"):
+    before, ours, young = (
+        tmp_path / "pids" / f"prowess-{name}-0"
+        for name in (f"{os.getpid()}-00000000", f"{os.getpid()}-{cgroup._mark}", "999999998-00000000")
+    )
+    for path in (left, used, before, ours, young, tmp_path / "pids" / "of-somebody-else"):
         path.mkdir()
+        if path != young:
+            os.utime(path, (time.time() - 120,) * 2)
     ControlGroup(ExecLimits(), root=str(tmp_path))
-    assert not left.exists()
-    assert used.exists()
+    assert [path.exists() for path in (left, before)] == [False, False]
+    assert [path.exists() for path in (used, ours, young)] == [True, True, True]
     assert (tmp_path / "pids" / "of-somebody-else").exists()
 
 
@@ -239,3 +247,22 @@ def test_a_directory_of_another_process_with_this_number_is_never_taken_over(tmp
     assert group.enforced == ("memory",)
     assert [path.parent.name for path in tmp_path.glob("*/memory.max")] == [Path(group._directories[0].path).name]
     assert cgroup._mark in group._directories[0].path
+
+
+def test_first_runs_that_begin_together_all_have_their_bounds(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.subtree_control").write_text("pids memory\n")
+    enforced: list[tuple[str, ...]] = []
+    together = threading.Barrier(8)
+
+    def begin() -> None:
+        together.wait(10)
+        enforced.append(ControlGroup(ExecLimits(), root=str(tmp_path)).enforced)
+
+    for _ in range(20):
+        cgroup._sweep.cache_clear()
+        threads = [threading.Thread(target=begin) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+    assert enforced == [("processes", "memory")] * 160

@@ -39,6 +39,7 @@ GREETING = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
 }
+_METHODS = ("POST", "GET", "DELETE")
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 
 
@@ -126,13 +127,21 @@ async def test_whoever_knows_the_name_of_a_session_and_shows_another_token_has_n
     ):
         greeted = await http.post(URL, json=GREETING, headers={**ACCEPTED, **mine})
         known = {**ACCEPTED, "mcp-session-id": greeted.headers["mcp-session-id"]}
+        theirs = {**known, "authorization": f"Bearer {OTHER_TOKEN}"}
+
+        async def refused() -> bool:
+            answers = [await http.request(method, URL, json=listing, headers=theirs) for method in _METHODS]
+            return [answer.status_code for answer in answers] == [404] * len(_METHODS)
+
+        assert await refused()  # from the greeting on
         initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         assert (await http.post(URL, json=initialized, headers={**known, **mine})).status_code == 202
+        assert await refused()
         assert (await http.post(URL, json=listing, headers={**known, **mine})).status_code == 200
-        theirs = {**known, "authorization": f"Bearer {OTHER_TOKEN}"}
-        for method in ("POST", "GET", "DELETE"):
-            answer = await http.request(method, URL, json=listing, headers=theirs)
-            assert (answer.status_code, "begin a new one" in answer.text) == (404, True)
+        assert await refused()
+        wrong = {**known, **mine, "mcp-protocol-version": "none"}
+        assert (await http.delete(URL, headers=wrong)).is_error  # and it ends nothing
+        assert await refused()
         assert (await http.post(URL, json=listing, headers={**known, **mine})).status_code == 200
         assert len(tuple(table.open())) == 1
         await http.delete(URL, headers={**known, **mine})

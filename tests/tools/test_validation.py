@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -267,6 +268,27 @@ def test_what_is_deeper_than_json_may_be_has_no_weight(levels: int, *, certain: 
     assert (fitting.weight({"a": value}) >= 0) is certain
     with nullcontext() if certain else pytest.raises(TooDeepError):
         canonical_json({"a": value})
+
+
+@pytest.mark.parametrize(
+    ("schema", "given"),
+    [
+        ({"type": "object"}, {"a": [{"b": ["c"]}]}),
+        ({"type": "object", "properties": {"a": {"type": "array"}}}, {"a": [["b"]]}),
+        ({"type": "object", "properties": {"a": {"type": ["array", "null"]}}}, {"a": ["b"]}),
+        ({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "number"}}}}, {"a": [1.5]}),
+    ],
+)
+def test_what_is_judged_in_full_shares_nothing_either(schema: dict[str, object], given: dict[str, Any]) -> None:
+    before = copy.deepcopy(given)
+    filled: Any = require_fitting(given, schema)
+    assert filled == given
+    filled["a"][0] = "changed"
+    filled["a"].append("more")
+    for item in filled["a"]:
+        if isinstance(item, dict):
+            item.clear()
+    assert given == before
 
 
 def test_what_is_filled_shares_nothing_that_can_change_with_what_was_given() -> None:

@@ -37,7 +37,8 @@ _CURRENT_THREAD = 0
 _FILE_BYTES = 65_536
 _RESTING = 16  # so many directories are kept for later runs
 _READ, _WRITE = (how | getattr(os, "O_CLOEXEC", 0) for how in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT))
-_NAME = re.compile(r"prowess-(\d+)-(?:[0-9a-f]+-)?\d+")
+_NAME = re.compile(r"prowess-(\d+)-(?:([0-9a-f]+)-)?\d+")
+_LEFT_SECONDS = 60.0  # what is younger may be on its way to a run, of another container whose processes we do not see
 # Two containers on one hierarchy may have processes of the same number, which must not share a group and its bounds.
 _mark = secrets.token_hex(4)
 _numbers = itertools.count()
@@ -287,10 +288,14 @@ def _sweep(hierarchy: str) -> None:
     """Delete, once, what earlier processes left that were killed; a directory that is in use cannot be deleted."""
     for name in os.listdir(hierarchy):
         found = _NAME.fullmatch(name)
-        # A process of our own number is another one: in a container the next often has the number of the one before.
-        if found is not None and (found[1] == str(os.getpid()) or not os.path.exists(f"/proc/{found[1]}")):
+        if found is None or found[2] == _mark:
+            continue
+        # Another process of our number is gone: in a container the next often has the number of the one before.
+        if found[1] == str(os.getpid()) or not os.path.exists(f"/proc/{found[1]}"):
+            path = os.path.join(hierarchy, name)
             with contextlib.suppress(OSError):
-                os.rmdir(os.path.join(hierarchy, name))
+                if time.time() - os.stat(path).st_mtime > _LEFT_SECONDS:
+                    os.rmdir(path)
 
 
 def _counter(path: str, bound: _Bound) -> Iterator[tuple[str, int, str | None]]:

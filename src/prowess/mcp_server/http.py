@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from prowess.mcp_server.http_guard import BEARER, MAX_BODY_BYTES, PATH, HttpGuard, answer
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from prowess.mcp_server.http_guard import App, Receive, Send
 
+_DONE = range(200, 300)
 _GRACE_SECONDS = 5.0  # our session outlives that of the protocol, so that no request finds a new one in its place
 _CONNECTIONS = 256
 _SHUTDOWN_SECONDS = 2
@@ -49,9 +52,18 @@ async def http_app(
         if session_id is not None and not table.is_open_to(session_id, scope[BEARER]):
             await answer(send, 404, "there is no such session; begin a new one")
             return
+        if scope[BEARER]:  # then the protocol's own sessions are kept to it from their greeting on
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=scope[BEARER], scopes=[]))
+        answered = 0
+
+        async def told(message: MutableMapping[str, Any]) -> None:
+            nonlocal answered
+            answered = message.get("status", answered)
+            await send(message)
+
         with table.request(session_id):
-            await manager.handle_request(scope, receive, send)
-        if scope["method"] == "DELETE" and session_id is not None:
+            await manager.handle_request(scope, receive, told)
+        if scope["method"] == "DELETE" and session_id is not None and answered in _DONE:
             await table.end(session_id)
 
     try:

@@ -8,6 +8,7 @@ is something to wait for.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 
 import anyio
@@ -66,6 +67,8 @@ _NOBODY = object()
 
 def _this_task() -> object:
     try:  # anyio would ask first which library runs, and would make a description of the task
-        return asyncio.current_task()
+        task = asyncio.current_task()
     except RuntimeError:
         return anyio.get_current_task()
+    # None in a loop of asyncio in which trio is a guest.
+    return anyio.get_current_task() if task is None and "trio" in sys.modules else task

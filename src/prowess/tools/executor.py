@@ -122,7 +122,7 @@ class ToolExecutor:
         return [await self.call(call) for call in calls]
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call and return its result; only cancellation raises."""
+        """Run one call and return its result; only cancellation raises. Its arguments must not change meanwhile."""
         begun = self._clock()
         # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
         if (short := shortened(call.id)) != call.id:

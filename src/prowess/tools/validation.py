@@ -79,7 +79,7 @@ def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str
 
 
 def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]) -> dict[str, object]:
-    filled = dict(arguments)
+    filled = {name: _copied(item) for name, item in arguments.items()}
     for name, below in _mapping(schema.get("properties")).items():
         if name not in filled and isinstance(below, Mapping) and "default" in below:
             default = below["default"]
@@ -98,7 +98,7 @@ class Fitting:
 
     def __init__(self, schema: Mapping[str, object]) -> None:
         self._containers = [
-            (name, list.copy if _is_flat(below) else copy.deepcopy)
+            (name, list.copy if _is_flat(below) else _copied)
             for name, below in _mapping(schema.get("properties")).items()
             if isinstance(below, Mapping) and not _CONTAINERS.isdisjoint(_type_names(below))
         ]
@@ -123,6 +123,14 @@ class Fitting:
             if name not in filled:
                 filled[name] = default if unchanging else copy.deepcopy(default)
         return filled
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 -- JSON of any kind
+    """Copy what of a JSON value can be changed; a mapping of another kind than `dict` is left to who made it."""
+    kind = type(value)
+    if kind is dict:
+        return {name: _copied(item) for name, item in value.items()}
+    return kind(map(_copied, value)) if kind in _LISTS else value
 
 
 def _is_flat(schema: Mapping[str, object]) -> bool:
