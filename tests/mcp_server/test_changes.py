@@ -66,6 +66,7 @@ async def test_a_call_that_finds_a_difference_tells_of_it_without_waiting(skills
 
     session = open_session(Catalog(skills))
     async with Client(build_server(session, interval=3600), mode="legacy", message_handler=hear) as client:
+        await client.call_tool("skills_list", {})  # who has listed nothing yet need not be told
         _new(skills, "gamma")
         await client.call_tool("skills_list", {})
         await _until(lambda: len(heard) == 2)
