@@ -146,7 +146,7 @@ async def _record(place: str, rounds: int) -> Figure:
         name="the two records of a call in the audit log",
         value=(beside - without) / 1000,
         unit="ms more than a call without",
-        at_most=2,
+        at_most=1.5,
         note=f"medians {beside:.0f} µs and {without:.0f} µs",
     )
 
