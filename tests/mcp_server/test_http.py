@@ -98,6 +98,10 @@ async def test_the_sessions_of_the_handshake_belong_to_connections_and_those_of_
         ({"address": "127.0.0.1"}, {"address": "10.0.0.7"}),
         ({"prowess-client": "invoices"}, {"prowess-client": "letters"}),
         ({"prowess-client": "invoices"}, {}),
+        (
+            {"authorization": f"Bearer {TOKEN}", "mcp-session-id": "known"},
+            {"authorization": f"Bearer {OTHER_TOKEN}", "mcp-session-id": "known"},
+        ),
     ],
 )
 async def test_clients_of_one_program_that_show_themselves_apart_share_nothing(

@@ -18,9 +18,9 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from prowess.mcp_server.http_guard import BEARER, MAX_BODY_BYTES, PATH, HttpGuard, answer
+from prowess.mcp_server.http_guard import BEARER, MAX_BODY_BYTES, PATH, HttpGuard
 from prowess.mcp_server.server import build_server
-from prowess.mcp_server.session_table import SESSION_HEADER, SessionTable
+from prowess.mcp_server.session_table import SESSION_HEADER, SessionTable, session_key
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Iterator, MutableMapping
@@ -49,9 +49,6 @@ async def http_app(
     async def counted(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         name = SESSION_HEADER.encode()
         session_id = next((value.decode("latin-1") for key, value in scope["headers"] if key == name), None)
-        if session_id is not None and not table.is_open_to(session_id, scope[BEARER]):
-            await answer(send, 404, "there is no such session; begin a new one")
-            return
         if scope[BEARER]:  # then the protocol's own sessions are kept to it from their greeting on
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=scope[BEARER], scopes=[]))
         answered = 0
@@ -61,10 +58,11 @@ async def http_app(
             answered = message.get("status", answered)
             await send(message)
 
-        with table.request(session_id):
+        key = None if session_id is None else session_key(session_id, scope[BEARER])
+        with table.request(key):
             await manager.handle_request(scope, receive, told)
-        if scope["method"] == "DELETE" and session_id is not None and answered in _DONE:
-            await table.end(session_id)
+        if scope["method"] == "DELETE" and key is not None and answered in _DONE:
+            await table.end(key)
 
     try:
         async with manager.run(), anyio.create_task_group() as tasks:

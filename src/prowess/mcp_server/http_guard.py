@@ -59,17 +59,17 @@ class HttpGuard:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         scope[BEARER] = self._bearer(headers.get("authorization", ""))
         if (refusal := self._refusal(scope, headers)) is not None:
-            await answer(send, *refusal)
+            await _answer(send, *refusal)
             return
         body: bytes | None = b""
         if scope["method"] == "POST":
             with anyio.move_on_after(self._seconds) as reading:
                 body = await self._body(headers, receive)
             if reading.cancelled_caught:
-                await answer(send, 408, f"the request was not complete within {self._seconds:g} s")
+                await _answer(send, 408, f"the request was not complete within {self._seconds:g} s")
                 return
         if body is None:
-            await answer(send, 413, f"the request is larger than {self._most} bytes")
+            await _answer(send, 413, f"the request is larger than {self._most} bytes")
             return
         await self._app(scope, _replayed(body, receive), send)
 
@@ -123,8 +123,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def answer(send: Send, status: int, message: str) -> None:
-    """Answer a request with an error of JSON-RPC."""
+async def _answer(send: Send, status: int, message: str) -> None:
     body = json.dumps(
         {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}, allow_nan=False
     ).encode()

@@ -49,7 +49,6 @@ class SessionTable:
         self._catalog, self._options, self._clock = catalog, options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
-        self._bearers: dict[tuple[str, ...], str] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
         self._instructions = ServedSession(catalog, **options).host_instructions()
 
@@ -76,7 +75,6 @@ class SessionTable:
                 raise MCPError(INTERNAL_ERROR, message)
             # No await between the look and this, so two requests of one client cannot open two.
             session = self._sessions[key] = ServedSession(self._catalog, **self._options)
-            self._bearers[key] = _bearer(context)
         self._used[key] = self._clock()
         return session
 
@@ -84,17 +82,15 @@ class SessionTable:
         """Return every session that is open."""
         return tuple(self._sessions.values())
 
-    def is_open_to(self, session_id: str, bearer: str) -> bool:
-        """Tell whether whoever shows this may use a session of the protocol: to know its name is not enough."""
-        return self._bearers.get(("session", session_id), bearer) == bearer
-
     @contextmanager
-    def request(self, session_id: str | None) -> Iterator[None]:
-        """Keep a session of the protocol from being idle while one of its requests, or its stream, is open."""
-        if session_id is None:
+    def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
+        """Keep a session of the protocol from being idle while one of its requests, or its stream, is open.
+
+        `key` is its `session_key`, None where a request names no session.
+        """
+        if key is None:
             yield
             return
-        key = ("session", session_id)
         self._open_requests[key] = self._open_requests.get(key, 0) + 1
         try:
             yield
@@ -105,9 +101,9 @@ class SessionTable:
             if key in self._used:
                 self._used[key] = self._clock()
 
-    async def end(self, session_id: str) -> None:
-        """Close what belongs to a session of the protocol that its client has ended."""
-        await self._close(("session", session_id))
+    async def end(self, key: tuple[str, ...]) -> None:
+        """Close what belongs to a session of the protocol that its client has ended; `key` is its `session_key`."""
+        await self._close(key)
 
     async def sweep(self) -> None:
         """Close idle sessions again and again, until cancelled."""
@@ -129,17 +125,21 @@ class SessionTable:
 
     async def _close(self, key: tuple[str, ...]) -> None:
         self._used.pop(key, None)
-        self._bearers.pop(key, None)
         if (session := self._sessions.pop(key, None)) is not None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
+
+
+def session_key(session_id: str, bearer: str) -> tuple[str, ...]:
+    """Return what a session of the protocol is found by: whoever knows its name and shows another token has another."""
+    return ("session", bearer, session_id)
 
 
 def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:
     request = context.request
     headers = getattr(request, "headers", {})
     if (session_id := headers.get(SESSION_HEADER)) is not None:
-        return ("session", session_id)
+        return session_key(session_id, _bearer(context))
     address = getattr(getattr(request, "client", None), "host", "")
     shown = (_bearer(context), address, headers.get(CLIENT_HEADER, ""))
     greeting = context.session.client_params
