@@ -99,7 +99,7 @@ def _command(comment: str) -> tuple[str, int, int] | None:
 
 def _run_of_download(comment: str) -> tuple[int, int] | None:
     for shell in _SHELL.finditer(comment):
-        first = max(shell.start() - _NEAR_IN_A_LINE, 0)
+        first = max(shell.start() - _NEAR_IN_A_LINE - len("curl "), 0)
         if download := _DOWNLOAD.search(comment, first, shell.start()):
             return download.start(), shell.end()
     return None
