@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
+    from _typeshed import TraceFunction
+
 # No deadline: the two cores of a CI machine are shared, so the time of one example says little.
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
@@ -36,7 +38,7 @@ _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "XD
 
 # The tracer that counts covered lines makes every line of Python cost several times as much, those of pytest and of
 # what the tests import too. So it works while a fixture is made, a test runs and all is taken down; otherwise it rests.
-_tracer = sys.gettrace()
+_tracer: TraceFunction | None = None  # known when collection begins
 
 
 @contextmanager

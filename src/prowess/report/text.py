@@ -32,8 +32,6 @@ _LABELS = {
 }
 _WIDEST_LINE = 100
 _BEFORE_MARK = 40  # columns kept before the mark where a line has to be cut
-
-
 _SECRET = "security.secret"  # noqa: S105 -- a rule; no excerpt shows the line in which it found one
 
 

@@ -221,9 +221,8 @@ class ToolHookGate:
         if spec.name == ALWAYS_CALLABLE:
             return ALLOW
         seen = self._context.keeper.sight_now()
-        if seen is not None and not _hooked(seen.state, "PreToolUse"):
-            return ALLOW
-        for skill in _hooked(await self._context.keeper.current(), "PreToolUse"):
+        state = await self._context.keeper.current() if seen is None else seen.state
+        for skill in _hooked(state, "PreToolUse"):
             try:
                 about = {"tool": call.name, "arguments": dict(call.arguments)}
                 await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))

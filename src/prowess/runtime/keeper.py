@@ -70,7 +70,11 @@ class StateKeeper:
         self.state = SessionState()
 
     def touch_now(self) -> bool:
-        """Note at once that the session is in use; False where it takes `touch`."""
+        """Note at once that the session is in use; False where it takes `touch`.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
         row = self._row_now()
         if self._instant is None or row is None:
             return False
@@ -91,12 +95,19 @@ class StateKeeper:
         """Return the newest row and its state where nothing has to be waited for, and nothing has left; None elsewhere.
 
         What is None here is for `current` to find out.
+
+        Raises:
+            StoreError: the store cannot be used.
         """
         row = self._row_now()
         return None if row is None else self._sight(row)
 
     def write_now(self, seen: Sight, state: SessionState) -> bool:
-        """Put a state in the place of what `sight_now` has seen; False where that is no longer the newest."""
+        """Put a state in the place of what `sight_now` has seen; False where that is no longer the newest.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
         row, stored = seen
         if _is_same(state, stored):
             return True

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from prowess.errors import StoreError
 from prowess.store.memory import MemorySessionStore
 from prowess.store.sqlite import SqliteSessionStore
 
-if TYPE_CHECKING:
-    from prowess.store.session_row import SessionStore
-
 _SQLITE = "sqlite:///"
 
 
-def open_store(url: str) -> SessionStore:
+def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
     """Return the store at `url`; nothing is opened before its first use.
 
     `memory:` is a new store in this process; `sqlite:///state.db` a file relative to the working directory, and

@@ -130,6 +130,7 @@ class ToolExecutor:
         trail = Trail(self._audit, call, self._session_id)
         measured: bytes | None = None
         try:
+            # What a log records, and what no schema will judge; all else is measured by its schema, below.
             if self._audit is not None or call.name not in self._spellings:
                 measured = _canonical(call.arguments)
                 trail.measure(call.arguments, measured)
