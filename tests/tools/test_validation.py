@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from prowess._internal.canonical_json import MAX_DEPTH, TooDeepError, canonical_json
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.tools import load, read, run_script, unload
-from prowess.tools.validation import Fitting, _faults, check_schema, require_fitting, type_name
+from prowess.tools.fitting import Fitting
+from prowess.tools.validation import _faults, check_schema, require_fitting, type_name
 
 SCHEMA: dict[str, object] = {
     "type": "object",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess.tools.fitting import Fitting
 from prowess.tools.gates import settled
-from prowess.tools.validation import Fitting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
