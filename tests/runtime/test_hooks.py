@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess._internal import tree_digest
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
 from prowess.policy import Policy
@@ -245,6 +246,20 @@ async def test_a_hook_that_runs_once_runs_once_a_session_and_guards_until_it_has
     await continued.unload(all=True)
     await continued.load(["a"])
     assert len(_ran(work)) == 3
+
+
+async def test_what_leaves_for_a_skill_that_lies_still_is_told_to_its_hooks(
+    root: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -1)  # as if every file had been left alone for long
+    write_skill(root, "plain")
+    _hooked(root, "a", "  post: scripts/note.py\n")
+    session = _session(root, work)
+    for times in (1, 2):
+        await session.load(["plain"])
+        await session.load(["a"])
+        await session.load(["plain"])
+        assert _ran(work) == ["note post a -"] * times
 
 
 _NEVER_LOOKS = [

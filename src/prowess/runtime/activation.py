@@ -102,7 +102,8 @@ class Activator:
         """Do what `load` does where nothing has to be waited for; None, and nothing is done, where something may.
 
         The skills lie still and have nothing to look after before they come into force, the state can be seen and
-        written at once, none leaves it, and nobody has to be told. No other task gets in between, so no turn is taken.
+        written at once, what leaves it has no hooks, and nobody has to be told. No other task gets in between, so no
+        turn is taken.
         """
         context = self._context
         if context.audit is not None or context.events.wanted or context.loading.is_taken:
@@ -118,7 +119,11 @@ class Activator:
                 return None
             skills.append(snapshot.skill)
         step = loaded(seen.state, skills, mode, context.cap)
-        if step.unloaded or not context.keeper.write_now(seen, step.state):
+        if step.unloaded:
+            leaving = [skill for skill in seen.state.active if skill.name in step.unloaded]
+            if any("hooks" in skill.properties for skill in leaving):
+                return None
+        if not context.keeper.write_now(seen, step.state):
             return None
         taken = tuple(context.snapshots.again(snapshot) for _, snapshot in still.values())
         context.snapshots.keep_only(step.state.active)
