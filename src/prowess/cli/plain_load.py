@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 
 from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.command_mark import COMMAND_MARK
 from prowess._internal.open_flags import READ
 from prowess._internal.tree_digest import read_tree
 from prowess._internal.uuid7 import uuid7
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 _FILE = "SKILL.md"
 _TOOL = "skills.invoke"  # a person asks, as in `one_activation`
 _COMPLETION = "_PROWESS_COMPLETE"  # set where a shell asks for completions instead
-_COMMAND = "!`"
 _PLACEHOLDERS = ("${SKILL_DIR}", "${SESSION_ID}")  # the others stand for something only where there are arguments
 
 
@@ -110,7 +110,7 @@ def _read(name: str, roots: Sequence[str]) -> _Plain | None:
         return None
     data = _bytes_of(location)
     body = None if data is None else plain_text(data, os.path.basename(root))
-    if data is None or body is None or _COMMAND in body:
+    if data is None or body is None or COMMAND_MARK in body:
         return None
     manifest = read_tree(root)
     own = manifest.find(_FILE)

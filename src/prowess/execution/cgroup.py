@@ -20,7 +20,6 @@ import functools
 import itertools
 import os
 import re
-import secrets
 import threading
 import time
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ _READ, _WRITE = (how | getattr(os, "O_CLOEXEC", 0) for how in (os.O_RDONLY, os.O
 _NAME = re.compile(r"prowess-(\d+)-(?:([0-9a-f]+)-)?\d+")
 _LEFT_SECONDS = 60.0  # what is younger may be on its way to a run, of another container whose processes we do not see
 # Two containers on one hierarchy may have processes of the same number, which must not share a group and its bounds.
-_mark = secrets.token_hex(4)
+_mark = os.urandom(4).hex()
 _numbers = itertools.count()
 # The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
 _dying: list[str] = []
@@ -387,7 +386,7 @@ def _bury_at_exit() -> None:
 def _forget() -> None:
     """Leave to the parent, after a fork, what is the parent's; the lock may have been held by a thread that is gone."""
     global _lock, _mark
-    _lock, _mark = threading.Lock(), secrets.token_hex(4)
+    _lock, _mark = threading.Lock(), os.urandom(4).hex()
     _resting.clear()
     _dying.clear()
 

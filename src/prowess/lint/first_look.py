@@ -7,6 +7,7 @@ where the rule would find something; a test holds each against its rule. A rule 
 
 from __future__ import annotations
 
+from prowess._internal.command_mark import COMMAND_MARK
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.lint.plain_fences import plainly_closed
 
@@ -212,5 +213,5 @@ LOOKS: Mapping[str, Look] = {
     "scripts.help": _scripts,
     "scripts.prompt": _scripts,
     "scripts.streams": _scripts,
-    "portability.hostCommand": lambda subject: "!`" in subject.body,
+    "portability.hostCommand": lambda subject: COMMAND_MARK in subject.body,
 }

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from prowess._internal.command_mark import COMMAND_MARK
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.runtime import receipts
 from prowess.runtime.activation_stack import entered
 from prowess.runtime.context import find_active
-from prowess.runtime.dynamic_commands import COMMAND_MARK, COMMAND_SECONDS, MAX_COMMANDS, commands, shown
+from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
 from prowess.runtime.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
 from prowess.runtime.hooks import require_runnable
 from prowess.runtime.rendering import values_for

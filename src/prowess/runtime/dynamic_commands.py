@@ -12,6 +12,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.command_mark import COMMAND_MARK
 from prowess._internal.markdown import inline_code
 from prowess.runtime.substitution import substituted
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from prowess.execution import ExecResult
     from prowess.runtime.substitution import Values
 
-COMMAND_MARK = "!`"  # a body without it has no commands
 MAX_COMMANDS = 16
 MAX_OUTPUT = 10_000  # characters of one command
 COMMAND_SECONDS = 10.0

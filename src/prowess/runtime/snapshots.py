@@ -11,13 +11,13 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.command_mark import COMMAND_MARK
 from prowess._internal.open_flags import READ
 from prowess._internal.tree_digest import read_tree
 from prowess.catalog.entry import signature_of
 from prowess.errors import DigestChangedError, SkillError, UnavailableError
 from prowess.format.extended_fields import extended_fields
 from prowess.format.limits import MAX_DOCUMENT_BYTES
-from prowess.runtime.dynamic_commands import COMMAND_MARK
 from prowess.runtime.state import ActiveSkill
 
 if TYPE_CHECKING:

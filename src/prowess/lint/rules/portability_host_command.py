@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from prowess._internal.command_mark import COMMAND_MARK
 from prowess.diagnostics import Severity
 from prowess.rule_engine import RuleMeta
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from prowess.diagnostics import Diagnostic
     from prowess.lint.subject import LintSubject
-
-_SIGN = "!`"
 
 
 class PortabilityHostCommand:
@@ -44,7 +43,7 @@ class PortabilityHostCommand:
 
     def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
         """Yield the first command."""
-        if _SIGN not in subject.body:
+        if COMMAND_MARK not in subject.body:
             return
         for span in subject.outline.spans:
             before = subject.body[max(span.start - 2, 0) : span.start]
