@@ -9,20 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import PolicyError
-from prowess.policy.decision import Allow, Ask, Decision, Deny, Origin, effect_of, strictest
+from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin, effect_of, strictest
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile
-from prowess.policy.rule import ArgumentMatch, Effect, PolicyCall, Rule
+from prowess.policy.rule import ArgumentMatch, Effect, PolicyCall, PolicyRule
 
 _SEVERITY = {"allow": 0, "ask": 1, "deny": 2}
 
 
-def _rule(effect: Effect, tool: str = "*", line: int = 1, reason: str | None = None, **match: str) -> Rule:
+def _rule(effect: Effect, tool: str = "*", line: int = 1, reason: str | None = None, **match: str) -> PolicyRule:
     matches = tuple(ArgumentMatch(argument=name, patterns=tuple(text.split("|"))) for name, text in match.items())
-    return Rule(effect=effect, tool=tool, matches=matches, reason=reason, origin=Origin(path="p.toml", line=line))
+    return PolicyRule(
+        effect=effect, tool=tool, matches=matches, reason=reason, origin=RuleOrigin(path="p.toml", line=line)
+    )
 
 
-def _decide(*rules: Rule, default: Effect | None = None, tool: str = "Bash", **arguments: object) -> Decision:
+def _decide(*rules: PolicyRule, default: Effect | None = None, tool: str = "Bash", **arguments: object) -> Decision:
     policy = Policy(files=(PolicyFile(path="p.toml", rules=rules, default=default),))
     return policy.decide(PolicyCall(tool=tool, arguments=arguments), "/nowhere")
 
@@ -65,7 +67,7 @@ def test_each_decision_names_rule_reason_and_place() -> None:
     assert allow == Allow(
         rule="allow Bash(command: git status:*)",
         reason="the rule is 'allow Bash(command: git status:*)'",
-        origin=Origin(path="p.toml", line=7),
+        origin=RuleOrigin(path="p.toml", line=7),
     )
     deny = _decide(_rule("deny", "Bash", line=9, reason="people push", command="git push:*"), command="git push")
     assert isinstance(deny, Deny)
@@ -210,7 +212,7 @@ def test_of_nested_script_directories_the_inner_one_is_left(
 @pytest.mark.parametrize("tool", ["skills.unload", "skills_unload", "skills-unload"])
 @pytest.mark.proves("runtime.restrict.give-up")
 def test_giving_a_skill_up_is_allowed_whatever_the_rules_say(files: tuple[PolicyFile, ...], tool: str) -> None:
-    everything = Rule(effect="deny", tool="*", matches=(), reason=None, origin=Origin(path="a", line=1))
+    everything = PolicyRule(effect="deny", tool="*", matches=(), reason=None, origin=RuleOrigin(path="a", line=1))
     for policy in (Policy(files=files), Policy(files=(*files, PolicyFile(path="b", rules=(everything,))))):
         assert isinstance(policy.decide(PolicyCall(tool=tool, arguments={"all": True})), Allow)
         assert not isinstance(policy.decide(PolicyCall(tool="skills.unloaded", arguments={}, registered=False)), Allow)

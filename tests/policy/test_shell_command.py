@@ -113,15 +113,15 @@ def test_without_the_grammar_every_line_is_refused_with_the_extra_to_install(mon
     "outline",
     [
         None,
-        shell_tree.Outline(commands=[[(0, 3)], [(4, 10)]]),
-        shell_tree.Outline(commands=[[(0, 3), (4, 9)]]),
-        shell_tree.Outline(commands=[[(0, 3), (4, 10)]], redirections=[(4, 10)]),
-        shell_tree.Outline(commands=[[(0, 3), (4, 10)]], separators=[(3, 4)]),
+        shell_tree.ShellOutline(commands=[[(0, 3)], [(4, 10)]]),
+        shell_tree.ShellOutline(commands=[[(0, 3), (4, 9)]]),
+        shell_tree.ShellOutline(commands=[[(0, 3), (4, 10)]], redirections=[(4, 10)]),
+        shell_tree.ShellOutline(commands=[[(0, 3), (4, 10)]], separators=[(3, 4)]),
     ],
     ids=["no simple commands", "two commands", "a shorter word", "a redirection", "a separator"],
 )
 def test_two_readings_that_differ_refuse_the_line(
-    outline: shell_tree.Outline | None, monkeypatch: pytest.MonkeyPatch
+    outline: shell_tree.ShellOutline | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = "git status"
     shell_command._parse.cache_clear()

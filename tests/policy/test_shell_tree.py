@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.policy.shell_tree import Outline, outline
+from prowess.policy.shell_tree import ShellOutline, outline
 
 
 def test_words_targets_and_separators_have_their_bytes() -> None:
-    assert outline("git é 'b c' 2>&1 d | head # x\nls;".encode()) == Outline(
+    assert outline("git é 'b c' 2>&1 d | head # x\nls;".encode()) == ShellOutline(
         commands=[[(0, 3), (4, 6), (7, 12), (18, 19)], [(22, 26)], [(31, 33)]],
         redirections=[(16, 17)],
         separators=[(20, 21), (33, 34)],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.policy.decision import Allow, Ask, Deny, Origin
+from prowess.policy.decision import Allow, Ask, Deny, RuleOrigin
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction
-from prowess.policy.rule import Effect, PolicyCall, Rule
+from prowess.policy.rule import Effect, PolicyCall, PolicyRule
 from prowess.policy.verdict import decide_call
 
 _CALL = PolicyCall(tool="Bash", arguments={"command": "git log"})
@@ -18,7 +18,7 @@ _LISTED = Restriction.of_field("c", "Bash(git:*)", mode="preapprove")
 
 
 def _policy(effect: Effect) -> Policy:
-    rule = Rule(effect=effect, tool="Bash", matches=(), reason=None, origin=Origin(path="p", line=1))
+    rule = PolicyRule(effect=effect, tool="Bash", matches=(), reason=None, origin=RuleOrigin(path="p", line=1))
     return Policy(files=(PolicyFile(path="p", rules=(rule,)),))
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.policy import Approval, JsonlAuditLog, Policy, PolicyFile, Refusal
-from prowess.policy.decision import Origin
-from prowess.policy.rule import Rule
+from prowess.policy.decision import RuleOrigin
+from prowess.policy.rule import PolicyRule
 from prowess.runtime import AgentType, ForkOutcome, Session
 from prowess.tools.approvers import CallbackApprover, TerminalApprover
 from prowess.tools.function_tool import FunctionTool
@@ -43,7 +43,7 @@ def _tool() -> Tool:
 
 
 def _asking(effect: str = "ask", tool: str = "publish") -> Policy:
-    rule = Rule(effect=effect, tool=tool, matches=(), reason=None, origin=Origin(path="p.toml", line=7))  # type: ignore[arg-type]  # a word of the table below
+    rule = PolicyRule(effect=effect, tool=tool, matches=(), reason=None, origin=RuleOrigin(path="p.toml", line=7))  # type: ignore[arg-type]  # a word of the table below
     return Policy(files=(PolicyFile(path="p.toml", default="allow", rules=(rule,)),))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from prowess.runtime.state import Mode
+    from prowess.runtime.state import LoadMode
 
 
 class _Awaited(MemorySessionStore):
@@ -50,7 +50,7 @@ _UNLOADS = st.tuples(st.just("unload"), st.lists(_NAMES, min_size=1, max_size=2)
 
 @given(steps=st.lists(_LOADS | _LOADS | _UNLOADS, max_size=8))
 @settings(max_examples=60)
-def test_every_step_answers_alike_and_leaves_the_same(root: Path, steps: list[tuple[str, list[str], Mode]]) -> None:
+def test_every_step_answers_alike_and_leaves_the_same(root: Path, steps: list[tuple[str, list[str], LoadMode]]) -> None:
     async def answers(store: MemorySessionStore) -> list[object]:
         session = Session(Catalog(root), store=store, session_id="s", scripts=False, cap=3)
         given: list[object] = []
@@ -73,7 +73,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     seen: list[bool] = []
     tried = Activator._load_now
 
-    def tell(self: Activator, names: Sequence[str], mode: Mode, location: str | None) -> object:
+    def tell(self: Activator, names: Sequence[str], mode: LoadMode, location: str | None) -> object:
         done = tried(self, names, mode, location)
         seen.append(done is not None)
         return done

@@ -16,7 +16,7 @@ from prowess.errors import (
     ToolNotFoundError,
 )
 from prowess.policy import JsonlAuditLog
-from prowess.tools import Allow, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
 from prowess.tools.repeated_failure import REMARK
 
 if TYPE_CHECKING:
@@ -174,10 +174,10 @@ async def test_the_duration_is_measured_in_whole_milliseconds() -> None:
 class Recorded:
     """A gate that says what it is told and notes what it saw."""
 
-    def __init__(self, seen: list[str], name: str, decision: Allow | Refuse | Exception) -> None:
+    def __init__(self, seen: list[str], name: str, decision: Proceed | Refuse | Exception) -> None:
         self._seen, self._name, self._decision = seen, name, decision
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         self._seen.append(f"{self._name} {call.name} {call.arguments['times']} {spec.name}")
         if isinstance(self._decision, Exception):
             raise self._decision
@@ -188,7 +188,7 @@ async def test_gates_are_asked_in_order_with_structured_arguments_and_the_first_
     seen: list[str] = []
     tool = Echo()
     no = Refuse(error=PolicyDeniedError("rule 7", "not today"), rule="rule 7")
-    gates = [Recorded(seen, "first", Allow()), Recorded(seen, "second", no), Recorded(seen, "third", Allow())]
+    gates = [Recorded(seen, "first", Proceed()), Recorded(seen, "second", no), Recorded(seen, "third", Proceed())]
     result = await ToolExecutor([tool], gates=gates).call(call("test_echo"))
     assert seen == ["first test.echo 1 test.echo", "second test.echo 1 test.echo"]
     assert result.error == "denied by rule 7: not today"
@@ -197,7 +197,7 @@ async def test_gates_are_asked_in_order_with_structured_arguments_and_the_first_
 
 async def test_a_call_that_does_not_fit_never_reaches_a_gate() -> None:
     seen: list[str] = []
-    await ToolExecutor([Echo()], gates=[Recorded(seen, "gate", Allow())]).call(call(arguments={}))
+    await ToolExecutor([Echo()], gates=[Recorded(seen, "gate", Proceed())]).call(call(arguments={}))
     assert seen == []
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from prowess.tools import Allow
+    from prowess.tools import Proceed
 
 pytestmark = pytest.mark.anyio
 
@@ -101,7 +101,7 @@ async def test_very_many_argument_names_are_counted(log: JsonlAuditLog) -> None:
 class Closed:
     """A gate that refuses."""
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         return Refuse(error=PolicyDeniedError("r", "no"), rule="policy.toml:7")
 
 
@@ -174,7 +174,7 @@ async def test_a_call_that_is_cancelled_before_it_starts_is_a_refusal(log: Jsonl
 
 async def test_a_call_that_is_cancelled_at_a_gate_is_a_refusal(log: JsonlAuditLog) -> None:
     class Slow:
-        async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+        async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
             await anyio.sleep(30)
             raise AssertionError
 

@@ -10,11 +10,11 @@ import pytest
 
 from prowess.errors import ApprovalRequiredError, PolicyDeniedError, SkillError, ToolNotAllowedError
 from prowess.policy.approval import Approval, ApprovalMemory, ApprovalRequest, Refusal, Unanswered
-from prowess.policy.decision import Origin
+from prowess.policy.decision import RuleOrigin
 from prowess.policy.policy import Policy
 from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction
-from prowess.policy.rule import Effect, Rule
+from prowess.policy.rule import Effect, PolicyRule
 from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec
 from prowess.tools.approvers import CallbackApprover
 from prowess.tools.policy_gate import PolicyGate
@@ -91,7 +91,7 @@ class Asked:
 
 def _file(*effects: tuple[Effect, str], default: Effect | None = None) -> PolicyFile:
     rules = tuple(
-        Rule(effect=effect, tool=tool, matches=(), reason="so it is", origin=Origin(path="p.toml", line=line))
+        PolicyRule(effect=effect, tool=tool, matches=(), reason="so it is", origin=RuleOrigin(path="p.toml", line=line))
         for line, (effect, tool) in enumerate(effects, 1)
     )
     return PolicyFile(path="p.toml", rules=rules, default=default)

@@ -11,10 +11,10 @@ from prowess.errors import PolicyDeniedError
 from prowess.policy import Policy
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.decision import Deny
-from prowess.tools import Allow, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
 from prowess.tools.approval_gate import ApprovalGate
 from prowess.tools.approvers import NoApprover
-from prowess.tools.gates import ALLOW, settled
+from prowess.tools.gates import PROCEED, settled
 from prowess.tools.policy_gate import PolicyGate
 from prowess.tools.restriction_gate import RestrictionGate
 from prowess.tools.way import Way
@@ -43,10 +43,10 @@ class Echo:
 class Asked:
     """A gate that counts how often it is asked."""
 
-    def __init__(self, answer: Allow | Refuse = ALLOW) -> None:
+    def __init__(self, answer: Proceed | Refuse = PROCEED) -> None:
         self.answer, self.times = answer, 0
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         del call, spec
         self.times += 1
         return self.answer
@@ -55,17 +55,17 @@ class Asked:
 class Silent(Asked):
     """A gate that lets a tool pass before anybody calls it, by a rule."""
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         return await super().check(call, spec)
 
-    def settled(self, spec: ToolSpec) -> Allow | None:
-        return self.answer if spec.name == "skills.load" and isinstance(self.answer, Allow) else None
+    def settled(self, spec: ToolSpec) -> Proceed | None:
+        return self.answer if spec.name == "skills.load" and isinstance(self.answer, Proceed) else None
 
 
 class Strict(Silent):
     """One that takes over what is told beforehand and checks in a way of its own."""
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         await super().check(call, spec)
         return Refuse(error=PolicyDeniedError("strict", "never"))
 
@@ -93,7 +93,7 @@ async def test_a_class_that_checks_in_a_way_of_its_own_is_asked_about_every_call
 class Derived(Silent):
     """One that changes what the check of the class above it makes use of, and takes over both methods."""
 
-    answer = ALLOW
+    answer = PROCEED
 
     def __init__(self) -> None:
         self.times = 0
@@ -121,12 +121,12 @@ async def test_a_gate_that_is_derived_replaced_or_handed_on_is_asked_about_every
 @pytest.mark.parametrize(
     ("gates", "by"),
     [
-        ([Silent(Allow(by="first"))], "first"),
-        ([Silent(Allow(by="first")), Silent(ALLOW)], "first"),
-        ([Silent(Allow(by="first")), Silent(Allow(by="second"))], "second"),
-        ([Asked(Allow(by="first")), Silent(Allow(by="second"))], "second"),
-        ([Silent(Allow(by="first")), Asked(Allow(by="second"))], "second"),
-        ([Silent(Allow(by="first")), Asked(ALLOW)], "first"),
+        ([Silent(Proceed(by="first"))], "first"),
+        ([Silent(Proceed(by="first")), Silent(PROCEED)], "first"),
+        ([Silent(Proceed(by="first")), Silent(Proceed(by="second"))], "second"),
+        ([Asked(Proceed(by="first")), Silent(Proceed(by="second"))], "second"),
+        ([Silent(Proceed(by="first")), Asked(Proceed(by="second"))], "second"),
+        ([Silent(Proceed(by="first")), Asked(PROCEED)], "first"),
     ],
 )
 async def test_the_log_names_the_last_that_let_the_call_pass_whoever_was_asked(gates: list[Gate], by: str) -> None:

@@ -41,7 +41,7 @@ FILE_VARIABLE, FILE_FLAG = "PROWESS_CONFIG", "--config"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class SettingsLayer:
     """The settings of one place; `directory` is what patterns are seen from."""
 
     kind: Kind
@@ -63,7 +63,7 @@ class Configuration:
     `trusted` is false where a project's file counts that belongs to no trusted project.
     """
 
-    def __init__(self, layers: Iterable[Layer], *, trusted: bool = True, notices: Iterable[str] = ()) -> None:
+    def __init__(self, layers: Iterable[SettingsLayer], *, trusted: bool = True, notices: Iterable[str] = ()) -> None:
         self.layers = tuple(layers)
         self.trusted = trusted
         self.notices = tuple(notices)
@@ -154,8 +154,8 @@ def load_configuration(
     base = here or os.sep
     problems: list[str] = []
     layers = [
-        Layer(kind="flag", directory=base, values=_given("flag", flags or {}, problems)),
-        Layer(kind="environment", directory=base, values=_given("environment", environment, problems)),
+        SettingsLayer(kind="flag", directory=base, values=_given("flag", flags or {}, problems)),
+        SettingsLayer(kind="environment", directory=base, values=_given("environment", environment, problems)),
     ]
     notices: tuple[str, ...] = ()
     trusted = True
@@ -217,7 +217,7 @@ def _named(file: str) -> SettingsFile:
     return found
 
 
-def _user_layer(layers: list[Layer]) -> tuple[str, ...]:
+def _user_layer(layers: list[SettingsLayer]) -> tuple[str, ...]:
     path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
         return ()
@@ -233,8 +233,8 @@ def _user_layer(layers: list[Layer]) -> tuple[str, ...]:
     return ()
 
 
-def _of_file(file: SettingsFile, kind: Kind) -> Layer:
-    return Layer(kind=kind, directory=file.directory, values=file.values, paths=file.paths, path=file.path)
+def _of_file(file: SettingsFile, kind: Kind) -> SettingsLayer:
+    return SettingsLayer(kind=kind, directory=file.directory, values=file.values, paths=file.paths, path=file.path)
 
 
 def _of_preset(preset: Preset) -> Mapping[str, Value]:

@@ -23,7 +23,7 @@ from prowess.mcp_server.artifact_resources import SCHEME, as_text
 from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
 from prowess.policy import AuditEvent
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
-from prowess.tools import Allow, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
 from prowess.tools.trail import append
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _AsSkillTool:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Return what the gate says of `skills.read`, or of `skills.list`."""
         if spec is _LIST or call.arguments.get("uri") == INDEX:
             listing = ToolCall(id=call.id, name=SKILLS_LIST.name, arguments={})

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from prowess.policy.audit_log import JsonlAuditLog
     from prowess.policy.audit_reading import read_tail
     from prowess.policy.audit_verification import AuditFinding, Verification, verify_log
-    from prowess.policy.decision import Allow, Ask, Decision, Deny, Origin
+    from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
     from prowess.policy.policy import Policy
     from prowess.policy.policy_file import PolicyFile, read_policy_file
     from prowess.policy.policy_layers import load_policy
-    from prowess.policy.restriction import Mode, Restriction, decide
-    from prowess.policy.rule import PolicyCall, Rule
+    from prowess.policy.restriction import Restriction, RestrictionMode, decide
+    from prowess.policy.rule import PolicyCall, PolicyRule
     from prowess.policy.shell_command import ShellParts, parse_command_line
     from prowess.policy.shell_words import ShellRefusal
     from prowess.policy.verdict import decide_call
@@ -47,14 +47,14 @@ __all__ = [
     "Decision",
     "Deny",
     "JsonlAuditLog",
-    "Mode",
-    "Origin",
     "Policy",
     "PolicyCall",
     "PolicyFile",
+    "PolicyRule",
     "Refusal",
     "Restriction",
-    "Rule",
+    "RestrictionMode",
+    "RuleOrigin",
     "Scope",
     "ShellParts",
     "ShellRefusal",
@@ -84,14 +84,14 @@ _HOMES = {
     "Decision": "decision",
     "Deny": "decision",
     "JsonlAuditLog": "audit_log",
-    "Mode": "restriction",
-    "Origin": "decision",
+    "RestrictionMode": "restriction",
+    "RuleOrigin": "decision",
     "Policy": "policy",
     "PolicyCall": "rule",
     "PolicyFile": "policy_file",
     "Refusal": "approval",
     "Restriction": "restriction",
-    "Rule": "rule",
+    "PolicyRule": "rule",
     "Scope": "approval",
     "ShellParts": "shell_command",
     "ShellRefusal": "shell_words",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class RuleOrigin:
     """The place of a rule; as text it is `path:line`."""
 
     path: str
@@ -25,7 +25,7 @@ class Allow:
 
     rule: str
     reason: str
-    origin: Origin | None = None
+    origin: RuleOrigin | None = None
     preapproved_by: str | None = None
 
 
@@ -38,7 +38,7 @@ class Deny:
 
     rule: str
     reason: str
-    origin: Origin | None = None
+    origin: RuleOrigin | None = None
     skill: str | None = None
 
 
@@ -48,7 +48,7 @@ class Ask:
 
     rule: str
     reason: str
-    origin: Origin | None = None
+    origin: RuleOrigin | None = None
     by_default: bool = False
 
 

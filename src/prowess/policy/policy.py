@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from prowess.errors import PolicyError
     from prowess.policy.policy_file import PolicyFile
-    from prowess.policy.restriction import Mode
-    from prowess.policy.rule import Effect, PolicyCall, Rule
+    from prowess.policy.restriction import RestrictionMode
+    from prowess.policy.rule import Effect, PolicyCall, PolicyRule
 
 DEFAULT_EFFECT: Effect = "ask"
 BUILT_IN = "built-in"
@@ -80,7 +80,7 @@ class Policy:
         return self.fault is not None or any(file.audit_required for file in self.files)
 
     @property
-    def allowed_tools(self) -> Mode:
+    def allowed_tools(self) -> RestrictionMode:
         """How skills' allowed-tools are read: `preapprove` where a file says so and none says `restrict`."""
         said = {file.allowed_tools for file in self.files} - {None}
         return "preapprove" if said == {"preapprove"} else "restrict"
@@ -134,7 +134,7 @@ def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decisi
             return Deny(rule="default", reason=reason)
 
 
-def _by_rule(rule: Rule, doubt: str | None) -> Decision:
+def _by_rule(rule: PolicyRule, doubt: str | None) -> Decision:
     reason = rule.reason or f"the rule is '{rule}'"
     if doubt is not None:
         # What may be meant counts as meant; the caller learns how to write it so that it can be told.

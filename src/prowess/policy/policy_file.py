@@ -28,15 +28,15 @@ from prowess._internal.toml_lines import TomlLines
 from prowess._internal.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.allowed_tools import parse_allowed_tools
-from prowess.policy.decision import Origin
+from prowess.policy.decision import RuleOrigin
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
-from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, Rule
+from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from prowess.policy.restriction import Mode
+    from prowess.policy.restriction import RestrictionMode
 
 MAX_BYTES = 1024 * 1024
 _ALWAYS_ALLOWED_FAULT = (
@@ -46,7 +46,7 @@ _ALWAYS_ALLOWED_FAULT = (
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
-_MODES: tuple[Mode, ...] = ("restrict", "preapprove")
+_MODES: tuple[RestrictionMode, ...] = ("restrict", "preapprove")
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
 _KEYS = (*_SETTINGS, "audit", "rule", "expect")
 
@@ -57,7 +57,7 @@ class Expectation:
 
     call: PolicyCall
     effect: Effect
-    origin: Origin
+    origin: RuleOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +71,11 @@ class PolicyFile:
     """
 
     path: str
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[PolicyRule, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     default: Effect | None = None
     audit_required: bool | None = None
-    allowed_tools: Mode | None = None
+    allowed_tools: RestrictionMode | None = None
     dynamic_commands: bool | None = None
     script_dirs: tuple[str, ...] | None = None
     env_allow: tuple[str, ...] | None = None
@@ -140,17 +140,17 @@ class _Reader:
             expectations=self._each(content, "expect", self._expectation),
         )
 
-    def _rule(self, table: dict[str, object], *at: str | int) -> Rule:
+    def _rule(self, table: dict[str, object], *at: str | int) -> PolicyRule:
         self._only(table, ("effect", "tool", "match", "reason"), *at)
         matches = self._table(table, "match", *at)
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
             self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
-        return Rule(
+        return PolicyRule(
             effect=self._effect(table, *at),
             tool=self._text(table, "tool", *at, needed=True) or "",
             matches=tuple(self._match(matches, name, *at, "match") for name in matches),
             reason=self._text(table, "reason", *at),
-            origin=Origin(path=self._path, line=self._lines.of(*at)),
+            origin=RuleOrigin(path=self._path, line=self._lines.of(*at)),
         )
 
     def _match(self, table: dict[str, object], argument: str, *at: str | int) -> ArgumentMatch:
@@ -168,7 +168,7 @@ class _Reader:
         return Expectation(
             call=self._call(table, *at),
             effect=self._effect(table, *at),
-            origin=Origin(path=self._path, line=self._lines.of(*at)),
+            origin=RuleOrigin(path=self._path, line=self._lines.of(*at)),
         )
 
     def _call(self, table: dict[str, object], *at: str | int) -> PolicyCall:

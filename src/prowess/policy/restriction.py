@@ -21,7 +21,7 @@ from prowess.policy.decision import Allow, Deny
 from prowess.policy.patterns import judge
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
 
-Mode = Literal["restrict", "preapprove"]
+RestrictionMode = Literal["restrict", "preapprove"]
 
 _MOST_SHOWN = 200
 
@@ -36,12 +36,14 @@ class Restriction:
 
     skill: str
     tokens: tuple[ToolToken, ...] | None
-    mode: Mode = "restrict"
+    mode: RestrictionMode = "restrict"
     fault: str | None = None
     digest: str | None = None
 
     @classmethod
-    def of_field(cls, skill: str, value: object, *, mode: Mode = "restrict", digest: str | None = None) -> Restriction:
+    def of_field(
+        cls, skill: str, value: object, *, mode: RestrictionMode = "restrict", digest: str | None = None
+    ) -> Restriction:
         """Read the field as it stands in the front matter: None where it is absent, a text, or a list of texts."""
         tokens: tuple[ToolToken, ...] | None = None
         fault: str | None = None

@@ -22,7 +22,7 @@ from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, jud
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 
 if TYPE_CHECKING:
-    from prowess.policy.decision import Origin
+    from prowess.policy.decision import RuleOrigin
 
 Effect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
@@ -84,14 +84,14 @@ class ArgumentMatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class PolicyRule:
     """What a `[[rule]]` says; `reason` is None where the file gives none."""
 
     effect: Effect
     tool: str
     matches: tuple[ArgumentMatch, ...]
     reason: str | None
-    origin: Origin
+    origin: RuleOrigin
 
     def __str__(self) -> str:
         arguments = ", ".join(f"{match.argument}: {' | '.join(match.patterns)}" for match in self.matches)

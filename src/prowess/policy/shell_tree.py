@@ -29,7 +29,7 @@ class GrammarMissingError(ImportError):
 
 
 @dataclass(slots=True)
-class Outline:
+class ShellOutline:
     """`commands` holds the spans of the words of each simple command, `redirections` those of the targets."""
 
     commands: list[list[Span]] = field(default_factory=list)
@@ -37,13 +37,13 @@ class Outline:
     separators: list[Span] = field(default_factory=list)
 
 
-def outline(line: bytes) -> Outline | None:
+def outline(line: bytes) -> ShellOutline | None:
     """Return the outline of `line`, None where the grammar finds anything but simple commands.
 
     Raises:
         GrammarMissingError: the grammar is not installed.
     """
-    found = Outline()
+    found = ShellOutline()
     root = _parser().parse(line).root_node
     return found if not root.has_error and _visit(root, found) else None
 
@@ -59,7 +59,7 @@ def _parser() -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
-def _visit(node: Node, found: Outline) -> bool:
+def _visit(node: Node, found: ShellOutline) -> bool:
     if node.is_missing:
         return False
     kind = node.type
@@ -79,7 +79,7 @@ def _visit(node: Node, found: Outline) -> bool:
     return all(_visit(child, found) for child in node.children)
 
 
-def _redirect(node: Node, found: Outline) -> bool:
+def _redirect(node: Node, found: ShellOutline) -> bool:
     """Take the first word as the target; the grammar counts words that follow it as targets too, bash as arguments."""
     children = [child for child in node.children if child.type != "file_descriptor"]
     if not children or children[0].type not in _REDIRECTIONS:
@@ -94,7 +94,7 @@ def _redirect(node: Node, found: Outline) -> bool:
     return True
 
 
-def _word(node: Node, found: Outline) -> bool:
+def _word(node: Node, found: ShellOutline) -> bool:
     if not found.commands or not _plain(node):
         return False
     found.commands[-1].append((node.start_byte, node.end_byte))

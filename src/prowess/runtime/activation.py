@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prowess.runtime.hooks import HookFailure, HookRunner
     from prowess.runtime.receipts import Notice
     from prowess.runtime.snapshots import Snapshot
-    from prowess.runtime.state import ActiveSkill, Mode, SessionState
+    from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
     from prowess.runtime.visibility import By, Offer
 
     Offers = Mapping[str, tuple[Offer, Snapshot | None]]  # by key, with what lies still
@@ -62,7 +62,7 @@ class Activator:
         self._context, self._hooks = context, hooks
         self._standing = Standing(context.catalog)
 
-    async def load(self, names: Sequence[str], mode: Mode, location: str | None, call_id: str) -> Activation:
+    async def load(self, names: Sequence[str], mode: LoadMode, location: str | None, call_id: str) -> Activation:
         """Activate skills side by side, all or none, for the model.
 
         Raises:
@@ -99,7 +99,7 @@ class Activator:
         kept = (receipts.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
 
-    def _load_now(self, names: Sequence[str], mode: Mode, location: str | None) -> Activation | None:
+    def _load_now(self, names: Sequence[str], mode: LoadMode, location: str | None) -> Activation | None:
         """Do what `load` does where nothing has to be waited for; None, and nothing is done, where something may.
 
         The skills lie still and have nothing to look after before they come into force, the state can be seen and

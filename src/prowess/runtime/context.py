@@ -12,8 +12,7 @@ from prowess.format.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy import AuditEvent
 from prowess.policy.approval import ApprovalMemory
-from prowess.policy.restriction import Mode as RestrictionMode
-from prowess.policy.restriction import Restriction
+from prowess.policy.restriction import Restriction, RestrictionMode
 from prowess.runtime.activation_stack import MAX_DEPTH
 from prowess.runtime.composing import KnownTools
 from prowess.runtime.event import SkillLoaded

@@ -16,7 +16,7 @@ from prowess.tools.standard_gates import standard_gates
 if TYPE_CHECKING:
     from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
     from prowess.policy.policy import Policy
-    from prowess.policy.restriction import Mode, Restriction
+    from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.runtime.context import SessionContext
     from prowess.tools.gates import Gate
 
@@ -64,7 +64,7 @@ class Guard:
         return settled
 
 
-def mode_under(policy: Policy, chosen: Mode | None) -> Mode:
+def mode_under(policy: Policy, chosen: RestrictionMode | None) -> RestrictionMode:
     """Return how `allowed-tools` is read: as the host chose, but `restrict` where a policy file says so."""
     if chosen is None or any(file.allowed_tools == "restrict" for file in policy.files):
         return policy.allowed_tools

@@ -27,8 +27,8 @@ from prowess.format.extended_fields import extended_fields
 from prowess.runtime import receipts
 from prowess.runtime.skill_process import file_of, run_beside_skill
 from prowess.runtime.state import SessionState, Transition
-from prowess.tools import Allow, Refuse, require_door, wire_name
-from prowess.tools.gates import ALLOW
+from prowess.tools import Proceed, Refuse, require_door, wire_name
+from prowess.tools.gates import PROCEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -216,10 +216,10 @@ class ToolHookGate:
     def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
         self._context, self._hooks = context, hooks
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse a call that a hook refuses."""
         if spec.name == ALWAYS_CALLABLE:
-            return ALLOW
+            return PROCEED
         seen = self._context.keeper.sight_now()
         state = await self._context.keeper.current() if seen is None else seen.state
         for skill in _hooked(state, "PreToolUse"):
@@ -228,12 +228,12 @@ class ToolHookGate:
                 await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
             except HookFailedError as error:
                 return Refuse(error=error, rule=f"hook:{error.event}", skill=skill.name)
-        return ALLOW
+        return PROCEED
 
     @staticmethod
-    def settled(spec: ToolSpec) -> Allow | None:
+    def settled(spec: ToolSpec) -> Proceed | None:
         """Tell of the tool that no hook stands before."""
-        return ALLOW if spec.name == ALWAYS_CALLABLE else None
+        return PROCEED if spec.name == ALWAYS_CALLABLE else None
 
 
 class HookedTool:

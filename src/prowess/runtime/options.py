@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from prowess.execution import Sandbox
-    from prowess.policy import Approver, AuditLog, Mode, Policy
+    from prowess.policy import Approver, AuditLog, Policy, RestrictionMode
     from prowess.runtime.composing import HostTools
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.events import EventObserver
@@ -45,7 +45,7 @@ class SessionOptions(TypedDict, total=False):
     fork_workspace: bool
     policy: Policy | None
     approver: Approver | None
-    allowed_tools: Mode | None
+    allowed_tools: RestrictionMode | None
     clock: Callable[[], float]
     keep_events: int
     observers: Iterable[EventObserver]

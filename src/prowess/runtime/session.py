@@ -64,8 +64,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.execution import Sandbox
     from prowess.policy import Approval, ApprovalRequest, Approver, AuditLog, Decision, Refusal
-    from prowess.policy.restriction import Mode as RestrictionMode
-    from prowess.policy.restriction import Restriction
+    from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.composing import HostTools
     from prowess.runtime.disclosure import Disclosure
@@ -83,7 +82,7 @@ if TYPE_CHECKING:
         RunOptions,
         SessionOptions,
     )
-    from prowess.runtime.state import ActiveSkill, Mode, SessionState
+    from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
     from prowess.store import SessionStore
     from prowess.tools import Gate, Tool, ToolResult, ToolSpec
     from prowess.tools.function_registry import F, FunctionOptions
@@ -423,7 +422,7 @@ class Session:
         return self._context.events.drain(seconds)
 
     async def load(
-        self, names: Sequence[str], mode: Mode = "replace", location: str | None = None
+        self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
     ) -> Mapping[str, object]:
         """Load skills; return the receipt of `skills.load` or raise its error."""
         given: dict[str, object] = {"names": list(names), "mode": mode}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prowess.runtime.activation_stack import Stack
 
-Mode = Literal["replace", "add"]
+LoadMode = Literal["replace", "add"]
 
 SCHEMA = 3
 _READABLE = (1, 2, 3)  # 1 had no arguments, stack and finished hooks, 2 no conflicts: then there are none
@@ -114,7 +114,7 @@ class Transition:
     changed: tuple[str, ...] = ()
 
 
-def require_room(active: Collection[str], asked: Collection[str], mode: Mode, cap: int) -> None:
+def require_room(active: Collection[str], asked: Collection[str], mode: LoadMode, cap: int) -> None:
     """Refuse a load that would hold more than `cap` skills; both are comparison keys without repetition.
 
     Raises:
@@ -128,7 +128,7 @@ def require_room(active: Collection[str], asked: Collection[str], mode: Mode, ca
         raise LimitExceededError("active skills", cap, total, advice)
 
 
-def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: Mode, cap: int) -> Transition:
+def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: LoadMode, cap: int) -> Transition:
     """Activate `skills`, all or none, in the order given.
 
     `replace` leaves exactly these. `add` puts new ones behind the active ones; one that is active keeps its place and

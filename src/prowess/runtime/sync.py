@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prowess.runtime.exposure import ExposureName
     from prowess.runtime.hooks import HookFailure, HostEvent
     from prowess.runtime.options import InstructionOptions, ListeningOptions, ReadOptions, RunOptions
-    from prowess.runtime.state import ActiveSkill, Mode
+    from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.function_registry import F, FunctionOptions
 
@@ -98,7 +98,9 @@ class SyncSession:
         """As `Session.call`."""
         return self._wait(self._session.call, name, arguments, call_id)
 
-    def load(self, names: Sequence[str], mode: Mode = "replace", location: str | None = None) -> Mapping[str, object]:
+    def load(
+        self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
+    ) -> Mapping[str, object]:
         """As `Session.load`."""
         return self._wait(self._session.load, names, mode, location)
 

@@ -19,7 +19,7 @@ from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.policy.decision import Ask, Deny, strictest
 from prowess.policy.restriction import decide
 from prowess.policy.rule import PolicyCall
-from prowess.tools.gates import ALLOW, Allow, Refuse
+from prowess.tools.gates import PROCEED, Proceed, Refuse
 from prowess.tools.trail import shortened
 
 if TYPE_CHECKING:
@@ -60,17 +60,17 @@ class ApprovalGate:
         self._record = record
         self._asking: dict[str, anyio.Event] = {}
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse what nobody approved."""
         decision = self._decide(call, spec)
         if isinstance(decision, Deny):  # only where this gate stands without the policy gate before it
             return Refuse(error=PolicyDeniedError(decision.rule, decision.reason), rule=decision.rule)
         if isinstance(decision, policy_decision.Allow):
-            return ALLOW
+            return PROCEED
         active = await self._active()
         rule = decision.rule if decision.origin is None else str(decision.origin)
         if decision.by_default and (skill := self._preapproved_by(call, active)) is not None:
-            return Allow(by=f"allowed-tools of skill {skill!r}")
+            return Proceed(by=f"allowed-tools of skill {skill!r}")
         request = ApprovalRequest(
             tool=call.name,
             arguments=call.arguments,
@@ -89,12 +89,12 @@ class ApprovalGate:
             await self._note("approval.refused", call, {**said, "remembered": remembered})
             return Refuse(error=PolicyDeniedError(APPROVAL, answer.reason), rule=APPROVAL)
         await self._note("approval.given", call, {**said, "scope": answer.scope, "remembered": remembered})
-        return Allow(by=by)
+        return Proceed(by=by)
 
-    def settled(self, spec: ToolSpec) -> Allow | None:
+    def settled(self, spec: ToolSpec) -> Proceed | None:
         """Tell of tools whose calls the policy always allows, so that nobody is ever asked."""
         always = None if spec.needs_approval is not None else self._policy.decide_ever(spec.name)
-        return ALLOW if isinstance(always, policy_decision.Allow) else None
+        return PROCEED if isinstance(always, policy_decision.Allow) else None
 
     def _decide(self, call: ToolCall, spec: ToolSpec) -> Decision:
         decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allow:
+class Proceed:
     """This gate has nothing against the call.
 
     `by` says who or what let it through: a rule, a person, a skill. It is recorded, so it holds no argument.
@@ -24,7 +24,7 @@ class Allow:
     by: str | None = None
 
 
-ALLOW = Allow()  # all are alike, and every call passes several gates
+PROCEED = Proceed()  # all are alike, and every call passes several gates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Refuse:
 class Gate(Protocol):
     """Decides on one call. An exception from a gate refuses the call: a gate that fails stays shut."""
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Return the decision."""
 
 
@@ -54,11 +54,11 @@ class SettlingGate(Gate, Protocol):
     was given a method of its own, may check in another way than what was settled, and is asked about every call.
     """
 
-    def settled(self, spec: ToolSpec) -> Allow | None:
+    def settled(self, spec: ToolSpec) -> Proceed | None:
         """Return what `check` returns for every call of this tool, always; None where a call or a state can count."""
 
 
-def settled(gate: Gate, spec: ToolSpec) -> Allow | None:
+def settled(gate: Gate, spec: ToolSpec) -> Proceed | None:
     """Return the answer of a gate that need not be asked about this tool, None for every other."""
     if not isinstance(gate, SettlingGate) or not vars(type(gate)).keys() >= _METHODS:
         return None

@@ -8,7 +8,7 @@ from prowess.errors import PolicyDeniedError
 from prowess.policy import decision as policy_decision
 from prowess.policy.decision import Ask, Deny
 from prowess.policy.rule import PolicyCall
-from prowess.tools.gates import ALLOW, Allow, Refuse
+from prowess.tools.gates import PROCEED, Proceed, Refuse
 
 if TYPE_CHECKING:
     from prowess.policy.policy import Policy
@@ -22,7 +22,7 @@ class PolicyGate:
     def __init__(self, policy: Policy, *, workspace: str | None = None) -> None:
         self._policy, self._workspace = policy, workspace
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse what is denied."""
         del spec
         decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)
@@ -30,19 +30,19 @@ class PolicyGate:
             rule = decision.rule if decision.origin is None else str(decision.origin)
             return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
         if isinstance(decision, Ask):
-            return ALLOW
+            return PROCEED
         return _by(decision)
 
-    def settled(self, spec: ToolSpec) -> Allow | None:
+    def settled(self, spec: ToolSpec) -> Proceed | None:
         """Return what lets every call of the tool pass, where neither arguments nor files have a part in it."""
         match self._policy.decide_ever(spec.name):
             case policy_decision.Allow() as decision:
                 return _by(decision)
             case Ask():
-                return ALLOW
+                return PROCEED
             case _:
                 return None
 
 
-def _by(decision: policy_decision.Allow) -> Allow:
-    return Allow(by=decision.rule if decision.origin is None else str(decision.origin))
+def _by(decision: policy_decision.Allow) -> Proceed:
+    return Proceed(by=decision.rule if decision.origin is None else str(decision.origin))

@@ -13,7 +13,7 @@ from prowess.errors import ToolNotAllowedError
 from prowess.policy.decision import Deny
 from prowess.policy.restriction import Restriction, decide
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
-from prowess.tools.gates import ALLOW, Allow, Refuse
+from prowess.tools.gates import PROCEED, Proceed, Refuse
 
 if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
@@ -28,18 +28,18 @@ class RestrictionGate:
     def __init__(self, active: ActiveRestrictions, *, workspace: str | None = None) -> None:
         self._active, self._workspace = active, workspace
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Allow | Refuse:
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse what an active skill does not permit."""
         del spec
         if canonical_tool_name(call.name) in SKILL_TOOLS:  # never restricted, so nobody has to look what is active
-            return ALLOW
+            return PROCEED
         decision = decide(call.name, call.arguments, await self._active(), self._workspace)
         if isinstance(decision, Deny):
             skill = decision.skill or ""
             error = ToolNotAllowedError(call.name, skill, decision.reason)
             return Refuse(error=error, rule=decision.rule, skill=skill)
-        return ALLOW
+        return PROCEED
 
-    def settled(self, spec: ToolSpec) -> Allow | None:
+    def settled(self, spec: ToolSpec) -> Proceed | None:
         """Tell of the tools that no skill can take away."""
-        return ALLOW if canonical_tool_name(spec.name) in SKILL_TOOLS else None
+        return PROCEED if canonical_tool_name(spec.name) in SKILL_TOOLS else None

@@ -18,7 +18,7 @@ from prowess.policy.policy_layers import load_policy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.policy.rule import Rule
+    from prowess.policy.rule import PolicyRule
 
 _AN_EXPECTATION = 'write what you expect, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -124,7 +124,7 @@ def _file(file: PolicyFile) -> dict[str, object]:
     }
 
 
-def _rule(rule: Rule) -> dict[str, object]:
+def _rule(rule: PolicyRule) -> dict[str, object]:
     return {
         "effect": rule.effect,
         "tool": rule.tool,
