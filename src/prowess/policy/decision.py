@@ -59,11 +59,7 @@ _SEVERITY = {Allow: 0, Ask: 1, Deny: 2}
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:
     """Return the first of the strictest decisions; a rule that asks is stricter than a default that does."""
-    return max(decisions, key=_strictness)
-
-
-def _strictness(decision: Decision) -> tuple[int, bool]:
-    return _SEVERITY[type(decision)], isinstance(decision, Ask) and not decision.by_default
+    return max(decisions, key=lambda one: (_SEVERITY[type(one)], isinstance(one, Ask) and not one.by_default))
 
 
 def effect_of(decision: Decision) -> str:
