@@ -8,13 +8,10 @@ too deep or too large, before it is spelled out.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from msgspec.json import Encoder
 
 MAX_DEPTH = 32  # containers inside containers
 
@@ -42,10 +39,9 @@ def canonical_json(value: object, *, max_bytes: int | None = None, floats: bool 
         TooDeepError: more than `MAX_DEPTH` levels.
         TooLargeError: more than `max_bytes`.
     """
-    plain = _is_small(value) or _survey(value, max_bytes, floats=floats)
-    text = "".join(_chunks(value, 0)) if plain else _spell(value)
+    plain = _survey(value, max_bytes, floats=floats)
     try:
-        data = text.encode()
+        data = _encode(value) if plain else _spell(value)
     except UnicodeEncodeError:
         raise NotJsonError("a text holds half of a surrogate pair") from None
     if max_bytes is not None and len(data) > max_bytes:
@@ -58,48 +54,11 @@ def sha256_of(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def _encoder() -> Callable[[object, int], Iterable[str]]:
-    """Return Python's own encoder, sorted and without white space; it gives parts of a text.
-
-    `JSONEncoder` builds its machine anew for each text, which takes longer than a small text does; this is the same
-    machine, built once. It looks for no containers that hold themselves, because `_survey` has.
-    """
-    plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:  # a Python without it
-        return lambda value, _: (plain.encode(value),)
-    quoted, sort_keys, skip_keys, allow_nan = json.encoder.encode_basestring, True, False, False
-    spelled: Callable[[object, int], Iterable[str]] = make(
-        None, plain.default, quoted, None, ":", ",", sort_keys, skip_keys, allow_nan
-    )
-    return spelled
-
-
-_chunks = _encoder()
-
-
-def _encoded(value: object) -> str:
-    return "".join(_chunks(value, 0))
-
-
-def _is_small(value: object) -> bool:
-    """Whether it is certainly what `_survey` calls plain, told for the few texts that most tools are called with."""
-    if type(value) is not dict:
-        return False
-    for name, item in value.items():
-        if type(name) is not str or not name.isascii():
-            return False
-        kind = type(item)
-        if kind not in _TEXTS and not (kind is list and _TEXTS.issuperset(map(type, item))):
-            return False
-    return True
-
-
-_TEXTS = frozenset({str, bool, type(None)})
+_encode = Encoder(order="sorted").encode  # sorted by UTF-8, which for ASCII is the order of UTF-16
 
 
 def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
-    """Refuse what has no canonical text; say whether Python's own encoder spells the rest as RFC 8785 does.
+    """Refuse what has no canonical text; return whether msgspec spells the rest as RFC 8785 does.
 
     Every value takes a byte at least, so counting values also ends the walk through a container that holds itself.
     """
@@ -124,9 +83,10 @@ def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
                 for key in item:
                     if not isinstance(key, str):
                         raise NotJsonError(f"a member's name is of type {type(key).__name__}, not text")
-                    plain = plain and key.isascii()
+                    plain = plain and type(key) is str and key.isascii()
                 below.extend(item.values())
             elif isinstance(item, (list, tuple)):
+                plain = False
                 below.extend(item)
             else:
                 raise NotJsonError(f"a value of type {type(item).__name__} has no JSON form")
@@ -150,21 +110,21 @@ _MAX_EXACT = 2**53 - 1
 _PLAIN = (str, bool, int, type(None))
 
 
-def _spell(value: object) -> str:
+def _spell(value: object) -> bytes:
     match value:
         case Mapping():
             members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
-            return "{" + ",".join(f"{_encoded(str(name))}:{_spell(item)}" for name, item in members) + "}"
+            return b"{" + b",".join(_encode(str.__str__(name)) + b":" + _spell(item) for name, item in members) + b"}"
         case list() | tuple():
-            return "[" + ",".join(map(_spell, value)) + "]"
+            return b"[" + b",".join(map(_spell, value)) + b"]"
         case float():
-            return _number(value)
+            return _number(value).encode()
         case bool() | None:
-            return _encoded(value)
+            return _encode(value)
         case int():
-            return str(int(value))
+            return _encode(int(value))
         case _:
-            return _encoded(str(value))
+            return _encode(str.__str__(value))
 
 
 def _number(value: float) -> str:
