@@ -130,18 +130,13 @@ class ToolExecutor:
         trail = Trail(self._audit, call, self._session_id)
         measured: bytes | None = None
         try:
-            # What a log records, and what no schema will judge; all else is measured by its schema, below.
-            if self._audit is not None or call.name not in self._spellings:
-                measured = _canonical(call.arguments)
-                trail.measure(call.arguments, measured)
+            measured = _canonical(call.arguments)
+            trail.measure(call.arguments, measured)
             # The one place where every call lets other tasks run and can be cancelled: what follows may never wait.
             await _give_way()
             way = self._way(call.name)
-            weight = way.fitting.weight(call.arguments)
-            if measured is None and not 0 <= weight <= MAX_ARGUMENT_BYTES:
-                measured = _canonical(call.arguments)
             trail.tool = way.spec.name
-            ready = ToolCall(id=call.id, name=trail.tool, arguments=_fitting(call, way, certain=weight >= 0))
+            ready = ToolCall(id=call.id, name=trail.tool, arguments=_fitting(call, way))
             trail.allowed_by = way.allowed_by
             if way.gates:
                 await self._pass_gates(ready, way, trail)
@@ -262,10 +257,10 @@ def _turn() -> Generator[None, None, None]:
     yield
 
 
-def _fitting(call: ToolCall, way: Way, *, certain: bool) -> dict[str, object]:
+def _fitting(call: ToolCall, way: Way) -> dict[str, object]:
     if call.unreadable is not None:
         raise InvalidArgumentsError((call.unreadable,))
-    return way.fitting.filled(call.arguments) if certain else require_fitting(call.arguments, way.spec.input_schema)
+    return require_fitting(call.arguments, way.spec.input_schema)
 
 
 async def _attempt(opened: Passage, *, is_finite: bool) -> Mapping[str, object] | SkillError:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 50  # named; the rest is counted
 _MAX_NAME = 80  # characters of a name that are repeated in a message
 
-REMARKS = frozenset({"title", "description", "default", "examples", "$schema"})
+_REMARKS = frozenset({"title", "description", "default", "examples", "$schema"})
 _RULES = frozenset({"type", "properties", "required", "additionalProperties", "enum", "items"}) | {
     f"{side}{suffix}" for side in ("min", "max") for suffix in ("imum", "Items", "Length")
 }
@@ -42,13 +42,13 @@ def check_schema(schema: object, where: str = "schema") -> None:
     if not isinstance(schema, Mapping):
         message = f"{where} must be a mapping, not {type(schema).__name__}"
         raise ValueError(message)  # noqa: TRY004 -- one kind of error for every fault of a schema
-    if unknown := sorted(set(schema) - _RULES - REMARKS):
+    if unknown := sorted(set(schema) - _RULES - _REMARKS):
         message = f"{where} uses {', '.join(unknown)}, which is not enforced"
         raise ValueError(message)
-    if strange := [name for name in type_names(schema) if name not in _TYPES]:
+    if strange := [name for name in _type_names(schema) if name not in _TYPES]:
         message = f"{where} has the unknown type {strange[0]!r}"
         raise ValueError(message)
-    for name, below in as_mapping(schema.get("properties")).items():
+    for name, below in _mapping(schema.get("properties")).items():
         check_schema(below, f"{where}.{name}")
     for keyword in ("items", "additionalProperties"):
         if not isinstance(schema.get(keyword, True), bool):
@@ -78,29 +78,26 @@ def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str
 
 
 def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]) -> dict[str, object]:
-    filled = {name: copied(item) for name, item in arguments.items()}
-    for name, below in as_mapping(schema.get("properties")).items():
+    filled = {name: _copied(item) for name, item in arguments.items()}
+    for name, below in _mapping(schema.get("properties")).items():
         if name not in filled and isinstance(below, Mapping) and "default" in below:
-            default = below["default"]
-            filled[name] = default if type(default) in UNCHANGING else copy.deepcopy(default)
+            filled[name] = copy.deepcopy(below["default"])
     return filled
 
 
-def copied(value: Any) -> Any:  # noqa: ANN401 -- JSON of any kind
+def _copied(value: Any) -> Any:  # noqa: ANN401 -- JSON of any kind
     """Copy what of a JSON value can be changed; a mapping of another kind than `dict` is left to who made it."""
     kind = type(value)
     if kind is dict:
-        return {name: copied(item) for name, item in value.items()}
-    return kind(map(copied, value)) if kind in LISTS else value
+        return {name: _copied(item) for name, item in value.items()}
+    return kind(map(_copied, value)) if kind is list or kind is tuple else value
 
 
-LISTS = frozenset({list, tuple})
-UNCHANGING = frozenset({str, int, bool, float, type(None)})
 _Fault = tuple[str, list[str]]
 
 
 def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
-    names = type_names(schema)
+    names = _type_names(schema)
     if names and not any(_is(value, name) for name in names):
         yield (
             f"Invalid parameter type: expected {' or '.join(names)}, got {type_name(value)} ({path or 'arguments'})",
@@ -125,7 +122,7 @@ def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[
 
 
 def _faults_of_object(value: Mapping[str, object], schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
-    properties = as_mapping(schema.get("properties"))
+    properties = _mapping(schema.get("properties"))
     for name in _sequence(schema.get("required")):
         if name not in value:
             yield f"Missing required parameter: {_join(path, str(name))}", []
@@ -180,8 +177,7 @@ def _is(value: object, name: str) -> bool:
     return isinstance(value, _TYPES[name])
 
 
-def type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the types that a schema allows, by their JSON names; none where it says nothing about them."""
+def _type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
     declared = schema.get("type", ())
     return (declared,) if isinstance(declared, str) else tuple(str(name) for name in _sequence(declared))
 
@@ -198,8 +194,7 @@ def _near(name: str, known: Mapping[str, object] | Sequence[str]) -> list[str]:
     return get_close_matches(name[:_MAX_NAME], list(known), n=1)
 
 
-def as_mapping(value: object) -> Mapping[str, object]:
-    """Return a part of a schema that has to be a mapping; an empty one where it is something else."""
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.tools.fitting import Fitting
 from prowess.tools.gates import settled
 
 if TYPE_CHECKING:
@@ -19,17 +18,16 @@ if TYPE_CHECKING:
 
 
 class Way:
-    """The way to `tool`: its `spec`, what is `fitting` for it, the `gates` that have to be asked.
+    """The way to `tool`: its `spec`, the `gates` that have to be asked.
 
     `allowed_by` is what the gates before the first of them, which need not be asked, have to say for it. `is_finite`:
     the tool says (`finite = True`) that its results never hold a floating-point number, so none has to be looked for.
     """
 
-    __slots__ = ("_all_gates", "allowed_by", "fitting", "gates", "is_finite", "spec", "tool")
+    __slots__ = ("_all_gates", "allowed_by", "gates", "is_finite", "spec", "tool")
 
     def __init__(self, tool: Tool, gates: Sequence[Gate]) -> None:
         self.tool, self.spec = tool, tool.spec
-        self.fitting = Fitting(self.spec.input_schema)
         self.is_finite: bool = getattr(tool, "finite", False)
         self.allowed_by: str | None = None
         self._all_gates = gates
