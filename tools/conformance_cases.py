@@ -55,7 +55,7 @@ _TOPICS = {
         "values as YAML writes them, and what is no YAML",
         f"{_SPECIFICATION}, frontmatter",
         r"frontmatter\.(?:syntax|notMapping|duplicateKey)",
-        r"literal-keep|wrapped-plain|k4-.*|k5-.*|comment-cuts|merge-quoted|k34-hash|optional-empty|example-.*",
+        r"literal-keep|empty-.*-in-metadata|wrapped-plain|k4-.*|k5-.*|comment-cuts|merge-quoted|k34-hash|optional-empty|example-.*",
     ),
     "unknown-fields": ("fields that the specification does not list", f"{_SPECIFICATION}, frontmatter",
                        r"frontmatter\.unknownField", r"(?!)"),

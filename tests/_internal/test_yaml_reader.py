@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import itertools
 import sys
 
 import pytest
+import yaml
 
 from prowess._internal.yaml_reader import (
     MAX_FAULTS,
     LibyamlMissingError,
     Mapping,
+    Node,
     Scalar,
     Sequence,
     read_yaml,
@@ -87,3 +90,48 @@ def test_a_fault_begins_where_the_broken_construct_does() -> None:
     assert read_yaml("a: [x\nb: c\n").faults[0].context == 3
     assert read_yaml('a: "\\q"\n').faults[0].context == 3
     assert read_yaml("a: 'x\nb: it's\n").faults[0].context == 3
+
+
+# An empty block scalar: what opens it, what follows it, and where it stands.
+_OPENED = ("|", "|-", "|+", ">", ">-", ">+", "|2", ">1-", "| # why", ">-  ")
+_FOLLOWED = ("", "\n", "\n\n", "# c\n", "  # c\n", "    # c\n", "\n# c\n", "\n  # c\n", "  \n", "      \n")
+_PLACES = (
+    "a: {}{}",  # at the end
+    "a: {}{}b: c\n",
+    "m:\n  a: {}{}",
+    "m:\n  a: {}{}  b: c\n",
+    "m:\n  a: {}{}  b: {{c: d}}\ne: f\n",
+    "m:\n  a: {}{}    text\n  b: c\n",
+    "m:\n  a: {}{}b: c\n",
+    "m:\n  n:\n    a: {}{}    b: c\n  o: p\n",
+    "hooks:\n  post: {}{}  pre: scripts/guard.sh\n",
+    "m:\n  - {}{}  - b\n",
+    "- {}{}- b\n",
+)
+
+
+@pytest.mark.parametrize("place", _PLACES)
+def test_a_block_scalar_without_lines_is_read_as_pyyaml_reads_it(place: str) -> None:
+    """PyYAML's own scanner is the judge: it is written in Python, so it is not the parser under test."""
+    read = 0
+    for opened, followed in itertools.product(_OPENED, _FOLLOWED):
+        text = place.format(f"{opened}\n", followed)
+        reading = read_yaml(text)
+        try:
+            expected = yaml.load(text, yaml.BaseLoader)  # noqa: S506 -- it makes nothing but text
+        except yaml.YAMLError:
+            assert [fault.construct for fault in reading.faults] == ["syntax"], text
+            continue
+        read += 1
+        assert reading.faults == (), text
+        assert reading.root is not None
+        assert _as_values(reading.root) == expected, text
+    assert read > len(_OPENED) * len(_FOLLOWED) / 2
+
+
+def _as_values(node: Node) -> object:
+    if isinstance(node, Scalar):
+        return node.text
+    if isinstance(node, Sequence):
+        return [_as_values(item) for item in node.items]
+    return {_as_values(key): _as_values(value) for key, value in node.entries}

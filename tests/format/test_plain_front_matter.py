@@ -181,6 +181,26 @@ def test_the_common_forms_of_a_text_are_plain(value: str, text: str) -> None:
     assert fields["description"] == text
 
 
+@pytest.mark.parametrize("opened", ["|", "|-", "|+", ">", ">-", ">+", "|2", "| # c", ">-  "])
+@pytest.mark.parametrize(
+    "after", ["", "\n", "\n\n", "# c\n", "  # c\n", "  \n", "  x\n", "\n  x\n", "  x\n y\n", "  x\n\n# c\n  y\n"]
+)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "name: a\ndescription: d\nlicense: {}",
+        "name: a\nlicense: {}description: d\n",
+        "name: a\ndescription: {}license: MIT\n",
+        "name: a\ndescription: {}",
+        "name: a\ndescription: d\nmetadata:\n  k: {}",
+        "name: a\ndescription: d\nmetadata:\n  k: {}  l: m\n",
+        "name: a\ndescription: d\nmetadata:\n  k: {}license: MIT\n",
+    ],
+)
+def test_block_scalars_of_every_kind_are_read_alike_or_handed_over(place: str, opened: str, after: str) -> None:
+    _agrees("---\n{}---\nB\n".format(place.format(f"{opened}\n{after}")).encode())
+
+
 @pytest.mark.parametrize(
     "front",
     [
@@ -207,6 +227,7 @@ def test_the_common_forms_of_a_text_are_plain(value: str, text: str) -> None:
         "name: a\ndescription: d\nmetadata: x",
         "name: a\ndescription: d\nmetadata:\n  k:",
         "name: a\ndescription: d\nmetadata:\n  k: [v]",
+        "name: a\ndescription: d\nmetadata:\n  k: |\n  l: v",
         "name: a\ndescription: d\nmetadata:\n  k: v\n    l: w",
         "name: a\ndescription: d\nmetadata:\n  k: v\n  k: w",
         "name: a\ndescription: d\nmetadata:\n  : v",

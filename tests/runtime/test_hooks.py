@@ -309,6 +309,7 @@ async def test_a_hook_out_of_time_has_failed(root: Path, work: Path) -> None:
         ("  pre: {command: ./missing.sh now}\n", "does not contain"),
         ("  PreToolUse: {command: 'echo a | cat'}\n", "needs a shell"),
         ("  pre: ../outside.sh\n", "cannot be read"),
+        ("  post: |\n  pre: scripts/missing.py\n", "does not contain"),  # the empty block ends before the guard
         ("  PreTolUse: scripts/note.py\n", "cannot be read"),
     ],
 )

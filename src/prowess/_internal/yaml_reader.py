@@ -102,11 +102,6 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
     """
     if control := _CONTROL.search(text):
         return YamlReading(None, (YamlFault("control character", control.start() + base, control.start() + base),), 0)
-    # Imported here, not at the top: it imports this module.
-    from prowess._internal.plain_yaml import read_plain
-
-    if (plain := read_plain(text, base)) is not None:
-        return YamlReading(plain.root, (), plain.nodes)
     restore: Callable[[str], str] | None = None
     if _LINE_ENDS.search(text):
         text, restore = _hide_line_ends(text)

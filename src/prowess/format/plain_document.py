@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 
-from prowess._internal.plain_blocks import BLOCKS
 from prowess.format.limits import MAX_BODY_LINES, MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
-from prowess.format.plain_front_matter import plain_skill
+from prowess.format.plain_front_matter import BLOCKS, plain_skill
 
 TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
@@ -72,15 +71,6 @@ class PlainDocument:
         if shown and shown not in BLOCKS and self.text[end + 1] not in " #\n":
             start += len(line) - len(line.lstrip(" "))
             return self.origin.location(start, start + len(shown))
-        # Imported here, not at the top: a skill without findings has no places.
-        from prowess._internal.plain_yaml import read_plain
-
-        reading = read_plain(f"{self._source}\n", len(_HEAD))
-        if reading is None:
-            return self._parsed().place_of(key)
-        for name, value in reading.root.entries:
-            if self.text[name.start : name.end] == key:
-                return self.origin.location(value.start, value.end)
         return self._parsed().place_of(key)
 
     @property

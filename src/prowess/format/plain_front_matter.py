@@ -11,7 +11,6 @@ texts on one line, plain texts continued on indented lines, literal and folded b
 
 from __future__ import annotations
 
-from prowess._internal.plain_blocks import BLOCKS, read_block
 from prowess.format.limits import (
     FIELDS,
     MAX_COMPATIBILITY_LENGTH,
@@ -26,7 +25,8 @@ _CLOSE = b"\n---"
 # What may stand in an ASCII front matter: a line break and what can be seen. Tabs and control characters hand over.
 _PRINTABLE = b"\n" + bytes(range(0x20, 0x7F))
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`~")
-
+# What opens a block: the sign between two lines of it, and what stands behind the last.
+BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
 _CUT_CHARACTER = 3  # a head that was cut can end inside a UTF-8 sequence: at most three bytes of it
 
 
@@ -120,10 +120,7 @@ def _fields(lines: list[str]) -> dict[str, str | dict[str, str]]:
                 raise _HandOver
             found[key], at = _map(lines, at)
         elif value in BLOCKS:
-            block = read_block(lines, at, *BLOCKS[value])
-            if block is None:
-                raise _HandOver
-            found[key], at = block
+            found[key], at = _block(lines, at, *BLOCKS[value])
         else:
             text = _scalar(value)
             if at < count and lines[at][:1] == " ":
@@ -174,6 +171,38 @@ def _continued(value: str, lines: list[str], at: int) -> tuple[str, int]:
         parts.append(part)
         at += 1
     return " ".join(parts), at
+
+
+def _block(lines: list[str], at: int, joint: str, end: str) -> tuple[str, int]:
+    """Read the block of a field that begins at line `at`: its text and the line behind it.
+
+    Only the block of a key at column 0 is read here, so an indented line belongs to it. An empty block, which the next
+    key follows, is handed over.
+    """
+    first = lines[at] if at < len(lines) else ""
+    indent = len(first) - len(first.lstrip(" "))
+    if not indent or indent == len(first):
+        raise _HandOver
+    prefix = " " * indent
+    text = first[indent:]
+    gap = 0
+    at += 1
+    while at < len(lines):
+        line = lines[at]
+        if not line:
+            gap += 1
+        elif line.startswith(prefix):
+            part = line[indent:]
+            if not part.strip(" ") or (joint == " " and part[0] == " "):
+                raise _HandOver  # blanks alone, and deeper lines in a folded block, have rules of their own
+            text += ("\n" * gap if gap and joint == " " else joint + "\n" * gap) + part
+            gap = 0
+        elif line[0] == " ":
+            raise _HandOver
+        else:
+            break
+        at += 1
+    return text + end, at
 
 
 def _map(lines: list[str], at: int) -> tuple[dict[str, str], int]:
