@@ -1,8 +1,6 @@
-"""A corpus of skills that looks like what people write: deterministic, of any size.
+"""Simple skills for tests: a deterministic corpus of any size, without links, lists or nested metadata.
 
-Of ten skills about four have a plain description, three a quoted one and three a block text; half have a licence, half
-a metadata map, a third allowed-tools, and some have references and scripts. The front matter is about 400 bytes long
-and the whole SKILL.md about 5 KB, as the median of public skills.
+The benchmarks do not use it (`benchmarks.corpora`): real skills are less simple.
 """
 
 # ruff: noqa: PLR2004, S311 -- chances read best where they are drawn, and are meant to be repeatable
