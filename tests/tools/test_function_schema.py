@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict, Union
 
 import pytest
+from msgspec import Struct
 
 from prowess.tools.annotations import UnsupportedFunctionError
 from prowess.tools.function_schema import function_schema
@@ -44,6 +45,18 @@ class Point:
     y: float = 0
     tags: tuple[str, ...] = field(default_factory=tuple)
     kept: int = field(default=1, init=False)
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """A part of a file.
+
+    Args:
+        first: From 1.
+    """
+
+    first: int
+    lines: int = 10
+    marks: list[str] = []
 
 
 class Options(TypedDict, total=False):
@@ -132,6 +145,19 @@ def _taken(annotation: object, value: object) -> object:
             },
         ),
         (
+            Window,
+            {
+                "type": "object",
+                "properties": {
+                    "first": {"type": "integer", "description": "From 1."},
+                    "lines": {"type": "integer", "default": 10},
+                    "marks": {"type": "array", "items": {"type": "string"}, "default": []},
+                },
+                "additionalProperties": False,
+                "required": ["first"],
+            },
+        ),
+        (
             Options,
             {
                 "type": "object",
@@ -176,6 +202,7 @@ def test_an_annotation_is_a_schema(annotation: object, schema: object) -> None:
         (Literal[1, True], True, True),
         (Point, {"x": 1}, Point(1.0)),
         (list[Point], [{"x": 1, "tags": ["a"]}], [Point(1.0, tags=("a",))]),
+        (Window, {"first": 2}, Window(first=2)),
         (Options, {"limit": 3}, {"limit": 3}),
     ],
 )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pydantic
 import pytest
+from msgspec import Struct
 
 from prowess.tools.json_values import NotJsonValueError, to_json
 
@@ -26,6 +27,11 @@ class Level(enum.IntEnum):
 class Point:
     x: int
     tags: frozenset[str]
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    first: int
+    at: dt.date
 
 
 class Pair(NamedTuple):
@@ -61,6 +67,7 @@ UTC = dt.timezone.utc  # noqa: UP017 -- the same as dt.UTC
         ((1, [2, {"c": 3}]), [1, [2, {"c": 3}]]),
         ({"b", "a"}, ["a", "b"]),
         (Point(1, frozenset({"z", "y"})), {"x": 1, "tags": ["y", "z"]}),
+        (Window(first=1, at=dt.date(2026, 1, 2)), {"first": 1, "at": "2026-01-02"}),
         (Pair(1, "b"), [1, "b"]),
         (Model(at=dt.datetime(2026, 1, 2, tzinfo=UTC), size=4), {"at": "2026-01-02T00:00:00Z", "size": 4}),
         ({Colour.RED: 1}, {"red": 1}),

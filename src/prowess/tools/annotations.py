@@ -10,17 +10,19 @@ import dataclasses
 import enum
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, cast
+
+from msgspec import NODEFAULT, Struct, structs
 
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.docstrings import parse_docstring
 from prowess.tools.json_values import NotJsonValueError, to_json
 from prowess.tools.validation import require_fitting, type_name
 
-Take = Callable[[object], object]
+Take = Callable[[Any], object]
+MISSING: object = dataclasses.MISSING
 
 _SCALARS: Mapping[object, str] = {str: "string", int: "integer", bool: "boolean", type(None): "null", None: "null"}
 _DICTS = (dict, Mapping)
@@ -32,10 +34,9 @@ _ARRAYS: Mapping[object, Callable[[list[object]], object]] = {
     AbstractSet: set,
     frozenset: frozenset,
 }
-_MISSING = dataclasses.MISSING
 _SUPPORTED = (
     "str, int, float, bool, None, list, tuple, set, dict with text keys, Literal, Enum, unions of different JSON "
-    "types, dataclasses, TypedDict, Annotated with a description, Any"
+    "types, dataclasses, msgspec.Struct, TypedDict, Annotated with a description, Any"
 )
 
 
@@ -43,34 +44,69 @@ class UnsupportedFunctionError(ValueError):
     """This function cannot be offered as a tool; the sentence says which part of its signature, and what would do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """The schema of a value, and the conversion of a value that fits it."""
+class Form(Struct, frozen=True, kw_only=True):
+    """The schema of a value, and `take`, which converts a value that fits it."""
 
     schema: Mapping[str, object]
-    take: Take
+    take: Take = lambda value: value
 
 
-def object_schema(properties: Mapping[str, object], required: Sequence[str]) -> dict[str, object]:
-    """Return the schema of an object with these properties and no others."""
-    schema: dict[str, object] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
-    if required:
-        schema["required"] = list(required)
-    return schema
+class FormField(Struct, frozen=True, kw_only=True):
+    """A parameter of a function, or a field of a class.
+
+    `where` begins the sentences of errors. `default` is MISSING if there is none.
+    """
+
+    name: str
+    annotation: object
+    where: str
+    required: bool
+    default: object = MISSING
 
 
-def set_default(schema: dict[str, object], default: object, where: str) -> None:
-    """Put a default into a schema, where JSON can hold it.
+def object_form(
+    fields: Iterable[FormField],
+    documented: Mapping[str, str],
+    make: Callable[..., object],
+    above: tuple[object, ...] = (),
+) -> Form:
+    """Return the form of an object with these fields and no others; `make` takes them as keyword arguments.
+
+    `documented` holds descriptions of fields whose annotations have none; `above` is that of `form_of`.
 
     Raises:
-        UnsupportedFunctionError: it does not fit the schema.
+        UnsupportedFunctionError: a field has no schema, or a default that does not fit it.
     """
+    takes: dict[str, Take] = {}
+    properties: dict[str, object] = {}
+    required: list[str] = []
+    for field in fields:
+        form = form_of(field.annotation, field.where, above)
+        schema = dict(form.schema)
+        if "description" not in schema and (text := documented.get(field.name)):
+            schema["description"] = text
+        if field.required:
+            required.append(field.name)
+        elif field.default is not MISSING:
+            _set_default(schema, field.default, field.where)
+        takes[field.name], properties[field.name] = form.take, schema
+    return Form(
+        schema=_object_schema(properties) | ({"required": required} if required else {}),
+        take=lambda value: make(**{name: takes[name](item) for name, item in value.items()}),
+    )
+
+
+def _object_schema(properties: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _set_default(schema: dict[str, object], default: object, where: str) -> None:
     try:
         value = to_json(default, "its default")
     except NotJsonValueError:
         return  # a marker of the function's own: the parameter is optional, and the function fills it in
     try:
-        require_fitting({"default": value}, object_schema({"default": schema}, ()))
+        require_fitting({"default": value}, _object_schema({"default": schema}))
     except InvalidArgumentsError:
         expected = f"a default of type {type_name(value)} does not fit its annotation"
         raise UnsupportedFunctionError(f"{where}: {expected}; write `| None` where None is meant") from None
@@ -96,18 +132,20 @@ def form_of(annotation: object, where: str, above: tuple[object, ...] = ()) -> F
         return _choice(arguments, arguments, where)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return _choice(tuple(member.value for member in annotation), tuple(annotation), where)
-    if typing.is_typeddict(annotation) or (isinstance(annotation, type) and dataclasses.is_dataclass(annotation)):
+    if typing.is_typeddict(annotation) or (
+        isinstance(annotation, type) and (dataclasses.is_dataclass(annotation) or issubclass(annotation, Struct))
+    ):
         return _record(annotation, where, above)
     return _scalar(annotation) or _container(annotation, origin or annotation, arguments, where, above)
 
 
 def _scalar(annotation: object) -> Form | None:
     if annotation in (Any, object):
-        return Form(schema={}, take=_same)
+        return Form(schema={})
     if annotation is float:
-        return Form(schema={"type": "number"}, take=lambda value: float(cast("float", value)))
+        return Form(schema={"type": "number"}, take=float)
     name = next((name for scalar, name in _SCALARS.items() if annotation is scalar), None)
-    return None if name is None else Form(schema={"type": name}, take=_same)
+    return None if name is None else Form(schema={"type": name})
 
 
 def _container(
@@ -127,12 +165,12 @@ def _container(
 
 def _map(item: Form) -> Form:
     schema = {"type": "object", "additionalProperties": dict(item.schema) or True}
-    return Form(schema=schema, take=lambda value: {key: item.take(each) for key, each in _entries(value).items()})
+    return Form(schema=schema, take=lambda value: {key: item.take(each) for key, each in value.items()})
 
 
 def _array(item: Form, make: Callable[[list[object]], object]) -> Form:
     schema = {"type": "array", **({"items": dict(item.schema)} if item.schema else {})}
-    return Form(schema=schema, take=lambda value: make([item.take(each) for each in _items(value)]))
+    return Form(schema=schema, take=lambda value: make([item.take(each) for each in value]))
 
 
 def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object, ...]) -> Form:
@@ -140,10 +178,9 @@ def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object,
     schema: dict[str, object] = {"type": "array", "minItems": len(forms), "maxItems": len(forms)}
     if all(form.schema == forms[0].schema for form in forms):
         schema["items"] = dict(forms[0].schema)
-    places = object_schema({f"item {index}": form.schema for index, form in enumerate(forms)}, ())
+    places = _object_schema({f"item {index}": form.schema for index, form in enumerate(forms)})
 
-    def take(value: object) -> object:
-        items = _items(value)
+    def take(items: Sequence[object]) -> object:
         if "items" not in schema:  # the schema cannot say what stands at which place
             require_fitting({f"item {index}": item for index, item in enumerate(items)}, places)
         return tuple(form.take(item) for form, item in zip(forms, items, strict=True))
@@ -200,47 +237,28 @@ def _record(annotation: object, where: str, above: tuple[object, ...]) -> Form:
     except NameError as fault:
         message = f"{where}: the annotation {fault.name!r} in {_spelled(kind)} is not known at the top level"
         raise UnsupportedFunctionError(message) from None
-    documented = parse_docstring(kind.__doc__).parameters
-    fields: dict[str, Form] = {}
-    required: list[str] = []
-    for name, hint, needed, default in _fields(kind, hints):
-        place = f"{where}, field {name!r}"
-        form = form_of(hint, place, (*above, annotation))
-        schema = dict(form.schema)
-        if "description" not in schema and name in documented:
-            schema["description"] = documented[name]
-        if needed:
-            required.append(name)
-        elif default is not dataclasses.MISSING:
-            set_default(schema, default, place)
-        fields[name] = Form(schema=schema, take=form.take)
-
-    def take(value: object) -> object:
-        return kind(**{name: fields[name].take(item) for name, item in _entries(value).items()})
-
-    return Form(schema=object_schema({name: form.schema for name, form in fields.items()}, required), take=take)
+    fields = _fields(kind, hints, where)
+    return object_form(fields, parse_docstring(kind.__doc__).parameters, kind, (*above, annotation))
 
 
-def _fields(kind: type, hints: Mapping[str, object]) -> list[tuple[str, object, bool, object]]:
-    """Return (name, annotation, required, default or MISSING) of a dataclass or a TypedDict."""
+def _fields(kind: type[Any], hints: Mapping[str, object], where: str) -> Iterable[FormField]:
+    places = {name: f"{where}, field {name!r}" for name in hints}
     if typing.is_typeddict(kind):
         needed = cast("frozenset[str]", getattr(kind, "__required_keys__", frozenset()))
-        # With postponed annotations the class itself cannot see its Required and NotRequired.
-        markers = {name: typing.get_origin(hint) for name, hint in hints.items()}
-        return [
-            (name, hint, markers[name] is Required or (name in needed and markers[name] is not NotRequired), _MISSING)
-            for name, hint in hints.items()
-        ]
-    return [
-        (
-            each.name,
-            hints[each.name],
-            each.default is _MISSING and each.default_factory is _MISSING,
-            each.default if each.default_factory is _MISSING else each.default_factory(),
-        )
-        for each in dataclasses.fields(kind)
-        if each.init
-    ]
+        for name, hint in hints.items():
+            # With postponed annotations the class itself cannot see its Required and NotRequired.
+            marker = typing.get_origin(hint)
+            required = marker is Required or (name in needed and marker is not NotRequired)
+            yield FormField(name=name, annotation=hint, where=places[name], required=required)
+        return
+    listed: Iterable[Any] = structs.fields(kind) if issubclass(kind, Struct) else dataclasses.fields(kind)
+    for each in listed:
+        if getattr(each, "init", True):
+            default = each.default_factory() if callable(each.default_factory) else each.default
+            required = default is MISSING or default is NODEFAULT
+            yield FormField(
+                name=each.name, annotation=hints[each.name], where=places[each.name], required=required, default=default
+            )
 
 
 def _described(form: Form, notes: tuple[object, ...]) -> Form:
@@ -261,15 +279,3 @@ def _types(schema: Mapping[str, object]) -> tuple[str, ...]:
 
 def _spelled(annotation: object) -> str:
     return repr(annotation.__name__ if isinstance(annotation, type) else str(annotation))
-
-
-def _same(value: object) -> object:
-    return value
-
-
-def _items(value: object) -> list[object]:
-    return list(cast("Sequence[object]", value))
-
-
-def _entries(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value)

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import inspect
 import typing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from prowess.tools.annotations import Form, UnsupportedFunctionError, form_of, object_schema, set_default
+from msgspec import Struct
+
+from prowess.tools.annotations import Form, FormField, UnsupportedFunctionError, object_form
 from prowess.tools.docstrings import parse_docstring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionSchema:
-    """What a function takes: `description` and `input_schema` for a model, `arguments` for the function."""
+class FunctionSchema(Struct, frozen=True, kw_only=True):
+    """What a function takes: a description for a model, and the form of the arguments."""
 
     description: str
-    input_schema: Mapping[str, object]
-    forms: Mapping[str, Form]
+    form: Form
+
+    @property
+    def input_schema(self) -> Mapping[str, object]:
+        """The JSON Schema of the arguments."""
+        return self.form.schema
 
     def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return keyword arguments for the function from values that fit `input_schema`.
@@ -32,7 +36,7 @@ class FunctionSchema:
         Raises:
             InvalidArgumentsError: a tuple has an item of the wrong type at one of its places.
         """
-        return {name: form.take(given[name]) for name, form in self.forms.items() if name in given}
+        return cast("dict[str, object]", self.form.take(given))
 
 
 def function_schema(function: Callable[..., object]) -> FunctionSchema:
@@ -51,27 +55,11 @@ def function_schema(function: Callable[..., object]) -> FunctionSchema:
     except (TypeError, ValueError) as fault:
         raise UnsupportedFunctionError(f"{named}: its signature cannot be read: {fault}") from None
     documented = parse_docstring(inspect.getdoc(function))
-    forms: dict[str, Form] = {}
-    required: list[str] = []
-    for parameter in parameters:
-        where = f"{named}: parameter {parameter.name!r}"
-        form = _parameter_form(parameter, hints, where)
-        schema = dict(form.schema)
-        if "description" not in schema and (text := documented.parameters.get(parameter.name)):
-            schema["description"] = text
-        if parameter.default is inspect.Parameter.empty:
-            required.append(parameter.name)
-        else:
-            set_default(schema, parameter.default, where)
-        forms[parameter.name] = Form(schema=schema, take=form.take)
-    return FunctionSchema(
-        description=documented.text,
-        input_schema=object_schema({name: form.schema for name, form in forms.items()}, required),
-        forms=forms,
-    )
+    fields = (_field(parameter, hints, f"{named}: parameter {parameter.name!r}") for parameter in parameters)
+    return FunctionSchema(description=documented.text, form=object_form(fields, documented.parameters, dict))
 
 
-def _parameter_form(parameter: inspect.Parameter, hints: Mapping[str, object], where: str) -> Form:
+def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str) -> FormField:
     match parameter.kind:
         case inspect.Parameter.VAR_POSITIONAL | inspect.Parameter.VAR_KEYWORD:
             raise UnsupportedFunctionError(f"{where} takes any number of values; name each parameter")
@@ -79,4 +67,8 @@ def _parameter_form(parameter: inspect.Parameter, hints: Mapping[str, object], w
             raise UnsupportedFunctionError(f"{where} is positional only, and models name their arguments")
     if parameter.name not in hints:
         raise UnsupportedFunctionError(f"{where} has no annotation; without one its type is a guess")
-    return form_of(hints[parameter.name], where, ())
+    required = parameter.default is inspect.Parameter.empty
+    annotation = hints[parameter.name]
+    return FormField(
+        name=parameter.name, annotation=annotation, where=where, required=required, default=parameter.default
+    )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -61,9 +60,9 @@ class FunctionTool:
     `ToolSpec`. After `timeout_seconds` the call fails. Python cannot end a thread, so a function that is out of time
     or cancelled goes on in the background, and what it returns is dropped.
 
-    A dataclass, a mapping or a model with `model_dump` is the result; any other value stands under `result`. A
-    `SkillError` keeps its code. Any other exception is `internal` and its text stays with the host, unless its type
-    is among `readable_errors`: then a model reads it.
+    A dataclass, a `msgspec.Struct`, a mapping or a model with `model_dump` is the result; any other value stands
+    under `result`. A `SkillError` keeps its code. Any other exception is `internal` and its text stays with the host,
+    unless its type is among `readable_errors`: then a model reads it.
 
     Raises:
         UnsupportedFunctionError: a part of the signature has no schema (see `prowess.tools.annotations`).
@@ -155,8 +154,7 @@ def as_object(value: object, where: str) -> dict[str, object]:
         NotJsonValueError: it has no JSON form.
     """
     plain = to_json(value, where)
-    is_object = isinstance(value, Mapping) or dataclasses.is_dataclass(value) or hasattr(value, "model_dump")
-    return plain if is_object and isinstance(plain, dict) else {RESULT_KEY: plain}
+    return plain if isinstance(plain, dict) else {RESULT_KEY: plain}
 
 
 def _threads() -> anyio.CapacityLimiter:

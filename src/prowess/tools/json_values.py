@@ -15,7 +15,8 @@ import math
 import os
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any
+
+from msgspec import Struct, structs
 
 from prowess.errors import SkillError
 
@@ -51,8 +52,6 @@ def require_finite(value: object, where: str = "the value") -> None:
     Raises:
         NotJsonValueError: infinity, or not a number; the place of the first is named.
     """
-    if _holds_no_number_but_integers(value):
-        return
     waiting: list[tuple[object, str]] = [(value, where)]
     seen: set[int] = set()  # a container may hold itself
     while waiting:
@@ -67,22 +66,6 @@ def require_finite(value: object, where: str = "the value") -> None:
             waiting += [(inner, form.format(place, name)) for name, inner in named if type(inner) not in _HARMLESS]
 
 
-def _holds_no_number_but_integers(value: object) -> bool:
-    """Whether that is certain at a glance: small, of plain dicts and lists, as nearly every result is."""
-    waiting: list[Any] = [value]
-    for item in waiting:  # which grows while it is walked
-        kind = type(item)
-        if kind is not dict and kind is not list:
-            return False
-        inside = item.values() if kind is dict else item
-        if inside and not _HARMLESS.issuperset(map(type, inside)):
-            waiting += [inner for inner in inside if type(inner) not in _HARMLESS]
-            if len(waiting) > _GLANCE:
-                return False
-    return True
-
-
-_GLANCE = 256  # containers
 _HARMLESS = frozenset({str, int, bool, type(None), bytes})
 
 
@@ -119,8 +102,8 @@ def _container(value: object, where: str, depth: int) -> object:
         case AbstractSet():
             items = [_converted(item, f"an item of {where}", depth + 1) for item in value]
             return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
+    if isinstance(value, Struct) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
+        names = [field.name for field in (structs if isinstance(value, Struct) else dataclasses).fields(value)]
         return {name: _converted(getattr(value, name), f"{where}.{name}", depth + 1) for name in names}
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
