@@ -341,9 +341,11 @@ def test_a_skill_with_faults_at_rest_is_not_parsed_again(tmp_path: Path, monkeyp
     catalog = Catalog(tmp_path)
     entry, found = catalog.get("a"), catalog.diagnostics
     monkeypatch.setattr(reading, "read_document", None)  # parsing would fail
-    catalog.refresh()
-    assert catalog.get("a") is entry
-    assert catalog.diagnostics == found != ()
+    for _ in range(3):  # what one refresh takes over is there for the next
+        catalog.refresh()
+        assert catalog.get("a") is entry
+        assert catalog.diagnostics == found != ()
+        assert catalog.generation == 0
     monkeypatch.undo()
     write_skill(skill, extra="version: 2\n")
     catalog.refresh()

@@ -156,9 +156,15 @@ def test_a_damaged_store_means_no_trust_one_notice_and_no_change(project: Path, 
 def test_a_store_that_others_could_have_written_is_not_believed(project: Path, tmp_path: Path) -> None:
     store = TrustStore()
     store.trust(str(project))
-    os.chmod(store.path, 0o666)
-    assert not store.is_trusted(str(project))
-    assert "others can write it" in (store.problem or "")
+    for mode in (0o666, 0o660, 0o620, 0o602):
+        os.chmod(store.path, mode)
+        assert not store.is_trusted(str(project))
+        assert "others can write it" in (store.problem or "")
+        assert Catalog.discover(cwd=project).entries() == ()
+        with pytest.raises(OSError, match="others can write it"):
+            store.trust(str(project))
+    os.chmod(store.path, 0o644)  # to read is no harm
+    assert store.is_trusted(str(project))
     os.chmod(store.path, 0o600)
     assert TrustStore().problem is None
     if os.getuid() == 0:

@@ -171,6 +171,25 @@ def test_a_fix_that_breaks_its_word_is_left_out() -> None:
     assert elsewhere.fixed == ()
 
 
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        (edit(5, 1, 5, 5, "Text"), True),  # the first line of the body
+        (edit(6, 1, 6, 5, "Text"), True),
+        (edit(4, 4, 5, 1, "\n\n"), True),  # from the fence into the body
+        (edit(4, 4, 4, 4, "\nText"), False),  # the fence alone: what it puts into the body was not announced
+        (edit(3, 15, 3, 15, "\n---\nText"), False),
+    ],
+)
+def test_a_fix_may_change_the_body_if_one_of_its_edits_lies_in_it(changed: Edit, kept: bool) -> None:  # noqa: FBT001 -- a parameter
+    text = "---\nname: my-skill\ndescription: d\n---\nBody\nMore\n"
+    one = fix(changed)
+    before, after = parse_document(text), parse_document(apply_fixes(text, [one]).text)
+    assert before.body_line == 5
+    assert before.body != after.body
+    assert keeps_its_word(before, after, [one]) is kept
+
+
 def test_a_huge_file_gets_a_few_rounds_alone() -> None:
     fields = "".join(f"k{number}: v\n" for number in range(20))
     text = f"---\nname: my-skill\ndescription: d\n{fields}---\n{'x' * 2_000_000}"

@@ -56,6 +56,19 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert replace_file(str(file), b"new", b"newer", within="/") is None
 
 
+def test_a_directory_whose_name_only_begins_alike_is_outside(tmp_path: Path) -> None:
+    named, sibling = tmp_path / "skills", tmp_path / "skills-old"
+    named.mkdir()
+    sibling.mkdir()
+    file = sibling / "SKILL.md"
+    file.write_bytes(b"old")
+    (named / "a").symlink_to(sibling)
+    through = str(named / "a" / "SKILL.md")
+    assert "outside of what was named" in str(replace_file(through, b"old", b"new", within=str(named)))
+    assert "outside of what was named" in str(replace_file(f"{file}", b"old", b"new", within=f"{tmp_path}/skills-ol"))
+    assert file.read_bytes() == b"old"
+
+
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "SKILL.md"
     file.write_bytes(b"old")

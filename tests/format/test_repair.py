@@ -64,12 +64,34 @@ def test_the_items_of_a_list_are_quoted_each_and_keep_their_places() -> None:
         ("x: a: b\n\n  c\n", "a: b\nc"),
         ("x: 'a\n", "'a"),
         ("x: a\tb: c\n", "a\tb: c"),
+        ("x: a: b # c\n", "a: b"),
+        ("x: a: b # c\n  d: e # f\n", "a: b d: e"),
     ],
 )
 def test_the_failing_value_is_found_where_it_stands(front: str, value: object) -> None:
     document = parse_document(f"---\n{front}---\n")
     assert document.mapping() == {"x": value}
     assert all(found.fix is not None for found in document.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (r'"\d # e"', r"\d # e"),
+        (r'"\d # e" # f', r"\d # e"),
+        ("'a # b", "'a # b"),
+        ('"a # b', '"a # b'),
+        (r'"C:\dir \"x\""', r'C:\dir "x"'),
+        (r'"\xZZ \"y\" # z"', r'\xZZ "y" # z'),
+    ],
+)
+@pytest.mark.proves("client.parse.repair")
+def test_what_stands_in_quotes_is_kept_as_it_was_meant(written: str, value: str) -> None:
+    """No `#` in it begins a comment, and `\\"` is a quote where a backslash elsewhere broke the value."""
+    document = parse_document(f"---\nname: a\ndescription: {written}\nlicense: MIT\n---\n")
+    assert document.mapping() == {"name": "a", "description": value, "license": "MIT"}
+    [found] = document.diagnostics
+    assert found.fix is not None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
-from prowess.format import read_skill, validate_skill
+from prowess.format import read_document, read_skill, validate_skill
 from prowess.format.profiles import PROFILES
 from prowess.format.sidecar import KEYS, MAX_BYTES, Capability, Composition, SkillDependency
 from prowess.format.sidecar_reading import parse_sidecar, read_sidecar
@@ -62,6 +62,24 @@ def written(tmp_path: Path, manifest: str | bytes | None) -> Path:
         data = manifest if isinstance(manifest, bytes) else manifest.encode()
         (directory / "skill.manifest.yaml").write_bytes(data)
     return directory
+
+
+@pytest.mark.parametrize("form", ["directory", "file", "document", "skill"])
+@pytest.mark.proves("format.manifest.place")
+def test_a_faulty_manifest_is_found_beside_a_skill_without_any_other_fault(tmp_path: Path, form: str) -> None:
+    directory = written(tmp_path, "composition: 5\n")
+    targets = {
+        "directory": lambda: directory,
+        "file": lambda: directory / "SKILL.md",
+        "document": lambda: read_document(directory),
+        "skill": lambda: read_skill(directory),
+    }
+    [found] = validate_skill(targets[form]())
+    assert found.rule == "composition.type"
+    assert (found.location.path or "").endswith("skill.manifest.yaml")
+    assert found.location.line == 1
+    (directory / "skill.manifest.yaml").unlink()
+    assert validate_skill(targets[form]()) == []
 
 
 @pytest.mark.proves("format.manifest.place", "format.manifest.field-names", "format.manifest.security.capability")

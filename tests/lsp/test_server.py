@@ -261,11 +261,13 @@ async def test_renaming_a_skill_moves_its_directory_and_its_name_together(tmp_pa
                 await editor.client.text_document_rename_async(
                     types.RenameParams(text_document=document(path), position=at, new_name=wrong)
                 )
-        editor.apply(
-            await editor.client.text_document_rename_async(
-                types.RenameParams(text_document=document(path), position=at, new_name="chair")
-            )
+        edit = await editor.client.text_document_rename_async(
+            types.RenameParams(text_document=document(path), position=at, new_name="chair")
         )
+        [move] = [one for one in (edit and edit.document_changes) or () if isinstance(one, types.RenameFile)]
+        # The client moves later than the server looked: what is there by then must not be written over or passed by.
+        assert move.options == types.RenameFileOptions(overwrite=False, ignore_if_exists=False)
+        editor.apply(edit)
         moved = tmp_path / "chair" / "SKILL.md"
         assert not path.parent.exists()
         assert "name: 'chair'\n" in moved.read_text()

@@ -22,6 +22,7 @@ from prowess._internal.file_lock import locked
 from prowess.errors import AuditError
 from prowess.policy import AuditEvent, JsonlAuditLog, read_tail, verify_log
 from prowess.policy.audit_head import read_head
+from prowess.policy.audit_record import seal
 
 
 def event(number: int = 0, /, **data: object) -> AuditEvent:
@@ -311,6 +312,39 @@ def test_a_repeated_line_behind_the_head_stops_the_log(tmp_path: Path) -> None:
     with open(log.path, "ab") as stream:
         stream.write(data.splitlines(keepends=True)[-1])
     with pytest.raises(AuditError, match="no record of this log"):
+        log.append(event())
+
+
+@pytest.mark.parametrize(
+    ("sequence", "previous"),
+    [(4, None), (4, "sha256:" + "0" * 64), (4, "second"), (5, "third"), (3, "third")],
+)
+def test_a_well_formed_record_that_does_not_follow_the_last_is_not_adopted(
+    tmp_path: Path, sequence: int, previous: str | None
+) -> None:
+    """Its own hash holds and it says `sequence`; only a writer that saw the last record knows the last hash."""
+    log = filled(tmp_path, 3)
+    hashes = dict(zip(("first", "second", "third"), (record.hash for record in read_tail(log.path, 3)), strict=True))
+    before = content(log)
+    _, line = seal(
+        event(), sequence=sequence, at="2026-01-01T00:00:00.000000Z", previous=hashes.get(previous or "", previous)
+    )
+    with open(log.path, "ab") as stream:
+        stream.write(line)
+    with pytest.raises(AuditError, match="no record of this log; run `prowess audit verify`"):
+        log.append(event())
+    assert content(log) == before + line
+    assert not verify_log(log.path).ok
+
+
+def test_a_tail_forged_behind_a_genuine_record_is_not_adopted(tmp_path: Path) -> None:
+    log = filled(tmp_path, 3)
+    _without_head_update(log, 1)
+    count = len(content(log).splitlines())
+    _, line = seal(event(), sequence=count + 1, at="2026-01-01T00:00:00.000000Z", previous="sha256:" + "0" * 64)
+    with open(log.path, "ab") as stream:
+        stream.write(line)
+    with pytest.raises(AuditError, match=f"behind record {count} is no record"):
         log.append(event())
 
 

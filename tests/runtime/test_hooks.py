@@ -248,6 +248,22 @@ async def test_a_hook_that_runs_once_runs_once_a_session_and_guards_until_it_has
     assert len(_ran(work)) == 3
 
 
+async def test_each_hook_that_runs_once_has_a_mark_of_its_own(root: Path, work: Path) -> None:
+    """Two of one event, one of another event, one of another skill: each runs, and each runs once."""
+    once = "{{command: python3 scripts/note.py {}, once: true}}"
+    pre = f"  pre:\n    - {once.format('one')}\n    - {once.format('two')}\n"
+    _hooked(root, "a", f"{pre}  PostToolUse:\n    - {once.format('three')}\n", **{"notes.md": "n\n"})
+    _hooked(root, "b", f"  pre:\n    - {once.format('four')}\n")
+    store = MemorySessionStore()
+    for _ in range(2):
+        session = _session(root, work, store=store, session_id="one")
+        for _ in range(2):
+            await session.load(["a", "b"])
+            result(await session.call("skills.read", {"skill": "a", "path": "notes.md"}))
+            await session.unload(all=True)
+    assert sorted(line.split()[0] for line in _ran(work)) == ["four", "one", "three", "two"]
+
+
 async def test_what_leaves_for_a_skill_that_lies_still_is_told_to_its_hooks(
     root: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

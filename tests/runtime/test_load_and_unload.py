@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
+from prowess._internal import tree_digest
 from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
 from prowess.policy import AuditRecord, JsonlAuditLog, read_tail
@@ -220,6 +221,28 @@ async def test_adding_a_name_keeps_the_copy_that_is_active(tmp_path: Path) -> No
     assert receipt["active_skills"][0]["root_dir"] == str(second)
     assert codes(receipt) == ["other_copy_active"]
     assert (await _load(session, "same"))["active_skills"][0]["root_dir"] != str(second)
+
+
+@pytest.mark.proves("runtime.load.location", "runtime.load.repeat")
+async def test_copies_with_equal_bytes_are_different_skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load that is repeated is one of the same copy, also if the skills have been left alone for long."""
+    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -(10**12))
+    places = [str(write_skill(tmp_path / root, "same") / "SKILL.md") for root in ("one", "two")]
+    session = Session(Catalog(tmp_path / "one", tmp_path / "two"))
+
+    for place in (*places, *places):
+        receipt = await _load(session, "same", location=place)
+        assert receipt["active_skills"][0]["location"] == place
+        assert "already_active" not in codes(receipt)
+        assert codes(await _load(session, "same", location=place)) == ["already_active"]
+    for _ in range(2):
+        receipt = await _load(session, "same")
+        assert receipt["active_skills"][0]["location"] == places[0]
+    await _load(session, "same", location=places[1])
+    for _ in range(2):
+        kept = await _load(session, "same", mode="add")
+        assert kept["active_skills"][0]["location"] == places[1]
+        assert codes(kept)[0] == "other_copy_active"
 
 
 @pytest.mark.proves("runtime.load.repeat")

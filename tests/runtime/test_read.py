@@ -335,6 +335,19 @@ async def test_git_metadata_belongs_to_no_skill(alpha: Session, skills: Path) ->
     assert (await _refused(alpha, path=".git/config"))["code"] == "resource_not_found"
 
 
+@pytest.mark.parametrize("path", ["docs/.git/config", "docs/.git", "./docs//.git/config"])
+async def test_git_metadata_of_a_nested_repository_belongs_to_no_skill(alpha: Session, skills: Path, path: str) -> None:
+    (skills / "alpha" / "docs" / ".git").mkdir(parents=True)
+    (skills / "alpha" / "docs" / ".git" / "config").write_text("token")
+    (skills / "alpha" / "docs" / "a.md").write_text("a")
+    await alpha.load(["alpha"])
+
+    assert (await _refused(alpha, path=path))["code"] == "resource_not_found"
+    listed = (await _refused(alpha, path="docs"))["message"]
+    assert "a.md" in listed
+    assert ".git" not in listed
+
+
 async def test_a_file_over_sixteen_mebibytes_is_refused_with_its_size(alpha: Session, skills: Path) -> None:
     with (skills / "alpha" / "huge.bin").open("wb") as file:
         file.truncate(16 * 1024 * 1024 + 1)

@@ -30,6 +30,7 @@ _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
 _ITEM = re.compile(r"(?:-[ \t]+)+")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
 _COMMENT = re.compile(r"[ \t]#")
+_COMMENTED = re.compile(r'("(?:[^"\\]|\\.)*")[ \t]+#')  # a value in double quotes with a comment behind it
 _LIST = re.compile(r"""\[[^\[\]{}"'\\#]+\]""")
 _PARTS = re.compile(r"[^\[\], \t][^\],]*[^\], \t]|.")  # an item without the blanks around it, or one character
 _NEEDING_QUOTES = frozenset("@`%")
@@ -187,6 +188,8 @@ class _Work:
             return False
         if lines[0][:1] not in "\"'":
             lines = [line[: found.start()] if (found := _COMMENT.search(line)) else line for line in lines]
+        elif len(lines) == 1 and (commented := _COMMENTED.match(lines[0])) is not None:
+            lines = [commented[1]]
         if (items := _quoted_items(lines, fault)) is None:
             quoted, title = double_quoted(_unescaped(_folded(lines), fault)), "put it in double quotes"
         else:

@@ -99,13 +99,16 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_others_are_fixed(
     assert (other / "SKILL.md").read_bytes().startswith(b"---")
 
 
-def test_a_link_out_of_the_tree_is_not_followed(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    tree = skill.parents[1] / "tree"
+@pytest.mark.parametrize("place", ["other", "tree-old"])
+def test_a_link_out_of_the_tree_is_not_followed(skill: Path, capfd: pytest.CaptureFixture[str], place: str) -> None:
+    tree, moved = skill.parents[1] / "tree", skill.parents[1] / place / "a"
     tree.mkdir()
-    (tree / "a").symlink_to(skill.parent)
+    moved.parent.mkdir()
+    skill.parent.rename(moved)
+    (tree / "a").symlink_to(moved)
     assert run(["check", "tree", "--fix", *RULES]) == 1
     assert "behind a link" in capfd.readouterr().err
-    assert skill.read_text(encoding="utf-8") == BROKEN
+    assert (moved / "SKILL.md").read_text(encoding="utf-8") == BROKEN
 
 
 def test_wrong_combinations_are_a_wrong_command_line(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,58 @@
+"""Files that nothing mentions: which of them are nobody's business."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.lint import lint_skill
+from tests.lint.case import body
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _orphans(root: Path, *files: str) -> list[str]:
+    skill = root / "pdf-tables"
+    for name in files:
+        path = skill / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n", encoding="utf-8")
+    (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body('Nothing.')}", encoding="utf-8")
+    found = [one.message for one in lint_skill(skill) if one.rule == "reference.orphan"]
+    return [message.removeprefix("nothing in the skill mentions ").partition(";")[0] for message in found]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "scripts/a.test.js",
+        "scripts/a.spec.ts",
+        "scripts/A.Spec.ts",
+        "scripts/a_test.go",
+        "scripts/test_a.py",
+        "scripts/tests/a.py",
+        "scripts/test/a.py",
+        "scripts/fixtures/a.json",
+        "scripts/node_modules/a/index.js",
+        "scripts/__init__.py",
+        "scripts/package-lock.json",
+        "scripts/.env.example",
+        "references/LICENSE-fonts.txt",
+        "references/CHANGELOG.md",
+        "assets/NOTICE",
+        "README.md",
+        "AGENTS.md",
+    ],
+)
+def test_tests_and_plumbing_need_no_mention(tmp_path: Path, path: str) -> None:
+    assert _orphans(tmp_path, path, "scripts/other.py") == ["scripts/other.py"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["scripts/spec.ts", "scripts/testing.py", "scripts/contest.py", "references/specs.md", "references/latest.md"],
+)
+def test_a_name_that_only_looks_like_one_of_them_does(tmp_path: Path, path: str) -> None:
+    assert _orphans(tmp_path, path) == [path]
