@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,10 @@ from hypothesis import strategies as st
 from prowess.diagnostics import FixSafety, Severity
 from prowess.format import parse_document, validate_skill
 from prowess.format.limits import MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
+from prowess.format.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEAD = "---\nname: a\ndescription: d\n---\n"
 
@@ -96,6 +101,31 @@ def test_a_lone_surrogate_in_a_text_is_no_utf_8() -> None:
 def test_a_nul_is_found_anywhere() -> None:
     assert rules(HEAD + "a\0b") == ["encoding.nul"]
     assert "encoding.nul" in rules("\0")
+
+
+_FAULTLESS = "---\nname: a\n# c\ndescription: d\nmetadata:\n  k: v\n---\nText.\n\n```\ncode\n```\n"
+
+
+@pytest.mark.parametrize("offset", range(len(_FAULTLESS) + 1))
+@pytest.mark.proves("format.encoding.nul")
+def test_a_nul_is_an_error_at_its_place_whichever_part_it_is_in(tmp_path: Path, offset: int) -> None:
+    text = f"{_FAULTLESS[:offset]}\0{_FAULTLESS[offset:]}"
+    directory = tmp_path / "a"
+    directory.mkdir()
+    (directory / "SKILL.md").write_bytes(text.encode())
+    for profile in PROFILES.keys() - {"skills-ref"}:  # that one has the reference's findings alone
+        assert any(found.severity is Severity.ERROR for found in validate_skill(directory, profile=profile))
+    [fault] = [found for found in validate_skill(directory) if found.rule == "encoding.nul"]
+    before = text[:offset]
+    assert fault.severity is Severity.ERROR
+    assert fault.location.line == before.count("\n") + 1
+    assert fault.location.column == offset - (before.rfind("\n") + 1) + 1
+    assert f"byte {offset}" in fault.message
+
+
+@pytest.mark.proves("format.encoding.nul")
+def test_a_nul_that_is_only_named_by_an_escape_is_none_in_the_file() -> None:
+    assert "encoding.nul" not in rules('---\nname: a\ndescription: "\\0"\n---\n\\0 &#0;\n')
 
 
 def test_bytes_far_behind_a_bad_one_are_still_read_quickly() -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from prowess.catalog import Catalog
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidArgumentsError, InvalidSkillError, SkillParseError
 from prowess.format import find_skill_directories, read_document, read_skill, require_valid, validate_skill
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.format.listing import Listing, listing_from_document
+from prowess.format.profiles import PROFILES
 
 TEXT = "---\nname: pdf\ndescription: Fills forms.\n---\nBody\n"
 
@@ -82,6 +84,27 @@ def test_a_missing_file_is_a_diagnostic(tmp_path: Path) -> None:
     (tmp_path / "Skill.md").write_text(TEXT)
     (found,) = read_document(tmp_path).diagnostics
     assert "Skill.md is not read, rename it to SKILL.md" in found.message
+
+
+@pytest.mark.parametrize("spelling", ["Skill.md", "SKILL.MD", "skill.MD", "Skill.Md", "sKILL.md", "SkIlL.mD"])
+@pytest.mark.proves("format.file.other-casing")
+def test_a_further_spelling_is_no_skill_and_the_message_names_the_rename(tmp_path: Path, spelling: str) -> None:
+    directory = tmp_path / "pdf"
+    directory.mkdir()
+    (directory / spelling).write_text(TEXT)
+    (directory / "notes.md").write_text(TEXT)
+    for profile in PROFILES:
+        faults = validate_skill(directory, profile=profile)
+        assert [found.severity for found in faults] == [Severity.ERROR]
+    [found] = validate_skill(directory)
+    assert found.rule == "file.missing"
+    assert f"{spelling} is not read, rename it to SKILL.md" in found.message
+    assert "notes.md" not in found.message
+    with pytest.raises(SkillParseError):
+        read_skill(directory, profile="lenient")
+    assert Catalog(tmp_path).entries() == ()
+    (directory / spelling).rename(directory / "SKILL.md")
+    assert validate_skill(directory) == []
 
 
 @pytest.mark.proves("format.file.casing", "format.file.both")

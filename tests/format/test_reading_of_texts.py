@@ -343,6 +343,48 @@ def test_metadata_is_a_mapping_of_texts_to_texts(metadata: str, rule: str, line:
     assert places(f"{_HEAD}{metadata}\n---\n") == {rule: ("error", line, column)}
 
 
+@pytest.mark.proves("format.metadata.keys")
+@pytest.mark.parametrize(
+    ("key", "column"),
+    [("[a]", 3), ("{a: b}", 3), ("? [a, b]\n  ", 5), ("? {a: b}\n  ", 5), ("? - a\n    - b\n  ", 5), ("?\n  ", 4)],
+)
+def test_a_key_of_metadata_that_is_no_text_is_an_error_at_the_key(key: str, column: int) -> None:
+    text = f"{_HEAD}metadata:\n  first: x\n  {key}: b\n  last: y\n---\n"
+    assert places(text) == {"metadata.keyType": ("error", 6, column)}
+    assert set(places(text, "lenient")) == {"metadata.keyType"}
+    assert {severity for severity, *_ in places(text, "lenient").values()} == {"warning"}
+
+
+@pytest.mark.proves("format.metadata.keys", "format.metadata.untyped-values")
+@pytest.mark.parametrize(
+    "key",
+    [
+        "1",
+        "1.10",
+        "0x1F",
+        "1e3",
+        ".inf",
+        "yes",
+        "on",
+        "true",
+        "null",
+        "~",
+        "2024-01-01",
+        "12:30:00",
+        "2024-01-01T10:00:00Z",
+    ],
+)
+def test_a_key_that_other_readers_give_a_type_is_a_text_as_written(tmp_path: Path, key: str) -> None:
+    text = f"{_HEAD}metadata:\n  {key}: b\n---\n"
+    for profile in ("spec", "boxxy", "skillscraft", "claude-code", "lenient"):
+        assert "metadata.keyType" not in places(text, profile)
+    assert dict(read_skill(skill_of(tmp_path, text)).frontmatter.metadata) == {key: "b"}
+    quoted = parse_document(text.replace(f"  {key}:", f'  "{key}":'))
+    assert quoted.mapping() == parse_document(text).mapping()
+    again = parse_document(text.replace(": b", f': b\n  "{key}": c'))
+    assert "metadata.duplicateKey" in {found.rule for found in validate_skill(again)}
+
+
 @pytest.mark.proves("format.metadata.lossless", "format.metadata.open")
 def test_what_metadata_holds_is_kept_as_written_and_as_text(tmp_path: Path) -> None:
     text = f"{_HEAD}metadata:\n  x-own: 1.10\n  nested:\n    tags: [a, 'b']\n---\n"

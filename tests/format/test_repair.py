@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess._internal.yaml_reader import Mapping, Sequence, read_yaml
-from prowess.format import parse_document
+from prowess.diagnostics import Severity
+from prowess.fix import apply_fixes
+from prowess.format import parse_document, read_skill, validate_skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def test_a_repair_changes_only_the_failing_value_and_says_so() -> None:
@@ -92,6 +95,45 @@ def test_what_stands_in_quotes_is_kept_as_it_was_meant(written: str, value: str)
     assert document.mapping() == {"name": "a", "description": value, "license": "MIT"}
     [found] = document.diagnostics
     assert found.fix is not None
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Checks bills. Triggers: VAT, tax", "Checks bills. Triggers: VAT, tax"),
+        ("Use when: a\n  and: b", "Use when: a and: b"),
+        ("@mentions are read", "@mentions are read"),
+        ("`code` first", "`code` first"),
+        ("% of totals", "% of totals"),
+        (r'"Opens C:\dir"', r"Opens C:\dir"),
+        ("Use for: é, \u2713, 日本", "Use for: é, \u2713, 日本"),
+        ("Use: a  # not this", "Use: a"),
+        ("'It's: here'", "'It's: here'"),
+    ],
+)
+@pytest.mark.proves("client.parse.repair")
+def test_a_skill_with_a_mended_description_loads_with_its_full_text_and_a_fix_that_changes_nothing_else(
+    tmp_path: Path, written: str, meant: str
+) -> None:
+    directory = tmp_path / "a"
+    directory.mkdir()
+    head, tail = "---\nname: a  # c\n", "\nlicense: 'MIT'\nmetadata: {k: 1.0}\n---\nBody: kept\n"
+    text = f"{head}description: {written}{tail}"
+    (directory / "SKILL.md").write_text(text, encoding="utf-8")
+
+    skill = read_skill(directory, profile="lenient")
+    assert (skill.description, skill.body) == (meant, "Body: kept\n")
+    [found] = validate_skill(directory, profile="lenient")
+    assert (found.rule, found.severity) == ("frontmatter.syntax", Severity.WARNING)
+    assert found.fix is not None
+    after = apply_fixes(text, [found.fix]).text
+    assert after.startswith(f"{head}description: ")
+    assert after.endswith(tail)
+    others = parse_document(after)
+    assert others.diagnostics == ()
+    assert others.mapping() == {"name": "a", "description": meant, "license": "MIT", "metadata": {"k": "1.0"}}
+    [strict] = validate_skill(directory)
+    assert strict.severity is Severity.ERROR
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,10 @@ from prowess.format.sidecar import KEYS, MAX_BYTES, Capability, Composition, Ski
 from prowess.format.sidecar_reading import parse_sidecar, read_sidecar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from prowess.format import Skill, SkillDocument
 
 FULL = """\
 security:
@@ -68,7 +71,7 @@ def written(tmp_path: Path, manifest: str | bytes | None) -> Path:
 @pytest.mark.proves("format.manifest.place")
 def test_a_faulty_manifest_is_found_beside_a_skill_without_any_other_fault(tmp_path: Path, form: str) -> None:
     directory = written(tmp_path, "composition: 5\n")
-    targets = {
+    targets: dict[str, Callable[[], Path | SkillDocument | Skill]] = {
         "directory": lambda: directory,
         "file": lambda: directory / "SKILL.md",
         "document": lambda: read_document(directory),
