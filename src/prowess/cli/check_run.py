@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from prowess.cli.judged_skill import checked_skill, in_order, judged_findings
 from prowess.cli.skill_sets import findings_between
+from prowess.format.name import normalise
+from prowess.format.validation import place_in_report, raw_findings
+from prowess.lint import lint_findings
+from prowess.report.checked import CheckedSkill
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prowess.cli.fixing import Fixing
     from prowess.cli.silencing import Silencing
     from prowess.cli.targets import Target
     from prowess.config import Configuration
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
-    from prowess.report import CheckedSkill
     from prowess.rule_engine import Judgement
 
 
@@ -45,7 +50,7 @@ class CheckRun:
             document = self._fixing.fix(document, target.data, new, within=target.named)
         found = self._found(document, judgement)
         self.everything.append((document, found))
-        self.skills.append(checked_skill(document, self._silencing.by_baseline(document, found)))
+        self.skills.append(_checked_skill(document, self._silencing.by_baseline(document, found)))
         self._judgements.append(judgement)
 
     def judge_between(self, *, whole: bool) -> None:
@@ -58,8 +63,28 @@ class CheckRun:
             self.skills[at] = skill._replace(diagnostics=(*skill.diagnostics, *fresh))
 
     def _found(self, document: SkillDocument, judgement: Judgement) -> tuple[Diagnostic, ...]:
-        findings = judged_findings(document, judgement)
-        return in_order(self._silencing.by_comments(document, judgement, findings), judgement)
+        findings = judgement.judge([*raw_findings(document, judgement.profile), *lint_findings(document, judgement)])
+        return _in_order(self._silencing.by_comments(document, judgement, findings), judgement)
 
     def _new(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
         return self._silencing.by_baseline(document, self._found(document, judgement))
+
+
+def _in_order(findings: Iterable[Diagnostic], judgement: Judgement) -> tuple[Diagnostic, ...]:
+    """Return findings as a report lists them: by place, unless the profile has the reference tool's order."""
+    if judgement.profile.reference_wording:
+        return tuple(findings)
+    return tuple(sorted(findings, key=place_in_report))
+
+
+def _checked_skill(document: SkillDocument, findings: tuple[Diagnostic, ...]) -> CheckedSkill:
+    """Return a skill for a report, called by its name; by its directory's if it has none or cannot be read."""
+    path = os.path.dirname(document.path or "") or "."
+    return CheckedSkill(path=path, name=_name(document), document=document, diagnostics=findings)
+
+
+def _name(document: SkillDocument) -> str | None:
+    name = document.text_of("name") if document.complete else None
+    if name is None or name == document.directory_name:
+        return document.directory_name
+    return normalise(name) or normalise(document.directory_name or "")

@@ -50,20 +50,6 @@ def main() -> None:
             pass  # below, where every refusal is told
         else:
             return
-    if sys.argv[1:2] == ["load"]:
-        # Imported here, not at the top: it is for this command alone.
-        from prowess.cli.plain_load import plain_load
-
-        code = plain_load(sys.argv[2:])
-        if code is not None:
-            sys.exit(code)
-    if sys.argv[1:2] == ["check"]:
-        # Imported here, not at the top: as above.
-        from prowess.cli.plain_check import plain_check
-
-        code = plain_check(sys.argv[2:])
-        if code is not None:
-            sys.exit(code)
     # Imported here, not at the top: it brings click, which `--version` must not pay for.
     from prowess.cli.dispatch import run
 

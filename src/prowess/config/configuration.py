@@ -17,9 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
-from prowess._internal.settings_places import USER_FILE
 from prowess.config.origin import DEFAULT, Origin, Value
-from prowess.config.places import project_file, skill_around
+from prowess.config.places import USER_FILE, project_file, skill_around
 from prowess.config.presets import PRESETS
 from prowess.config.setting_values import from_text, value_of
 from prowess.config.settings import SETTINGS

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from prowess._internal.settings_places import OWN_FILE, SHARED_FILE, upwards
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prowess.config.settings_file import SettingsFile
+
+OWN_FILE, SHARED_FILE, USER_FILE = "prowess.toml", "pyproject.toml", "config.toml"
 
 
 class ProjectFile(NamedTuple):
@@ -30,7 +33,7 @@ def project_file(start: str) -> ProjectFile:
         ConfigurationError: the file cannot be read or has faults, or one directory has two.
     """
     notices = []
-    for directory in upwards(os.path.realpath(start)):
+    for directory in _upwards(os.path.realpath(start)):
         paths = [path for name in (OWN_FILE, SHARED_FILE) if os.path.lexists(path := os.path.join(directory, name))]
         if not paths:
             continue
@@ -50,6 +53,21 @@ def project_file(start: str) -> ProjectFile:
         if found:
             return ProjectFile(found[0], tuple(notices))
     return ProjectFile(None, tuple(notices))
+
+
+def _upwards(start: str) -> Iterator[str]:
+    """Yield a directory and those above it up to the root of its repository; without one, the directory alone.
+
+    `start` is absolute, links resolved.
+    """
+    chain = [start]
+    while not os.path.lexists(os.path.join(chain[-1], ".git")):
+        above = os.path.dirname(chain[-1])
+        if above == chain[-1]:
+            yield start
+            return
+        chain.append(above)
+    yield from chain
 
 
 def skill_around(path: str) -> str | None:

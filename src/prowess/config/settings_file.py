@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from prowess._internal.path_globs import PathGlob
-from prowess._internal.shared_settings import may_set
 from prowess._internal.toml_lines import TomlLines
 from prowess.config.origin import Origin, Value
 from prowess.config.setting_values import MAX_ENTRIES, nearest, shown, value_of
@@ -69,7 +68,7 @@ def read_settings_file(path: str, *, kind: Kind, directory: str | None = None) -
     inside = _TABLE if os.path.basename(path) == "pyproject.toml" else ()
     try:
         data = _bytes(path)
-        if inside and not may_set(data):
+        if inside and b"prowess" not in data and b"\\" not in data:  # a key may be written in escapes
             return None  # the usual pyproject.toml, for which no TOML reader has to be loaded
         text = data.decode("utf-8")
         # Imported here, not at the top: a start without any file, the usual one, does not pay for it.

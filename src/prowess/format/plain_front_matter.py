@@ -15,7 +15,6 @@ from prowess.format.limits import (
     FIELDS,
     MAX_COMPATIBILITY_LENGTH,
     MAX_DESCRIPTION_LENGTH,
-    MAX_FRONT_MATTER_BYTES,
     MAX_NAME_LENGTH,
 )
 
@@ -26,7 +25,7 @@ _CLOSE = b"\n---"
 _PRINTABLE = b"\n" + bytes(range(0x20, 0x7F))
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`~")
 # What opens a block: the sign between two lines of it, and what stands behind the last.
-BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
+_BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
 _CUT_CHARACTER = 3  # a head that was cut can end inside a UTF-8 sequence: at most three bytes of it
 
 
@@ -42,27 +41,11 @@ def read_plain_skill(head: bytes, directory_name: str, *, complete: bool) -> byt
         directory_name: the name of the directory that holds it; the `name` field must equal it.
         complete: whether `head` is the whole file.
     """
-    plain = plain_skill(head, directory_name, complete=complete)
-    return None if plain is None else plain[0]
-
-
-def plain_skill(
-    head: bytes, directory_name: str, *, complete: bool
-) -> tuple[bytes, dict[str, str | dict[str, str]]] | None:
-    """As `read_plain_skill`, and the fields as `plain_properties` gives them."""
     source = _between_fences(head, complete=complete)
     if source is None:
         return None
     fields = plain_properties(source)
-    return (source, fields) if fields is not None and _is_faultless(fields, directory_name) else None
-
-
-def plain_text(data: bytes, directory_name: str) -> str | None:
-    """Return the body of a plain, faultless SKILL.md, given as a whole, or None to hand over."""
-    source = read_plain_skill(data, directory_name, complete=True)
-    if source is None or len(source) >= MAX_FRONT_MATTER_BYTES or b"\r" in data:
-        return None
-    return data[len(_HEAD) + len(source) + len(_CLOSE) :].decode().removeprefix("\n")
+    return source if fields is not None and _is_faultless(fields, directory_name) else None
 
 
 def plain_properties(source: bytes) -> dict[str, str | dict[str, str]] | None:
@@ -119,8 +102,8 @@ def _fields(lines: list[str]) -> dict[str, str | dict[str, str]]:
             if value:
                 raise _HandOver
             found[key], at = _map(lines, at)
-        elif value in BLOCKS:
-            found[key], at = _block(lines, at, *BLOCKS[value])
+        elif value in _BLOCKS:
+            found[key], at = _block(lines, at, *_BLOCKS[value])
         else:
             text = _scalar(value)
             if at < count and lines[at][:1] == " ":

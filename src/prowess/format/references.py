@@ -56,17 +56,6 @@ def references(document: SkillDocument) -> list[Reference]:
     return found
 
 
-def stays_inside(body: str) -> bool:
-    """Whether every link of a body that means a file leads inside the skill: no place is looked up for it."""
-    if not _may_link(body):
-        return True
-    # Imported here, not at the top: as above.
-    from prowess._internal.markdown import links
-
-    paths = (_file_path(link.target) for link in links(body))
-    return all(path is None or leads(path) == "inside" for path in paths)
-
-
 def leads(path: str) -> Literal["inside", "outside", "absolute"]:
     """Return where a decoded path leads, seen from the skill's directory; see `Reference`. The disk is not asked."""
     if path[0] in "/\\" or _DRIVE.match(path) or _HOME.match(path) or path.lower().startswith("file:"):

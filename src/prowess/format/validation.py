@@ -38,14 +38,8 @@ def validate_skill(target: Target, *, profile: str = "spec", references: bool = 
     Raises:
         InvalidArgumentsError: no profile has this name.
     """
-    # Imported here, not at the top: reading imports this module.
-    from prowess.format.plain_validation import document_or_nothing
-
     chosen = profile_named(profile)
-    document = document_or_nothing(target, chosen, references=references)
-    if document is None:
-        return []
-    findings = raw_findings(document, chosen, references=references)
+    findings = raw_findings(document_of(target), chosen, references=references)
     return [found for raw in findings if (found := judge(raw, chosen)) is not None]
 
 

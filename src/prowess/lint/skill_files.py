@@ -30,11 +30,11 @@ class Sighting(NamedTuple):
 
 
 class SkillFiles:
-    """The entries of a skill's directory, listed when first needed; `top` are those of the directory itself."""
+    """The entries of a skill's directory, listed when first needed."""
 
-    def __init__(self, directory: str, *, top: Mapping[str, str] | None = None) -> None:
+    def __init__(self, directory: str) -> None:
         self.directory = directory
-        self._known: dict[str, Mapping[str, str]] = {} if top is None else {"": top}
+        self._known: dict[str, Mapping[str, str]] = {}
         self._folded: dict[str, dict[str, str]] = {}
         self._listed: list[str] | None = None
         self._named = False

@@ -29,17 +29,13 @@ _BLANKED = bytes(byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" els
 class LintSubject:
     """One skill under advice, and the profile it is judged by, by default `spec`.
 
-    `files` is None where the document has no directory. Offsets are those of `body`; `at` turns them into places. `top`
-    is what the directory holds, where that is known: kinds by name, as `SkillFiles.entries` gives them.
+    `files` is None where the document has no directory. Offsets are those of `body`; `at` turns them into places.
     """
 
-    def __init__(
-        self, document: SkillDocument, profile: Profile | None = None, *, top: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, document: SkillDocument, profile: Profile | None = None) -> None:
         self.document: SkillDocument = document
         self.body: str = document.body
         self._profile = profile
-        self._top = top
 
     @property
     def profile(self) -> Profile:
@@ -59,13 +55,11 @@ class LintSubject:
         # Imported here, not at the top: a rule is not always asked.
         from prowess.lint.skill_files import SkillFiles
 
-        return SkillFiles(self.document.directory, top=self._top)
+        return SkillFiles(self.document.directory)
 
     @cached_property
     def top(self) -> Mapping[str, str]:
         """What the skill's directory holds: kinds by name; nothing where there is none."""
-        if self._top is not None:
-            return self._top
         return {} if self.files is None else self.files.entries("")
 
     def text_of(self, key: str) -> str | None:
