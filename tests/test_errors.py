@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
-import inspect
+import importlib
 import pickle
+import pkgutil
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess import errors
+import prowess
+from prowess import errors, tools
+from prowess._internal import canonical_json, places, privacy, workspace_root, yaml_reader
+from prowess.adapters import extras
+from prowess.agent import create_skill, forks, model, transcript
+from prowess.cli import signals
+from prowess.cli.commands import read as read_command
+from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import SkillError
+from prowess.execution import staging
+from prowess.policy import audit_head, audit_record, shell_tree
+from prowess.policy.audit_event import AuditRecord
+from prowess.runtime import activation_stack, fork, hooks, json_lines
+from prowess.runtime.tools import read as read_tool
+from prowess.store import schema
+from prowess.tools import function_tool, json_values
+from prowess.tools.annotations import UnsupportedFunctionError
+from prowess.tools.builtin import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # The closed list of codes that a model, or a host in another language, may see.
 CODES = frozenset(
@@ -32,8 +54,10 @@ _FAULT = Diagnostic(
     location=Location(path="a/SKILL.md", line=2, column=7),
 )
 
+_RECORD = AuditRecord(sequence=1, at="now", kind="a", session_id=None, call_id=None, data={}, previous=None, hash="h")
+
 # One of each class and the sentence it builds from its facts.
-EXAMPLES: list[tuple[SkillError, str]] = [
+EXAMPLES: list[tuple[BaseException, str]] = [
     (
         errors.SkillParseError("no closing fence", Location(path="a/SKILL.md", line=4), (_FAULT,)),
         "a/SKILL.md:4:1: no closing fence",
@@ -47,7 +71,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.RemoteSkillError("docs", "skill://a/SKILL.md", "no"),
         "skill 'skill://a/SKILL.md' of server 'docs' is refu",
     ),
-    (errors.RemoteSkillError("docs", "", "it is silent"), "server 'docs' is refused: it is silent"),
+    (errors.RemoteSkillError("docs", None, "it is silent"), "server 'docs' is refused: it is silent"),
     (errors.SkillNotFoundError("pfd", ("pdf",)), "no skill is called 'pfd'; did you mean 'pdf'?"),
     (
         errors.SkillNotFoundError("pdf", (), "its project is not trusted"),
@@ -69,6 +93,8 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (errors.SessionNotFoundError("s1"), "session 's1' does not exist or has expired; open a new one"),
     (errors.ToolNotFoundError("skills.laod", ("skills.load",)), "no tool is called 'skills.laod'; did you mean"),
     (errors.ResourceNotFoundError("pdf", "x.md", ("a.md", "b.md")), "skill 'pdf' has no file 'x.md'; did you mean 'a"),
+    (errors.ResourceNotFoundError(None, "a.csv"), "no script of this session left an artifact 'a.csv'"),
+    (errors.NotTextError(None, "a.png"), "artifact 'a.png' is not UTF-8 text; read it with encoding 'binary'"),
     (errors.NotAFileError("pdf", "docs", ("a.md", "deep/")), "'docs' of skill 'pdf' is a directory, not a file; it h"),
     (errors.NotAFileError("pdf", "docs"), "'docs' of skill 'pdf' is a directory, not a file"),
     (errors.NotTextError("pdf", "a.png"), "'a.png' of skill 'pdf' is not UTF-8 text; read it with encoding 'binary'"),
@@ -76,8 +102,13 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     (errors.DigestChangedError("pdf", "SKILL.md"), "'SKILL.md' of skill 'pdf' changed after the skill was loaded; lo"),
     (errors.UnavailableError("the index"), "the index cannot be reached now; try again later"),
     (errors.UnavailableError("the index", 2.5), "the index cannot be reached now; try again in 2.5 s"),
+    (
+        errors.UnavailableError("the index", 1, "it is written to"),
+        "the index (it is written to) cannot be reached now; t",
+    ),
     (errors.LimitExceededError("loaded skills", 8, 9, "unload one"), "loaded skills: 9 is over the limit of 8; unload"),
     (errors.LimitExceededError("depth", 5, 6), "depth: 6 is over the limit of 5"),
+    (errors.LimitExceededError("depth", 5, None, "nest less"), "depth: more than the limit of 5; nest less"),
     (errors.PolicyDeniedError("no-net", "network is off"), "denied by no-net: network is off"),
     (
         errors.ToolNotAllowedError("Bash", "review", "'&' runs a command in the background"),
@@ -98,39 +129,107 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.SandboxUnavailableError("bubblewrap", "install it"),
         "sandbox 'bubblewrap' is not available, nothing was run: install it",
     ),
-    (errors.ExecTimeoutError(1.5), "not finished within 1.5 s"),
+    (errors.ExecTimeoutError(1.5), "Timeout exceeded: it was ended after 1.5 s"),
+    (errors.ExecTimeoutError(1.5, "the search", "; wait"), "Timeout exceeded: the search was ended after 1.5 s; wait"),
     (errors.OutputLimitError(10, b"0123456789"), "output is over the limit of 10 bytes"),
     (errors.AuditError("/a/audit.jsonl", "read-only"), "audit log /a/audit.jsonl: read-only"),
     (errors.AuditReadError("/a/audit.jsonl", "there is no log here"), "audit log /a/audit.jsonl: there is no log here"),
+    (errors.AuditError(None, "there is none"), "audit log of this session: there is none"),
     (errors.StoreError("sqlite:///a.db", "locked"), "store sqlite:///a.db: locked"),
+    (errors.StoreError(None, "damaged"), "store of this session: damaged"),
+    (json_lines.InvalidRequestError("send an object"), "invalid request: send an object"),
+    (create_skill.SkillExistsError("a", "/s/a"), "a skill 'a' exists already (/s/a) and is not overwritten"),
+    (
+        read_tool.SectionNotFoundError("pdf", "a.md", "x", ("y",)),
+        "'a.md' of skill 'pdf' has no section 'x'; it has",
+    ),
+    (read_tool.SectionNotFoundError(None, "a.md", "x"), "artifact 'a.md' has no section 'x'"),
+    (faults.NoSuchFileError("a", ("b",)), "File not found: a; did you mean b?"),
+    (faults.WrongKindError("a", "directory", "list it"), "a is a directory; list it"),
+    (faults.NoTextError("a", "utf-8", "read bytes"), "a is not utf-8 text; read bytes"),
+    (faults.OutsideWorkspaceError("/a", "it is outside"), "Permission denied: /a: it is outside"),
+    (faults.AccessRefusedError("a", "it is read-only"), "Permission denied: a: it is read-only"),
+    (faults.ChangedError("a"), "a was changed while it was edited, so nothing was written"),
+    (places.WorkingDirectoryError(), "the working directory no longer exists"),
+    (model.ModelError("m", "no key"), "model 'm' gave no answer: no key"),
+    (forks.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' came to no answer: it stopped"),
+    (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
+    (extras.MissingExtraError("a.b", "c", "No module"), "a.b needs a library that is not here (No module)"),
+    (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),
+    (fork.ForkUnavailableError("a", "none here"), "skill 'a' runs in a sub-agent, and there is none for it: none here"),
+    (hooks.HookFailedError("a", "before", "x.sh", "refused", "no"), "the before hook 'x.sh' of skill 'a' refused: no"),
+    (function_tool.FunctionFailedError("f", "no"), "f failed: no"),
+    (function_tool.FunctionTimeoutError("f", 2), "Timeout exceeded: f did not finish within 2 s"),
+    (UnsupportedFunctionError("f: no"), "f: no"),
+    (json_values.NotJsonValueError("a", "of type 'set'"), "a is of type 'set', which has no JSON form"),
+    (tools.AroundTheDoorError("Read"), "tool 'Read' was not called through ToolExecutor.call, so it did nothing"),
+    (staging.StageError("/c", "free space"), "the cache /c cannot be used, nothing was run: free space"),
+    (read_command.NotShownError("pdf", "a.py"), "'a.py' is a script: it is run, not shown; use prowess run pdf a.py"),
+    (reference_errors.ParseError("no fence"), "no fence"),
+    (reference_errors.ValidationError("no name", ["no name", "b"]), "no name"),
+    (yaml_reader.LibyamlMissingError(), "PyYAML was installed without libyaml"),
+    (shell_tree.GrammarMissingError("no grammar"), "no grammar"),
+    (canonical_json.NotJsonError("no"), "no"),
+    (canonical_json.TooDeepError(5), "5"),
+    (canonical_json.TooLargeError(5), "5"),
+    (audit_head.BadHeadError("no head"), "no head"),
+    (audit_record.BadLineError("no line"), "no line"),
+    (audit_record.ChangedRecordError(_RECORD), "AuditRecord("),
+    (workspace_root.ChangedMeanwhileError("a"), "a"),
+    (privacy.NotPrivateError(1, "others may write", "/a"), "[Errno 1] others may write: '/a'"),
+    (schema.NewerSchemaError(9), "9"),
+    (signals.SignalledError(15), "15"),
 ]
 
 
 def _label(value: object) -> str:
-    return type(value).__name__ if isinstance(value, SkillError) else ""
+    return type(value).__name__ if isinstance(value, BaseException) else ""
 
 
-def _classes() -> list[type[SkillError]]:
-    return [
-        value
-        for _, value in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(value, SkillError) and value.__module__ == errors.__name__
-    ]
+def _modules() -> Iterator[str]:
+    """Every module but those that run when they are imported, and adapters whose library is not installed."""
+    for module in pkgutil.walk_packages(prowess.__path__, "prowess."):
+        if not module.name.endswith("__main__") and ".probes." not in module.name:
+            try:
+                importlib.import_module(module.name)
+            except ImportError as error:
+                assert isinstance(error, extras.MissingExtraError)  # noqa: PT017 -- which module fails depends on the environment
+            yield module.name
+
+
+def _below(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _below(child)
+
+
+_MODULES = set(_modules())
+
+
+def _classes() -> list[type[BaseException]]:
+    """Every exception class of the package that is not private to one module."""
+    found = {kind for kind in _below(BaseException) if kind.__module__ in _MODULES and kind.__name__[0] != "_"}
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+def _errors() -> list[type[SkillError]]:
+    return [kind for kind in _classes() if issubclass(kind, SkillError)]
 
 
 def _drawn() -> dict[str, tuple[str | None, str, frozenset[str]]]:
-    """Class → (parent, further base or "", the words after it), read from the drawing."""
+    """Class → (parent, further base or "", the words after it), read from the drawing; built-in roots are left out."""
     assert errors.__doc__
     found: dict[str, tuple[str | None, str, frozenset[str]]] = {}
     parents: list[str] = []
     for line in errors.__doc__.splitlines():
-        match = re.match(r"^ {4}(?P<tree>[│├└─ ]*)(?P<name>\w+Error)(?:\((?P<base>\w+)\))?(?P<rest>.*)$", line)
+        match = re.match(r"^ {4}(?P<tree>[│├└─ ]*)(?P<name>[A-Z]\w+)(?:\((?P<base>\w+)\))?(?P<rest>.*)$", line)
         if match is None:
             continue
         depth = len(match["tree"]) // 4
         parents[depth:] = [match["name"]]
         words = frozenset(match["rest"].split())
-        found[match["name"]] = (parents[depth - 1] if depth else None, match["base"] or "", words)
+        if not hasattr(builtins, match["name"]):
+            found[match["name"]] = (parents[depth - 1] if depth else None, match["base"] or "", words)
     return found
 
 
@@ -142,11 +241,18 @@ def test_the_drawing_names_every_class_with_its_bases() -> None:
     assert {name: drawn[:2] for name, drawn in _drawn().items()} == real
 
 
+def test_the_drawing_names_the_room_of_every_class_that_is_defined_elsewhere() -> None:
+    rooms = {kind.__name__: kind.__module__.split(".")[1] for kind in _classes()}
+    drawn = {name: [word[:-1] for word in words if word.endswith(":")][:1] for name, (_, _, words) in _drawn().items()}
+    assert drawn == {name: [] if room == "errors" else [room] for name, room in rooms.items()}
+
+
 def test_the_drawing_names_the_code_and_the_facts_of_every_class() -> None:
     drawn = _drawn()
     for example, _ in EXAMPLES:
         words = drawn[type(example).__name__][2]
-        assert example.code in words
+        if isinstance(example, SkillError):
+            assert example.code in words
         facts = {word[1:] for word in words if word.startswith(".")}
         assert [fact for fact in facts if not hasattr(example, fact)] == []
 
@@ -157,25 +263,26 @@ def test_there_is_an_example_of_every_class_that_is_raised() -> None:
 
 
 @pytest.mark.parametrize(("error", "sentence"), EXAMPLES, ids=_label)
-def test_an_error_builds_its_sentence_from_its_facts(error: SkillError, sentence: str) -> None:
+def test_an_error_builds_its_sentence_from_its_facts(error: BaseException, sentence: str) -> None:
     assert str(error).startswith(sentence)
 
 
 @pytest.mark.parametrize("error", [error for error, _ in EXAMPLES], ids=_label)
-def test_an_error_survives_pickling_and_copying(error: SkillError) -> None:
+def test_an_error_survives_pickling_and_copying(error: BaseException) -> None:
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301 -- our own bytes
         assert type(twin) is type(error)
         assert (str(twin), vars(twin)) == (str(error), vars(error))
 
 
-@pytest.mark.parametrize("kind", _classes(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", _errors(), ids=lambda kind: kind.__name__)
 def test_every_code_is_in_the_closed_list(kind: type[SkillError]) -> None:
     assert kind.code in CODES
     assert kind.__doc__
 
 
 def test_catching_the_root_catches_all_and_the_builtin_bases_work() -> None:
-    assert all(issubclass(kind, SkillError) for kind in _classes())
+    public = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, BaseException)]
+    assert all(issubclass(kind, SkillError) for kind in public)
     with pytest.raises(LookupError):
         raise errors.SkillNotFoundError("x")
     with pytest.raises(PermissionError):

@@ -4,33 +4,81 @@
     ├── SkillParseError(ValueError)        .location .diagnostics skill_invalid       cannot be read as a skill
     ├── InvalidSkillError(ValueError)      .diagnostics           skill_invalid       readable, but against the spec
     ├── InvalidArgumentsError(ValueError)  .problems              invalid_arguments   a call whose arguments do not fit
-    ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       not what its server says it is
-    ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     absent: stop asking
+    ├── InvalidRequestError(ValueError)    .reason                invalid_request     runtime: a line that is no request
+    ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       not what its server describes
+    ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     absent, stop asking
     ├── SkillNotActiveError(LookupError)   .name                  skill_not_active    load it first
     ├── SkillConflictError                 .name .other           skill_conflict      one of two excludes the other
+    ├── SkillExistsError                   .name .location        skill_conflict      agent: it is not overwritten
     ├── RequiredToolError(LookupError)     .skill .tool .reason   tool_not_found      a skill needs it, nobody has it
     ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, evicted or never there
     ├── ToolNotFoundError(LookupError)     .name .suggestions     tool_not_found
     ├── ResourceNotFoundError(LookupError) .skill .path           resource_not_found
-    ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory where a file is wanted
+    │   └── SectionNotFoundError           .slug .suggestions     resource_not_found  runtime: the file lacks it
+    ├── NoSuchFileError(LookupError)       .path .suggestions     resource_not_found  tools: not in the workspace
+    ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory, but a file is wanted
+    ├── WrongKindError(ValueError)         .path .kind .advice    not_a_file          tools: file instead of directory
     ├── NotTextError(ValueError)           .skill .path           not_text            bytes that are not UTF-8
+    ├── NoTextError(ValueError)            .path .encoding        not_text            tools: not in this encoding
     ├── UnsafePathError(ValueError)        .path .reason          unsafe_path
+    │   └── OutsideWorkspaceError          .path .reason          unsafe_path         tools: not in the workspace
+    ├── AccessRefusedError(PermissionError) .path .reason         policy_denied       tools: read-only, or not readable
     ├── DigestChangedError                 .skill .path           digest_changed      edited since it was loaded
-    ├── UnavailableError                   .what .retry_after     unavailable         may exist: ask again later
+    ├── ChangedError                       .path                  digest_changed      tools: changed while it was edited
+    ├── UnavailableError                   .what .retry_after     unavailable         may exist, ask again later
+    │   └── WorkingDirectoryError                                 unavailable         _internal: it was deleted
+    ├── ModelError                         .model .reason         unavailable         agent: the model did not answer
+    ├── SubAgentError                      .skill .reason         unavailable         agent: a sub-agent did not answer
+    ├── TranscriptError                    .path .reason          unavailable         agent: a line cannot be written
+    ├── MissingExtraError(ImportError)     .adapter .extra .why   unavailable         adapters: a library is missing
     ├── LimitExceededError                 .what .limit .actual   limit_exceeded      too many, too deep, too large
+    ├── ActivationCycleError               .cycle                 activation_cycle    runtime: it would contain itself
+    ├── ForkUnavailableError               .skill .reason         fork_unavailable    runtime: there is no sub-agent
+    ├── HookFailedError                    .hook .reason .output  hook_failed         runtime: a hook refused or failed
     ├── PolicyDeniedError(PermissionError) .rule .reason          policy_denied
     ├── ToolNotAllowedError(PermissionError) .tool .skill .reason tool_not_allowed    an active skill restricts it
-    ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to say, none did
+    ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to decide, none did
     ├── PolicyError(ValueError)            .problems              policy_denied       a policy file that cannot be read
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   settings that cannot be read
+    ├── FunctionFailedError                .tool .text            internal            tools: a function raised
+    ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function did not return
+    ├── UnsupportedFunctionError(ValueError)                      internal            tools: it cannot be a tool
+    ├── NotJsonValueError(TypeError)       .where .kind           internal            tools: a value without a JSON form
+    ├── AroundTheDoorError(RuntimeError)   .tool                  internal            tools: not called by the executor
     ├── ExecutionError
     │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  no way to run this file
     │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed
-    │   ├── ExecTimeoutError(TimeoutError) .limit                 timeout
+    │   ├── StageError                     .directory .hint       sandbox_unavailable execution: no copy can be made
+    │   ├── ExecTimeoutError(TimeoutError) .limit .what .rest     timeout
     │   └── OutputLimitError               .limit .partial        limit_exceeded
     ├── AuditError                         .path .reason          unavailable         the log cannot be written
     │   └── AuditReadError                 .path .reason          unavailable         it cannot be shown or verified
-    └── StoreError                         .url .reason           store_unavailable
+    ├── StoreError                         .url .reason           store_unavailable
+    ├── NotShownError                      .skill .path           script_unsupported  cli: scripts are run, not shown
+    ├── ParseError                                                skill_invalid       compat: as the reference library
+    └── ValidationError                    .errors                skill_invalid       compat: as the reference library
+
+    ImportError
+    ├── LibyamlMissingError                                       _internal: PyYAML was built without libyaml
+    └── GrammarMissingError                                       policy: the extra `shell` is not installed
+    ValueError
+    ├── NotJsonError                                              _internal: a value without a canonical JSON form
+    ├── TooDeepError                                              _internal: JSON that is nested too deep
+    ├── TooLargeError                                             _internal: JSON that is too long
+    ├── BadHeadError                                              policy: the head of the audit log is damaged
+    ├── BadLineError                                              policy: a line of the audit log is no record
+    └── ChangedRecordError                 .record                policy: the hash is not that of the record
+    OSError
+    └── ChangedMeanwhileError                                     _internal: the file is not the one that was read
+    PermissionError
+    └── NotPrivateError                    .filename .strerror    _internal: somebody else could change what is there
+    Exception
+    └── NewerSchemaError                   .found                 store: the file is of a newer version
+    BaseException
+    └── SignalledError                     .number .name          cli: the process was asked to end
+
+A class that is not defined in this module has its room before the meaning. What is below a built-in exception is
+caught inside Prowess, or ends the process; private classes are control flow inside one module and are not drawn.
 
 An error carries facts and builds its sentence from them; `args` mirror the constructor, so it survives pickling.
 `code` is what a model or a host in another language sees (`prowess.runtime` documents the closed list), and
@@ -52,6 +100,11 @@ class SkillError(Exception):
 
     code: ClassVar[str] = "internal"
     suggestions: tuple[str, ...] = ()
+
+
+def file_of(skill: str | None, path: str) -> str:
+    """Return what messages call a file of a skill, or an artifact of the session, which has no skill."""
+    return f"artifact {path!r}" if skill is None else f"{path!r} of skill {skill!r}"
 
 
 def _did_you_mean(suggestions: Sequence[str]) -> str:
@@ -87,12 +140,12 @@ class InvalidSkillError(SkillError, ValueError):
 class RemoteSkillError(SkillError, ValueError):
     """A skill of another server is not what that server says of it, or says what it may not; nothing was kept of it.
 
-    `origin` is the label that this host gave the server, `skill` a URI, empty where the server itself is at fault.
+    `origin` is the label that this host gave the server, `skill` a URI, None if the server itself is at fault.
     """
 
     code = "skill_invalid"
 
-    def __init__(self, origin: str, skill: str, reason: str) -> None:
+    def __init__(self, origin: str, skill: str | None, reason: str) -> None:
         super().__init__(origin, skill, reason)
         self.origin, self.skill, self.reason = origin, skill, reason
 
@@ -198,16 +251,19 @@ class ToolNotFoundError(SkillError, LookupError):
 
 
 class ResourceNotFoundError(SkillError, LookupError):
-    """The skill ships no file at this path."""
+    """The skill ships no file at this path; `skill` is None if an artifact of the session was asked for."""
 
     code = "resource_not_found"
 
-    def __init__(self, skill: str, path: str, suggestions: tuple[str, ...] = ()) -> None:
+    def __init__(self, skill: str | None, path: str, suggestions: tuple[str, ...] = ()) -> None:
         super().__init__(skill, path, suggestions)
         self.skill, self.path, self.suggestions = skill, path, suggestions
 
     def __str__(self) -> str:
-        return f"skill {self.skill!r} has no file {self.path!r}{_did_you_mean(self.suggestions)}"
+        nothing = (
+            "no script of this session left an artifact" if self.skill is None else f"skill {self.skill!r} has no file"
+        )
+        return f"{nothing} {self.path!r}{_did_you_mean(self.suggestions)}"
 
 
 class NotAFileError(SkillError, LookupError):
@@ -226,16 +282,16 @@ class NotAFileError(SkillError, LookupError):
 
 
 class NotTextError(SkillError, ValueError):
-    """The file is not UTF-8 text."""
+    """The file is not UTF-8 text; `skill` is None for an artifact of the session."""
 
     code = "not_text"
 
-    def __init__(self, skill: str, path: str) -> None:
+    def __init__(self, skill: str | None, path: str) -> None:
         super().__init__(skill, path)
         self.skill, self.path = skill, path
 
     def __str__(self) -> str:
-        return f"{self.path!r} of skill {self.skill!r} is not UTF-8 text; read it with encoding 'binary'"
+        return f"{file_of(self.skill, self.path)} is not UTF-8 text; read it with encoding 'binary'"
 
 
 class UnsafePathError(SkillError, ValueError):
@@ -266,31 +322,33 @@ class DigestChangedError(SkillError):
 
 
 class UnavailableError(SkillError):
-    """It may exist but cannot be reached now; `retry_after` is in seconds, None where nobody knows."""
+    """It may exist but cannot be reached now; `retry_after` is in seconds, None if nobody knows."""
 
     code = "unavailable"
 
-    def __init__(self, what: str, retry_after: float | None = None) -> None:
-        super().__init__(what, retry_after)
-        self.what, self.retry_after = what, retry_after
+    def __init__(self, what: str, retry_after: float | None = None, reason: str | None = None) -> None:
+        super().__init__(what, retry_after, reason)
+        self.what, self.retry_after, self.reason = what, retry_after, reason
 
     def __str__(self) -> str:
         later = "later" if self.retry_after is None else f"in {self.retry_after:g} s"
-        return f"{self.what} cannot be reached now; try again {later}"
+        why = f" ({self.reason})" if self.reason else ""
+        return f"{self.what}{why} cannot be reached now; try again {later}"
 
 
 class LimitExceededError(SkillError):
-    """A bound was reached; `advice` says how to stay below it."""
+    """A bound was reached; `actual` is None if no more was counted, `advice` tells how to stay below the bound."""
 
     code = "limit_exceeded"
 
-    def __init__(self, what: str, limit: float, actual: float, advice: str | None = None) -> None:
+    def __init__(self, what: str, limit: float, actual: float | None, advice: str | None = None) -> None:
         super().__init__(what, limit, actual, advice)
         self.what, self.limit, self.actual, self.advice = what, limit, actual, advice
 
     def __str__(self) -> str:
         advice = f"; {self.advice}" if self.advice else ""
-        return f"{self.what}: {self.actual:.15g} is over the limit of {self.limit:.15g}{advice}"
+        over = "more than" if self.actual is None else f"{self.actual:.15g} is over"
+        return f"{self.what}: {over} the limit of {self.limit:.15g}{advice}"
 
 
 class PolicyDeniedError(SkillError, PermissionError):
@@ -394,16 +452,16 @@ class SandboxUnavailableError(ExecutionError):
 
 
 class ExecTimeoutError(ExecutionError, TimeoutError):
-    """A helper process of the sandbox did not answer in time; `limit` is in seconds."""
+    """Something was ended at its time limit; `limit` is in seconds, `rest` tells what is known all the same."""
 
     code = "timeout"
 
-    def __init__(self, limit: float) -> None:
-        super().__init__(limit)
-        self.limit = limit
+    def __init__(self, limit: float, what: str = "it", rest: str = "") -> None:
+        super().__init__(limit, what, rest)
+        self.limit, self.what, self.rest = limit, what, rest
 
     def __str__(self) -> str:
-        return f"not finished within {self.limit:g} s"
+        return f"Timeout exceeded: {self.what} was ended after {self.limit:g} s{self.rest}"
 
 
 class OutputLimitError(ExecutionError):
@@ -420,16 +478,16 @@ class OutputLimitError(ExecutionError):
 
 
 class AuditError(SkillError):
-    """The audit log cannot be written; `path` is the log, or says which one where it has no path."""
+    """The audit log cannot be written; `path` is None if the session has no log."""
 
     code = "unavailable"
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str | None, reason: str) -> None:
         super().__init__(path, reason)
         self.path, self.reason = path, reason
 
     def __str__(self) -> str:
-        return f"audit log {self.path}: {self.reason}"
+        return f"audit log {self.path or 'of this session'}: {self.reason}"
 
 
 class AuditReadError(AuditError):
@@ -437,13 +495,13 @@ class AuditReadError(AuditError):
 
 
 class StoreError(SkillError):
-    """Session state cannot be kept or found; `url` names the store without credentials."""
+    """Session state cannot be kept or found; `url` names the store without credentials, None if it is not known."""
 
     code = "store_unavailable"
 
-    def __init__(self, url: str, reason: str) -> None:
+    def __init__(self, url: str | None, reason: str) -> None:
         super().__init__(url, reason)
         self.url, self.reason = url, reason
 
     def __str__(self) -> str:
-        return f"store {self.url}: {self.reason}"
+        return f"store {self.url or 'of this session'}: {self.reason}"

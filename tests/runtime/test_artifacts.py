@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess._internal.uuid7 import uuid7
-from prowess.runtime.artifacts import ORPHANED_SECONDS, ArtifactNotFoundError, Artifacts
+from prowess.errors import ResourceNotFoundError
+from prowess.runtime.artifacts import ORPHANED_SECONDS, Artifacts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ def test_a_session_never_sweeps_its_own(tmp_path: Path) -> None:
 
 def test_what_is_read_is_in_use(tmp_path: Path) -> None:
     held = _left(tmp_path, "held", ORPHANED_SECONDS + 60)
-    with pytest.raises(ArtifactNotFoundError):
+    with pytest.raises(ResourceNotFoundError):
         Artifacts(str(tmp_path), "held").read("none.txt")
     Artifacts(str(tmp_path), "mine").new_run()
     assert (held / RUN / "a.txt").exists()

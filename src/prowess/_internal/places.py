@@ -7,6 +7,7 @@ a test can change it.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from prowess._internal.privacy import NotPrivateError, exposure
@@ -71,7 +72,7 @@ def ensure_private_directory(path: str) -> None:
     """
     make_directory(path)
     if (why := exposure(path)) is not None:
-        raise NotPrivateError(path, why)
+        raise NotPrivateError(errno.EPERM, why, path)
 
 
 def make_directory(path: str) -> None:

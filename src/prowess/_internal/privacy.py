@@ -18,9 +18,6 @@ _ROOT = 0
 class NotPrivateError(PermissionError):
     """Somebody else could change what lies here; `strerror` says who and, where it helps, what to do."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(1, why, path)
-
 
 def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
     """Say why `path`, a file or a directory, is not this user's own; None where it is, and where modes say nothing.

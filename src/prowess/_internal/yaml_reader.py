@@ -87,8 +87,8 @@ class YamlReading(NamedTuple):
 class LibyamlMissingError(ImportError):
     """PyYAML was built without libyaml; the pure Python parser reads some texts differently, so it is not used."""
 
-    def __init__(self) -> None:
-        super().__init__(
+    def __str__(self) -> str:
+        return (
             "PyYAML was installed without libyaml, and without it skills would be read differently; "
             "install a wheel: pip install --only-binary=:all: --force-reinstall PyYAML"
         )

@@ -92,7 +92,7 @@ def _answer(request: ForkRequest, result: AgentResult) -> str:
         return result.text
     if result.ended == "turn_limit":
         what = f"turns of the sub-agent of skill {request.skill_name!r}"
-        raise LimitExceededError(what, request.max_turns, request.max_turns + 1, "ask it for less at once")
+        raise LimitExceededError(what, request.max_turns, None, "ask it for less at once")
     raise SubAgentError(request.skill_name, result.reason or result.ended)
 
 

@@ -250,7 +250,7 @@ class Catalog:
             if skill.manifest == before == after and _is_consistent(skill):
                 return self._keep(directory, _Known(skill, stamp))
             before = after
-        raise UnavailableError(f"skill {entry.name!r} is being written to; a stable copy of it", 1)
+        raise UnavailableError(f"skill {entry.name!r}", 1, "it is being written to")
 
     def _keep(self, directory: str, known: _Known) -> _Known:
         if len(self._read) >= _KEPT_SKILLS:

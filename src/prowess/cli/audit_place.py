@@ -34,4 +34,9 @@ def home_and_fault() -> tuple[str, str | None]:
 
 def audit_log(home: str | None) -> JsonlAuditLog | None:
     """Return the log below this home, one flush to disk a record; None without a home."""
-    return None if home is None else JsonlAuditLog(os.path.join(home, "audit", "audit.jsonl"), fsync="record")
+    return None if home is None else JsonlAuditLog(audit_path(home), fsync="record")
+
+
+def audit_path(home: str) -> str:
+    """Return the path of the log below this home."""
+    return os.path.join(home, "audit", "audit.jsonl")

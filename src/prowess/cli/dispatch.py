@@ -25,7 +25,6 @@ from prowess.errors import (
     InvalidSkillError,
     PolicyDeniedError,
     PolicyError,
-    SandboxUnavailableError,
     SkillError,
     SkillNotFoundError,
     StoreError,
@@ -144,7 +143,7 @@ def _code_for(fault: SkillError) -> int:
             return exit_codes.DENIED
         case AuditReadError():
             return exit_codes.FAILED  # what was asked for: no call is kept from being recorded
-        case SandboxUnavailableError() | StoreError() | AuditError():
+        case SkillError(code="sandbox_unavailable") | StoreError() | AuditError():
             return exit_codes.UNAVAILABLE
         case PolicyError() | ConfigurationError():
             return exit_codes.USAGE

@@ -9,7 +9,7 @@ import click
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
-from prowess.cli.audit_place import audit_log, writable_home
+from prowess.cli.audit_place import audit_log, audit_path, writable_home
 from prowess.errors import AuditError
 from prowess.execution import usable_workspace
 
@@ -83,4 +83,6 @@ def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
         AuditError: said once, now, instead of in the answer to every call.
     """
     if policy.audit_required and audit is None:
-        raise AuditError(prowess_home(), "it cannot be written, and the policy permits no call without a record")
+        raise AuditError(
+            audit_path(prowess_home()), "it cannot be written, and the policy permits no call without a record"
+        )

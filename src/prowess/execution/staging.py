@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.contained import ContainedRoot
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.tree_digest import read_tree
-from prowess.errors import DigestChangedError, SandboxUnavailableError, UnsafePathError
+from prowess.errors import DigestChangedError, ExecutionError, UnsafePathError
 from prowess.execution.stage_cache import note_use
 
 if TYPE_CHECKING:
@@ -31,11 +31,17 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 _ATTEMPTS = 3  # each one is lost only to another process that finished the same stage
 
 
-class StageError(SandboxUnavailableError):
-    """A skill cannot be copied, so nothing of it can be run; `backend` is the directory that was tried first."""
+class StageError(ExecutionError):
+    """A skill cannot be copied, so nothing of it can be run; `directory` is the one that was tried first."""
+
+    code = "sandbox_unavailable"
+
+    def __init__(self, directory: str, hint: str) -> None:
+        super().__init__(directory, hint)
+        self.directory, self.hint = directory, hint
 
     def __str__(self) -> str:
-        return f"the cache {self.backend} cannot be used, nothing was run: {self.hint}"
+        return f"the cache {self.directory} cannot be used, nothing was run: {self.hint}"
 
 
 def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:

@@ -81,7 +81,7 @@ def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
             while not _locked(fd, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 left = until - time.monotonic()
                 if left <= 0 or select.select([wake], [], [], min(left, _PAUSE_SECONDS))[0]:
-                    raise UnavailableError(f"the workspace {root}, which another script writes to,")
+                    raise UnavailableError(f"the workspace {root}", reason="another script writes to it")
         places, weak = protected_entries(root)
         if weak is not None:
             raise InvalidArgumentsError(

@@ -74,7 +74,7 @@ class RemoteSkills:
             page = await self._ask("skills/list", {} if cursor is None else {"cursor": cursor})
             entries = page.get("skills")
             if not isinstance(entries, list):
-                raise RemoteSkillError(self.label, "", "its answer to skills/list holds no list")
+                raise RemoteSkillError(self.label, None, "its answer to skills/list holds no list")
             for entry in entries:
                 try:
                     skill = remote_skill(self.label, entry)
@@ -87,9 +87,9 @@ class RemoteSkills:
                 self.refused = tuple(refused)
                 return list(found.values())
             if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= MAX_PAGES:
-                raise RemoteSkillError(self.label, "", "its list of skills has no end")
+                raise RemoteSkillError(self.label, None, "its list of skills has no end")
             if len(found) + len(refused) > MAX_SKILLS:
-                raise RemoteSkillError(self.label, "", f"it lists more than {MAX_SKILLS} skills")
+                raise RemoteSkillError(self.label, None, f"it lists more than {MAX_SKILLS} skills")
             cursors.add(cursor)
 
     async def get(self, uri: str) -> RemoteSkill:
@@ -136,7 +136,7 @@ class RemoteSkills:
     def _require_extension(self) -> None:
         extensions = self._client.server_capabilities.extensions or {}
         if EXTENSION not in extensions:
-            raise RemoteSkillError(self.label, "", f"it does not declare the extension {EXTENSION}")
+            raise RemoteSkillError(self.label, None, f"it does not declare the extension {EXTENSION}")
 
     async def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         request = types.Request[dict[str, Any], str](method=method, params=params)
@@ -145,10 +145,10 @@ class RemoteSkills:
                 answer = await self._client.session.send_request(request, _Anything)
         except MCPError as error:
             reason = f"{method} failed: {error.error.message[:500]}"
-            raise RemoteSkillError(self.label, str(params.get("uri", "")), reason) from error
+            raise RemoteSkillError(self.label, params.get("uri"), reason) from error
         except (ValidationError, TimeoutError) as error:
             reason = f"{method} got no answer that could be used ({type(error).__name__})"
-            raise RemoteSkillError(self.label, str(params.get("uri", "")), reason) from error
+            raise RemoteSkillError(self.label, params.get("uri"), reason) from error
         return answer.model_extra or {}
 
 

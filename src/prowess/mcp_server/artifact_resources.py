@@ -66,7 +66,7 @@ class ArtifactShelf:
         """
         artifact = self._artifacts.get(uri) or self._artifacts.get(_canonical(uri))
         if artifact is None:
-            raise ResourceNotFoundError("artifacts of this session", uri)
+            raise ResourceNotFoundError(None, uri)
         data = b""
         offset: int | None = 0
         while offset is not None:

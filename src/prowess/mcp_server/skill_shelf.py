@@ -213,9 +213,9 @@ def _bytes(skill: ServedSkill, record: FileRecord) -> bytes:
         with ContainedRoot(skill.root_dir) as root, root.open(record.path) as opened:
             data = opened.read(record.size + 1)  # one more shows that it has grown
     except (OSError, UnsafePathError) as fault:
-        raise UnavailableError(f"{record.path!r} of skill {skill.name!r}, which has just changed,", 1) from fault
+        raise UnavailableError(f"{record.path!r} of skill {skill.name!r}", 1, "it has just changed") from fault
     if hashlib.sha256(data).hexdigest() != record.sha256:
-        raise UnavailableError(f"{record.path!r} of skill {skill.name!r}, which is being written to,", 1)
+        raise UnavailableError(f"{record.path!r} of skill {skill.name!r}", 1, "it is being written to")
     return data
 
 

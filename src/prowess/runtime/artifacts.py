@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import NotTextError, ResourceNotFoundError
+from prowess.errors import ResourceNotFoundError
 from prowess.execution.request import ExecLimits
 from prowess.runtime.skill_files import nearest, read_whole, verified
 
@@ -37,29 +37,6 @@ def _holds_runs_alone(directory: str) -> bool:
     """Tell whether everything in `directory` is named as runs are: a root that a host chose may hold other things."""
     names = os.listdir(directory)
     return bool(names) and all(_RUN.fullmatch(name) for name in names)
-
-
-class ArtifactNotFoundError(ResourceNotFoundError):
-    """No script of this session left a file of this name."""
-
-    def __init__(self, path: str, suggestions: tuple[str, ...] = ()) -> None:
-        super().__init__("", path, suggestions)
-        self.args = (path, suggestions)
-
-    def __str__(self) -> str:
-        near = f"; there is {' and '.join(repr(name) for name in self.suggestions)}" if self.suggestions else ""
-        return f"no script of this session left an artifact {self.path!r}{near}"
-
-
-class ArtifactNotTextError(NotTextError):
-    """The artifact is not UTF-8 text."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__("", path)
-        self.args = (path,)
-
-    def __str__(self) -> str:
-        return f"artifact {self.path!r} is not UTF-8 text; read it with encoding 'binary'"
 
 
 class Artifacts:
@@ -90,7 +67,7 @@ class Artifacts:
 
         Raises:
             UnsafePathError: the name could mean another place.
-            ArtifactNotFoundError: there is none of this name; with the nearest names.
+            ResourceNotFoundError: there is none of this name; with the nearest names.
             LimitExceededError: over 32 MiB, more than a script can leave.
         """
         asked = "/".join(check_relative(name))
@@ -101,7 +78,7 @@ class Artifacts:
             with contextlib.suppress(OSError), ContainedRoot(self._own()) as root, root.open(path) as file:
                 return verified(path, read_whole(file, _MAX_BYTES))
         known = dict.fromkeys(path.partition("/")[2] for path in self.names())
-        raise ArtifactNotFoundError(name, nearest(name, known))
+        raise ResourceNotFoundError(None, name, nearest(name, known))
 
     def names(self) -> Iterator[str]:
         """Yield every artifact as `<run>/<name>`, the newest run first."""

@@ -159,7 +159,7 @@ class StateKeeper:
                 return step
             # Random, so that two writers do not meet again; none at first, when the other has usually finished.
             await anyio.sleep(random.uniform(0, _LONGEST_PAUSE) if attempt else 0)  # noqa: S311 -- no secret
-        raise UnavailableError(f"the state of session {self._session_id!r} (other calls keep changing it)", 1.0)
+        raise UnavailableError(f"the state of session {self._session_id!r}", 1.0, "other calls keep changing it")
 
     def take_removed(self) -> tuple[ActiveSkill, ...]:
         """Return the skills that left because the catalog no longer lists them, each once."""

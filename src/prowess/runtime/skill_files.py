@@ -58,7 +58,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
     except FileNotFoundError:
         raise ResourceNotFoundError(skill.name, path, nearest(path, (file.path for file in manifest.files))) from None
     except OSError as fault:
-        raise UnavailableError(f"{path!r} of skill {skill.name!r} ({fault.strerror})") from fault
+        raise UnavailableError(f"{path!r} of skill {skill.name!r}", reason=fault.strerror) from fault
     file = verified(normalised, data)
     record = manifest.find(normalised)
     if record is None or f"sha256:{record.sha256}" != file.digest:

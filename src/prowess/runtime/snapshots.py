@@ -229,4 +229,4 @@ def _read_tree(name: str, root: str) -> TreeManifest:
     try:
         return read_tree(root)
     except OSError as fault:
-        raise UnavailableError(f"the directory of skill {name!r} ({fault.strerror})") from fault
+        raise UnavailableError(f"the directory of skill {name!r}", reason=fault.strerror) from fault

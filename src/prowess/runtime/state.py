@@ -272,5 +272,5 @@ def from_json(text: str) -> SessionState:
                 finished=tuple(value.get("finished", ())),
             )
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
-        raise StoreError("session state", f"the stored state is damaged ({type(fault).__name__})") from fault
-    raise StoreError("session state", f"it has schema {schema!r}; this version reads schema 1 to {SCHEMA}")
+        raise StoreError(None, f"the stored state is damaged ({type(fault).__name__})") from fault
+    raise StoreError(None, f"it has schema {schema!r}; this version reads schema 1 to {SCHEMA}")

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, cast
 
 from msgspec import NODEFAULT, Struct, structs
 
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.tools.docstrings import parse_docstring
 from prowess.tools.json_values import NotJsonValueError, to_json
 from prowess.tools.validation import require_fitting, type_name
@@ -40,7 +40,7 @@ _SUPPORTED = (
 )
 
 
-class UnsupportedFunctionError(ValueError):
+class UnsupportedFunctionError(SkillError, ValueError):
     """This function cannot be offered as a tool; the sentence says which part of its signature, and what would do."""
 
 

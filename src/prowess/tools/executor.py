@@ -328,7 +328,7 @@ def _canonical(arguments: object) -> bytes:
     except NotJsonError as fault:
         raise InvalidArgumentsError((f"Arguments are not JSON: {fault}",)) from None
     except TooDeepError:
-        raise LimitExceededError("levels of the arguments", MAX_DEPTH, MAX_DEPTH + 1, "nest less") from None
+        raise LimitExceededError("levels of the arguments", MAX_DEPTH, None, "nest less") from None
     except TooLargeError:
         advice = "pass less, or write it to a file and pass its path"
-        raise LimitExceededError("bytes of the arguments", MAX_ARGUMENT_BYTES, MAX_ARGUMENT_BYTES + 1, advice) from None
+        raise LimitExceededError("bytes of the arguments", MAX_ARGUMENT_BYTES, None, advice) from None

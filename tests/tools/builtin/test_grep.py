@@ -14,10 +14,9 @@ import anyio
 import pytest
 
 from prowess._internal.workspace_root import WorkspaceRoot
-from prowess.errors import LimitExceededError
+from prowess.errors import ExecTimeoutError, LimitExceededError
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.builtin import grep, grep_worker
-from prowess.tools.builtin.faults import OutOfTimeError
 from prowess.tools.builtin.grep import Grep
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.workspace import Workspace
@@ -155,7 +154,7 @@ def test_a_pattern_that_needs_too_much_memory_is_told() -> None:
 
 
 def test_a_pattern_that_is_not_ready_in_time_is_ended() -> None:
-    with pytest.raises(OutOfTimeError, match="was ended after 0 s"):
+    with pytest.raises(ExecTimeoutError, match="was ended after 0 s"):
         PatternProcess("a", ignore_case=False, multiline=False, seconds=0)
 
 

@@ -134,7 +134,7 @@ def remote_skill(origin: str, entry: object) -> RemoteSkill:
         RemoteSkillError: the entry breaks a rule of the extension, a limit, or names a file outside its skill.
     """
     if not isinstance(entry, dict) or not isinstance(uri := entry.get("uri"), str) or len(uri) > MAX_URI:
-        raise RemoteSkillError(origin, "", "an entry has no uri")
+        raise RemoteSkillError(origin, None, "an entry has no uri")
     frontmatter, resources = entry.get("frontmatter"), entry.get("resources")
     if not isinstance(frontmatter, dict):
         raise RemoteSkillError(origin, uri, "its entry has no front matter")
@@ -279,14 +279,14 @@ def _origin_text(skill: RemoteSkill) -> bytes:
 def _recorded(directory: str, origin: str) -> RemoteSkill:
     with open(os.path.join(directory, _ORIGIN), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise RemoteSkillError(origin, "", "its record is no regular file")
+            raise RemoteSkillError(origin, None, "its record is no regular file")
         text = file.read(MAX_BYTES)
     try:
         record = json.loads(text)
     except ValueError:
         record = None
     if not isinstance(record, dict) or record.get("origin") != origin:
-        raise RemoteSkillError(origin, "", "its record is damaged")
+        raise RemoteSkillError(origin, None, "its record is damaged")
     skill = remote_skill(origin, record.get("entry"))
     if os.path.basename(directory) != skill.set_digest[7 : 7 + _SHORT]:
         raise RemoteSkillError(origin, skill.uri, "its record is not of this set of files")

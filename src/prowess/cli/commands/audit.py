@@ -15,6 +15,7 @@ import click
 from prowess._internal.places import prowess_home
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.audit_place import audit_path
 from prowess.policy.audit_reading import read_tail
 from prowess.policy.audit_verification import verify_log
 from prowess.policy.unfinished_calls import UnfinishedCalls
@@ -97,7 +98,7 @@ def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
 
 
 def _default_log() -> str:
-    return os.path.join(prowess_home(), "audit", "audit.jsonl")
+    return audit_path(prowess_home())
 
 
 def _row(record: AuditRecord | None, *, unfinished: bool) -> str:

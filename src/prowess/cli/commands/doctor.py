@@ -14,6 +14,7 @@ import click
 from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.audit_place import audit_path
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _trust() -> _Line:
 
 
 def _audit() -> _Line:
-    path = os.path.join(prowess_home(), "audit", "audit.jsonl")
+    path = audit_path(prowess_home())
     if not os.path.exists(path):
         return _Line(status="ok", detail="nothing has been recorded yet")
     # Imported here, not at the top: see _yaml.

@@ -17,11 +17,11 @@ from prowess.errors import (
     NotTextError,
     ResourceNotFoundError,
     ScriptUnsupportedError,
+    file_of,
 )
 from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
 from prowess.runtime import disclosure, receipts
-from prowess.runtime.artifacts import ArtifactNotTextError
 from prowess.runtime.event import ResourceRead
 from prowess.runtime.file_windows import VerifiedWindow, read_window
 from prowess.runtime.sections import outline
@@ -112,14 +112,14 @@ SPEC = ToolSpec(
 class SectionNotFoundError(ResourceNotFoundError):
     """The file is there and has no such section; `suggestions` are slugs that it has."""
 
-    def __init__(self, skill: str, path: str, slug: str, suggestions: tuple[str, ...] = ()) -> None:
+    def __init__(self, skill: str | None, path: str, slug: str, suggestions: tuple[str, ...] = ()) -> None:
         super().__init__(skill, path, suggestions)
         self.slug = slug
         self.args = (skill, path, slug, suggestions)
 
     def __str__(self) -> str:
         has = f"; it has {', '.join(map(repr, self.suggestions))}" if self.suggestions else ""
-        return f"{self.path!r} of skill {self.skill!r} has no section {self.slug!r}{has}"
+        return f"{file_of(self.skill, self.path)} has no section {self.slug!r}{has}"
 
 
 class ReadTool:
@@ -255,7 +255,7 @@ def _decoded(file: VerifiedFile, skill: str | None) -> str:
     try:
         return file.data.decode()
     except UnicodeDecodeError:
-        raise (ArtifactNotTextError(file.path) if skill is None else NotTextError(skill, file.path)) from None
+        raise NotTextError(skill, file.path) from None
 
 
 def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill: str | None) -> Section:
@@ -263,7 +263,7 @@ def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill:
         if section.slug == slug:
             return section
     slugs = [section.slug for section in sections]
-    raise SectionNotFoundError(skill or "", file.path, slug, nearest(slug, slugs) or tuple(slugs[:_SUGGESTED]))
+    raise SectionNotFoundError(skill, file.path, slug, nearest(slug, slugs) or tuple(slugs[:_SUGGESTED]))
 
 
 def _describe(skill: str, file: VerifiedFile) -> dict[str, object]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import ExecTimeoutError, InvalidArgumentsError
 from prowess.execution import ExecLimits, ExecRequest
-from prowess.tools.builtin.faults import OutOfTimeError
 from prowess.tools.door import require_door
 from prowess.tools.spec import ToolSpec
 
@@ -58,7 +57,7 @@ class Bash:
         """Return both streams and the status.
 
         Raises:
-            OutOfTimeError: with the end of what it had printed.
+            ExecTimeoutError: with the end of what it had printed.
             SandboxUnavailableError, ScriptUnsupportedError: nothing was run.
             InvalidArgumentsError: both names of the time limit, or a command that cannot be passed on.
         """
@@ -76,7 +75,7 @@ class Bash:
         )
         done = await self._sandbox.run(request)
         if done.timed_out:
-            raise OutOfTimeError("the command", milliseconds / 1000, _so_far(done))
+            raise ExecTimeoutError(milliseconds / 1000, "the command", _so_far(done))
         return _result(done)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.errors import ExecutionError, SkillError, UnsafePathError
+from prowess.errors import SkillError, UnsafePathError
 
 
 class OutsideWorkspaceError(UnsafePathError):
@@ -76,16 +76,3 @@ class ChangedError(SkillError):
 
     def __str__(self) -> str:
         return f"{self.path} was changed while it was edited, so nothing was written; read it again"
-
-
-class OutOfTimeError(ExecutionError, TimeoutError):
-    """Something was ended at its time limit; `limit` is in seconds, `rest` says what is known all the same."""
-
-    code = "timeout"
-
-    def __init__(self, what: str, limit: float, rest: str = "") -> None:
-        super().__init__(what, limit, rest)
-        self.what, self.limit, self.rest = what, limit, rest
-
-    def __str__(self) -> str:
-        return f"Timeout exceeded: {self.what} was ended after {self.limit:g} s{self.rest}"

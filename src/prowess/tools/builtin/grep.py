@@ -111,7 +111,7 @@ class Grep:
 
         Raises:
             InvalidArgumentsError: `pattern` or `glob` cannot be one.
-            OutOfTimeError: the pattern took too long.
+            ExecTimeoutError: the pattern took too long.
             NoSuchFileError, OutsideWorkspaceError, AccessRefusedError, LimitExceededError: see each.
         """
         require_door(self, call)

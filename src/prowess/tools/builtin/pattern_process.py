@@ -11,8 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, cast
 
-from prowess.errors import InvalidArgumentsError, LimitExceededError
-from prowess.tools.builtin.faults import OutOfTimeError
+from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceededError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -27,7 +26,7 @@ class PatternProcess:
 
     Raises:
         InvalidArgumentsError: the pattern is no regular expression.
-        OutOfTimeError: its compilation alone took too long.
+        ExecTimeoutError: its compilation alone took too long.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool, multiline: bool, seconds: float) -> None:
@@ -64,7 +63,7 @@ class PatternProcess:
         """Return the first and the last line of each match in a UTF-8 text, counted from 0.
 
         Raises:
-            OutOfTimeError: the time is over; the process is gone.
+            ExecTimeoutError: the time is over; the process is gone.
             LimitExceededError: the pattern needs too much memory.
         """
         answer = self._ask(len(text).to_bytes(4, "big") + text)
@@ -90,6 +89,9 @@ class PatternProcess:
         while rest:
             rest = rest[os.write(self._process.stdin.fileno(), rest) :]
 
+    def _out_of_time(self) -> ExecTimeoutError:
+        return ExecTimeoutError(self._seconds, "the search", "; use a simpler pattern or a narrower path")
+
     def _line(self) -> bytes:
         assert self._process.stdout is not None  # noqa: S101 -- it was asked for
         with selectors.DefaultSelector() as selector:
@@ -97,12 +99,14 @@ class PatternProcess:
             while b"\n" not in self._kept:
                 left = self._deadline - time.monotonic()
                 if left <= 0 or not selector.select(left):
-                    raise OutOfTimeError("the search", self._seconds, "; use a simpler pattern or a narrower path")
+                    raise self._out_of_time()
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
                     if time.monotonic() >= self._deadline:
-                        raise OutOfTimeError("the search", self._seconds, "; use a simpler pattern or a narrower path")
-                    raise LimitExceededError("bytes of memory for the pattern", MEMORY_BYTES, MEMORY_BYTES + 1)
+                        raise ExecTimeoutError(
+                            self._seconds, "the search", "; use a simpler pattern or a narrower path"
+                        )
+                    raise LimitExceededError("bytes of memory for the pattern", MEMORY_BYTES, None)
                 self._kept += chunk
         line, _, self._kept = self._kept.partition(b"\n")
         return line
