@@ -23,6 +23,7 @@ pytestmark = pytest.mark.unmeasured
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "prowess"
 MODULES = sorted(SOURCE.rglob("*.py"))
+_GLOBS = {"fnmatch", "glob", "wcmatch", "pathspec"}
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -96,6 +97,20 @@ def test_only_the_output_of_the_command_line_prints() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert calls == []
+
+
+def test_there_is_one_glob_engine() -> None:
+    """What translates a glob to a regular expression, or walks by one, is in `_internal/globs.py` alone."""
+    importers = [
+        f"{_name(path)}:{node.lineno}"
+        for path in MODULES
+        if path != SOURCE / "_internal" / "globs.py"
+        for node in ast.walk(_tree(path))
+        if (isinstance(node, ast.Import) and {alias.name for alias in node.names} & _GLOBS)
+        or (isinstance(node, ast.ImportFrom) and node.module in _GLOBS)
+        or (isinstance(node, ast.Attribute) and node.attr in {"glob", "rglob", "full_match", "fnmatch"})
+    ]
+    assert [place for place in importers if not place.startswith("src/prowess/conformance/watcher.py")] == []  # /proc
 
 
 def test_an_import_inside_a_function_says_why() -> None:

@@ -53,7 +53,7 @@ class SettingsLayer:
         """Return which of `paths` are about a path, in the order written; None as components fits nothing."""
         if components is None:
             return ()
-        return tuple(at for at, settings in enumerate(self.paths) if settings.glob.fits(components))
+        return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_lies_below(components))
 
 
 class Configuration:
@@ -87,11 +87,13 @@ class Configuration:
         for layer in self.layers:
             if "exclude" in layer.values:
                 # Imported here, not at the top: most projects exclude nothing.
-                from prowess._internal.path_globs import PathGlob
+                from prowess.config.path_settings import path_setting
 
                 components = _components(path, layer.directory)
                 patterns = cast("tuple[str, ...]", layer.values["exclude"].value)
-                return components is not None and any(PathGlob(pattern).fits(components) for pattern in patterns)
+                return components is not None and any(
+                    path_setting(pattern).matches_or_lies_below(components) for pattern in patterns
+                )
         return False
 
     def judgement(self, path: str | None = None) -> Judgement:

@@ -76,10 +76,10 @@ def _texts(setting: Setting, written: object) -> tuple[tuple[str, ...], list[Fau
 def _text_fault(setting: Setting, text: str) -> str | None:
     if setting.kind == "patterns":
         # Imported here, not at the top: few settings hold patterns.
-        from prowess._internal.path_globs import PathGlob
+        from prowess.config.path_settings import path_setting
 
         try:
-            PathGlob(text)
+            path_setting(text)
         except ValueError as fault:
             return str(fault)
         return None

@@ -20,9 +20,9 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from prowess._internal.path_globs import PathGlob
 from prowess._internal.toml_lines import TomlLines
 from prowess.config.origin import Origin, Value
+from prowess.config.path_settings import path_setting
 from prowess.config.setting_values import MAX_ENTRIES, nearest, shown, value_of
 from prowess.config.settings import SETTINGS
 from prowess.errors import ConfigurationError
@@ -30,6 +30,7 @@ from prowess.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from prowess._internal.globs import PathGlob
     from prowess.config.origin import Kind
 
 MAX_BYTES = 1024 * 1024
@@ -42,6 +43,7 @@ _TABLE = ("tool", "prowess")
 class PathSettings:
     """What a file sets for some paths; `glob` is seen from the file's directory."""
 
+    pattern: str
     glob: PathGlob
     values: Mapping[str, Value]
     origin: Origin
@@ -128,7 +130,7 @@ class _Reader:
     def _by_path(self, pattern: str, table: object) -> PathSettings | None:
         at = (PATHS, pattern)
         try:
-            glob = PathGlob(pattern)
+            glob = path_setting(pattern)
         except ValueError as fault:
             self._fault(at, str(fault))
             return None
@@ -139,7 +141,9 @@ class _Reader:
         for key in table:
             if key not in allowed:
                 self._unknown(at, key, allowed)
-        return PathSettings(glob=glob, values=self._values(table, at, allowed), origin=self._origin(at))
+        return PathSettings(
+            pattern=pattern, glob=glob, values=self._values(table, at, allowed), origin=self._origin(at)
+        )
 
     def _values(self, table: dict[str, object], at: tuple[str, ...], names: Iterable[str]) -> dict[str, Value]:
         values = {}

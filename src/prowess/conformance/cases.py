@@ -7,7 +7,6 @@ A case is a skill's directory with its files, what lies around it, and for each 
 from __future__ import annotations
 
 import base64
-import fnmatch
 import hashlib
 import json
 import os
@@ -16,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
+from prowess._internal.globs import fits_text
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Suite:
             return self.cases
         chosen: set[str] = set()
         for term in terms:
-            found = {case.id for case in self.cases if case.topic == term or fnmatch.fnmatchcase(case.id, term)}
+            found = {case.id for case in self.cases if case.topic == term or fits_text(case.id, term)}
             if not found:
                 known = ", ".join(self.topics)
                 raise InvalidArgumentsError(

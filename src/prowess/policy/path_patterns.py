@@ -14,22 +14,18 @@ below its directory does, and may fit where something below it does.
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass
-from fnmatch import translate
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from prowess._internal.globs import BELOW, DEEP, PathGlob, path_components
 from prowess.policy.fit import CERTAIN, Fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DEEP = "**"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedPath:
+class ResolvedPath(Struct, frozen=True, kw_only=True):
     """Where a path leads; `inside` are its components below the workspace, None where it leaves it."""
 
     absolute: tuple[str, ...]
@@ -56,82 +52,52 @@ def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
     return ResolvedPath(absolute=absolute, inside=inside)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathPattern:
-    """One glob; `segments` are its components, in which `**` stands for any number of directories."""
+class PathPattern(Struct, frozen=True, kw_only=True):
+    """One glob of a policy; `absolute` compares it with the whole path, not with the part below the workspace."""
 
     source: str
-    segments: tuple[str, ...]
+    glob: PathGlob
     absolute: bool = False
 
     @classmethod
     def parse(cls, source: str) -> PathPattern:
-        """Read a glob; every text is one, and one that climbs with `..` fits nothing."""
+        """Read a glob; every text is one, and one that climbs with `..` or names nothing fits nothing."""
         text = source.strip()
+        parts = path_components(text)
         body = text.rstrip("/")
-        segments = [part for part in body.split("/") if part not in {"", "."}]
-        if segments and "/" not in body:
-            segments = [_DEEP, *segments]
-        if segments and text != body:
-            segments = [*segments, _DEEP]
-        if segments[-1:] == [_DEEP]:
-            segments = [*segments, "*"]  # everything below, but not the directory itself
-        return cls(source=source, segments=tuple(segments), absolute=text.startswith("//"))
+        anywhere = "**/" if parts and "/" not in body else ""
+        below = "/**" if parts and text != body else ""
+        glob = PathGlob(alternatives=()) if ".." in parts else PathGlob.parse(f"{anywhere}{body}{below}")
+        return cls(source=source, glob=glob, absolute=text.startswith("//"))
 
     def matches(self, path: ResolvedPath) -> bool:
         """Whether this file fits."""
         parts = self._relevant(path)
-        return bool(parts) and len(self.segments) in self._after(parts or ())
+        return bool(parts) and self.glob.matches(parts or ())
 
     def covers(self, directory: ResolvedPath) -> bool:
         """Whether everything below this directory fits."""
         parts = self._relevant(directory)
-        return parts is not None and any(self.segments[place:] == (_DEEP, "*") for place in self._after(parts))
+        if parts is None:
+            return False
+        return any(self.glob.alternatives[number][index:] == BELOW for number, index in self.glob.after(parts))
 
     def may_cover(self, directory: ResolvedPath) -> bool:
         """Whether something at or below this directory could fit."""
         if self.absolute or directory.inside is not None:
-            return bool(self._after(self._relevant(directory) or ()))
+            return bool(self.glob.after(self._relevant(directory) or ()))
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
-        """Whether all that a search for `glob` below `directory` finds fits, because the two globs say the same."""
+        """Whether all that a search for `glob` below `directory` finds fits, because the two globs are equal."""
         if directory.inside is None or self.absolute or "{" in glob:  # Glob takes braces for alternatives, we do not
             return False
-        asked = tuple(part for part in glob.split("/") if part not in {"", "."})
-        return bool(asked) and (
-            self.segments == (*directory.inside, *asked)  # the very same glob
-            or self.segments == (_DEEP, asked[-1])  # files of this name, at whatever depth
-        )
+        asked = tuple(path_components(glob))
+        same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # the latter at any depth
+        return bool(asked) and any(pattern in (same, of_this_name) for pattern in self.glob.alternatives)
 
     def _relevant(self, path: ResolvedPath) -> tuple[str, ...] | None:
         return path.absolute if self.absolute else path.inside
-
-    def _after(self, parts: Sequence[str]) -> set[int]:
-        """The places in `segments` that can be reached by reading `parts`; all of them at once, so no path is slow."""
-        if ".." in self.segments:
-            return set()
-        places = self._skipping({0})
-        for part in parts:
-            reached = set()
-            for place in places:
-                if place == len(self.segments):
-                    continue
-                segment = self.segments[place]
-                if segment == _DEEP:
-                    reached.add(place)
-                elif _segment(segment).fullmatch(part):
-                    reached.add(place + 1)
-            places = self._skipping(reached)
-        return places
-
-    def _skipping(self, places: set[int]) -> set[int]:
-        found = set(places)
-        for place in places:
-            while place < len(self.segments) and self.segments[place] == _DEEP:
-                place += 1  # noqa: PLW2901 -- walks over directories that may be none
-                found.add(place)
-        return found
 
 
 def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
@@ -176,9 +142,3 @@ def _judge(paths: Sequence[str], *, certain: list[bool], possible: list[bool], p
 
 def _components(path: str) -> tuple[str, ...]:
     return tuple(part for part in path.split(os.sep) if part)
-
-
-@lru_cache(maxsize=512)
-def _segment(glob: str) -> re.Pattern[str]:
-    # fnmatch wants `!` for the complement of a set; gitignore takes `^` as well.
-    return re.compile(translate(glob.replace("[^", "[!")))

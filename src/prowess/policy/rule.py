@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
+from prowess._internal.globs import fits_text
 from prowess.policy.fit import CERTAIN, Fit
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
@@ -80,7 +80,7 @@ class ArgumentMatch:
         return Fit(certain=False, possible=possible, kind="argument", reason=reason)
 
     def _fits(self, value: str) -> bool:
-        return any(fnmatchcase(value, pattern) for pattern in self.patterns)
+        return any(fits_text(value, pattern) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class PolicyRule:
     def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
         """Return how the call stands to this rule."""
         tool = canonical_tool_name(call.tool)
-        if not fnmatchcase(tool, self.tool) and not fnmatchcase(tool, canonical_tool_name(self.tool)):
+        if not fits_text(tool, self.tool) and not fits_text(tool, canonical_tool_name(self.tool)):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
         fits = [match.fit(tool, call.arguments, workspace) for match in self.matches]
         if not all(fit.possible for fit in fits):

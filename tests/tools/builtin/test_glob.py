@@ -10,7 +10,7 @@ import pytest
 from prowess._internal.workspace_root import Entry, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.builtin import file_walk, glob
-from prowess.tools.builtin.path_pattern import PathPattern
+from prowess.tools.builtin.path_pattern import parse_pattern
 
 if TYPE_CHECKING:
     from tests.tools.builtin.desk import Desk
@@ -112,13 +112,13 @@ async def test_a_directory_that_vanishes_is_left_out(desk: Desk, monkeypatch: py
 
 
 def test_no_pattern_takes_long() -> None:
-    pattern = PathPattern.parse("/".join(["**", "*a*a*a*a*a*b"] * 20))
+    pattern = parse_pattern("/".join(["**", "*a*a*a*a*a*b"] * 20))
     began = time.process_time()
     assert not pattern.matches(tuple(["a" * 60] * 200))
     assert time.process_time() - began < 2
 
 
 def test_braces_without_a_comma_are_themselves() -> None:
-    assert PathPattern.parse("{a}").matches(("{a}",))
+    assert parse_pattern("{a}").matches(("{a}",))
     with pytest.raises(InvalidArgumentsError, match="more than 64"):
-        PathPattern.parse("{a,b}" * 7)
+        parse_pattern("{a,b}" * 7)

@@ -67,7 +67,7 @@ def _remarks(configuration: Configuration, path: str | None) -> Iterator[str]:
         for layer in configuration.layers:
             for settings in layer.paths:
                 said = "; ".join(f"{name} {text}".strip() for name, text, _ in _path_rows(settings.values))
-                yield f"{_shown(settings.origin)} for {printable_line(settings.glob.source)}: {said}"
+                yield f"{_shown(settings.origin)} for {printable_line(settings.pattern)}: {said}"
     elif configuration.excludes(path):
         yield f"{printable_line(path)} is excluded"
     if not configuration.trusted:
@@ -103,7 +103,7 @@ def _document(configuration: Configuration, path: str | None) -> dict[str, objec
         "settings": _settings(configuration.values(path)),
         "paths": [
             {
-                "pattern": settings.glob.source,
+                "pattern": settings.pattern,
                 "origin": _origin(settings.origin),
                 "settings": _settings(settings.values),
             }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, ClassVar
 
+from prowess._internal.globs import fits_text
 from prowess.diagnostics import Severity
 from prowess.lint.mentions import names_folder, names_whole
 from prowess.rule_engine import RuleMeta
@@ -137,7 +137,7 @@ class _Mentions:
             return True
         if folder and self._names_folder(folder, others):
             return True
-        if any(fnmatchcase(path, pattern) for pattern in self._patterns for path in (name, file)):
+        if any(fits_text(path, pattern) for pattern in self._patterns for path in (name, file)):
             return True
         if names_whole(self._own, f"`{stem}`") or f"{folder}/{stem}`" in self._own:
             return True

@@ -10,19 +10,19 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from prowess._internal.globs import PathGlob
 from prowess.errors import UnsafePathError
 from prowess.execution.protected_places import VERSION_CONTROL
-from prowess.tools.builtin.path_pattern import PathPattern
 
 if TYPE_CHECKING:
+    from prowess._internal.globs import Places
     from prowess._internal.workspace_root import WorkspaceRoot
-    from prowess.tools.builtin.path_pattern import States
 
 MAX_DEPTH = 64
 MAX_ENTRIES = 200_000
 MAX_SECONDS = 10.0
 _NOT_ENTERED = frozenset(VERSION_CONTROL)
-_EVERYTHING = PathPattern.parse("**")
+_EVERYTHING = PathGlob.parse("**")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class FileWalk:
     unreadable: int = 0
 
 
-def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathPattern = _EVERYTHING) -> FileWalk:
+def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathGlob = _EVERYTHING) -> FileWalk:
     """Return the files below `start` whose path from there matches.
 
     Raises:
@@ -52,7 +52,7 @@ def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathPattern = _EV
     outcome = FileWalk()
     deadline = time.monotonic() + MAX_SECONDS
     seen = 0
-    pending: list[tuple[tuple[str, ...], States]] = [(start, pattern.start())]
+    pending: list[tuple[tuple[str, ...], Places]] = [(start, pattern.start())]
     while pending:
         parts, states = pending.pop()
         try:

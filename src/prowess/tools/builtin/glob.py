@@ -8,7 +8,7 @@ from anyio import to_thread
 
 from prowess.tools.builtin.faults import WrongKindError
 from prowess.tools.builtin.file_walk import walk
-from prowess.tools.builtin.path_pattern import PathPattern
+from prowess.tools.builtin.path_pattern import parse_pattern
 from prowess.tools.door import require_door
 from prowess.tools.spec import ToolSpec
 
@@ -64,7 +64,7 @@ class Glob:
             fixed = pattern[: min((pattern.find(sign) for sign in "*?[{" if sign in pattern), default=len(pattern))]
             path, pattern = fixed.rpartition("/")[0] or "/", pattern[fixed.rfind("/") + 1 :]
         place = self._workspace.place(path)
-        parsed = PathPattern.parse(pattern)
+        parsed = parse_pattern(pattern)
         with self._workspace.opened(place) as root:
             try:
                 outcome = walk(root, place.parts, parsed)

@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from prowess.errors import UnsafePathError
 from prowess.tools.builtin.file_walk import FileWalk, Found, walk
-from prowess.tools.builtin.path_pattern import PathPattern
+from prowess.tools.builtin.path_pattern import parse_pattern
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
 from prowess.tools.door import require_door
@@ -187,7 +187,7 @@ class _Keep:
     def __init__(self, glob: str, depth: int) -> None:
         self._wanted = not glob.startswith("!")
         text = glob.removeprefix("!")
-        self._pattern = PathPattern.parse(text if "/" in text.strip("/") else f"**/{text.strip('/')}")
+        self._pattern = parse_pattern(text if "/" in text.strip("/") else f"**/{text.strip('/')}")
         self._depth = depth
 
     def __call__(self, parts: tuple[str, ...]) -> bool:

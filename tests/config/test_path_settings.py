@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from prowess._internal.path_globs import PathGlob
+from prowess.config.path_settings import path_setting
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ from prowess._internal.path_globs import PathGlob
     ],
 )
 def test_patterns_mean_what_they_mean_to_gitignore(pattern: str, fits: str, not_fits: str) -> None:
-    glob = PathGlob(pattern)
-    assert [path for path in fits.split() if not glob.fits(path.split("/"))] == []
-    assert [path for path in not_fits.split() if glob.fits(path.split("/"))] == []
+    glob = path_setting(pattern)
+    assert [path for path in fits.split() if not glob.matches_or_lies_below(path.split("/"))] == []
+    assert [path for path in not_fits.split() if glob.matches_or_lies_below(path.split("/"))] == []
 
 
 def test_the_directory_of_the_file_itself_is_everything_alone() -> None:
-    assert PathGlob(".").fits([])
-    assert not PathGlob("**").fits([])
-    assert not PathGlob("*").fits([])
+    assert path_setting(".").matches_or_lies_below([])
+    assert not path_setting("**").matches_or_lies_below([])
+    assert not path_setting("*").matches_or_lies_below([])
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_the_directory_of_the_file_itself_is_everything_alone() -> None:
 )
 def test_a_pattern_that_means_nothing_is_refused(pattern: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        PathGlob(pattern)
+        path_setting(pattern)
 
 
 def test_no_pattern_takes_long() -> None:
     began = time.process_time()
-    assert not PathGlob("*a" * 500 + "b").fits(["a" * 2000])
-    assert not PathGlob("**/a/" * 31 + "b").fits(["a"] * 1000)
+    assert not path_setting("*a" * 500 + "b").matches_or_lies_below(["a" * 2000])
+    assert not path_setting("**/a/" * 31 + "b").matches_or_lies_below(["a"] * 1000)
     assert time.process_time() - began < 2
