@@ -3,7 +3,7 @@
 In a path, `*`, `?` and `[a-z]` stand for characters of one component, `[!a]` and `[^a]` for any other character, and
 `**` for any number of components, none included; at the end of a pattern, `**` is everything below, but not the
 directory itself. A path is compared component by component, with all places in the pattern at once: a match takes at
-most as many steps as the path has components times those of the pattern. Who uses it decides what is special in its patterns:
+most as many steps as the path has components times those of the pattern. Each user has special signs of its own:
 
     settings   (`config.path_settings`)         as in .gitignore, and everything below a match is meant, too
     policies   (`policy.path_patterns`)         as in .gitignore, on resolved paths; `//` begins an absolute path
