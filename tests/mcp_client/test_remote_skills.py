@@ -102,7 +102,7 @@ async def test_pages_are_followed_and_what_breaks_a_rule_is_left_out_with_its_re
     async with Client(_server(lambda cursor: pages[cursor])) as client:
         remote = RemoteSkills("docs", client)
         assert [skill.uri for skill in await remote.list()] == [URI, "skill://c/pdf/SKILL.md"]
-        assert [error.skill for error in remote.refused] == ["skill://b/pdf/SKILL.md", ""]
+        assert [error.skill for error in remote.refused] == ["skill://b/pdf/SKILL.md", None]
 
 
 @pytest.mark.parametrize(
