@@ -28,9 +28,18 @@ def test_a_binding_is_read() -> None:
 
 
 @pytest.mark.proves("format.manifest.tools.dependencies")
-@pytest.mark.parametrize("value", [None, [], {}, {"dependencies": None}, {"dependencies": "Read"}])
-def test_a_binding_has_dependencies(value: object) -> None:
-    with pytest.raises(InvalidArgumentsError, match="tools must be a mapping with dependencies, a list"):
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (None, "tools is absent, it must be a mapping with dependencies"),
+        ([], "tools is a list, it must be a mapping with dependencies"),
+        ({}, "tools.dependencies is absent, it must be a list"),
+        ({"dependencies": None}, "tools.dependencies is absent, it must be a list"),
+        ({"dependencies": "Read"}, "tools.dependencies is 'Read', it must be a list"),
+    ],
+)
+def test_a_binding_has_dependencies(value: object, problem: str) -> None:
+    with pytest.raises(InvalidArgumentsError, match=problem):
         read_tool_binding(value)
 
 
@@ -38,16 +47,19 @@ def test_a_binding_has_dependencies(value: object) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"tool": None}, "tool must be one tool such as Read or Bash(git:*)"),
-        ({"tool": "Read Write"}, "tool must be one tool such as Read or Bash(git:*)"),
-        ({"tool": "Bash("}, "tool must be one tool such as Read or Bash(git:*): this parenthesis is never closed"),
-        ({"required": None}, "required must be true or false"),
-        ({"required": "yes"}, "required must be true or false"),
-        ({"purpose": ""}, "purpose must say what the tool is for"),
-        ({"purpose": 3}, "purpose must say what the tool is for"),
-        ({"minVersion": 2.3}, "minVersion must be a version such as '2.30', in quotes"),
-        ({"minVersion": "new"}, "minVersion must be a version such as '2.30', in quotes"),
-        ({"colour": 1}, "has the unknown keys colour"),
+        ({"tool": None}, "tool is absent, it must be one tool such as Read or Bash(git:*)"),
+        ({"tool": "Read Write"}, "tool is 'Read Write', it must be one tool such as Read or Bash(git:*)"),
+        (
+            {"tool": "Bash("},
+            "tool is 'Bash(', it must be one tool such as Read or Bash(git:*): this parenthesis is never closed",
+        ),
+        ({"required": None}, "required is absent, it must be true or false"),
+        ({"required": "yes"}, "required is 'yes', it must be true or false"),
+        ({"purpose": ""}, "purpose is empty, it must be a text"),
+        ({"purpose": 3}, "purpose is no text, it must be a text"),
+        ({"minVersion": 2.3}, "minVersion is no text, it must be a version such as '2.30', in quotes"),
+        ({"minVersion": "new"}, "minVersion is 'new', it must be a version such as '2.30', in quotes"),
+        ({"colour": 1}, "has no 'colour', there are tool, required, purpose, minVersion"),
     ],
 )
 def test_a_dependency_that_is_wrong_is_named(change: dict[str, object], problem: str) -> None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prowess.format.plain_values import is_blank, kind, named, read_boolean, read_text
+from prowess.format.plain_values import is_blank, kind, named, read_boolean, read_text, report_unknown
 
 if TYPE_CHECKING:
     from prowess.format.plain_values import Faults, Path
@@ -60,9 +60,7 @@ def _argument(entry: object, path: Path, faults: Faults) -> Argument | None:
     if not isinstance(entry, dict):
         name = _name(entry, path, faults)
         return None if name is None else Argument(name=name)
-    for key in entry:
-        if key not in {"name", "description", "default", "required"}:
-            faults.add(_RULE, f"{named(path)} has no setting {kind(key)}", (*path, str(key)), on_key=True)
+    report_unknown(entry, ("name", "description", "default", "required"), _RULE, path, faults)
     if "name" not in entry:
         faults.add(_RULE, f"{named(path)} has no name", path)
         return None

@@ -10,17 +10,18 @@ Agent skills platform, script execution security; the limits of a turn as a plat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from prowess.format.plain_values import (
     is_blank,
     kind,
-    named,
     read_boolean,
+    read_choice,
     read_seconds,
     read_text,
     read_texts,
     read_whole,
+    report_unknown,
 )
 
 if TYPE_CHECKING:
@@ -61,26 +62,18 @@ def read_execution(value: object, faults: Faults) -> Execution:
         message = f"execution is {kind(value)}, it must be a mapping such as max-iterations: 20"
         faults.add(_RULE, message, ("execution",))
         return Execution()
-    read: dict[str, object] = {}
-    for key, setting in value.items():
-        path = ("execution", str(key))
-        reader = _READERS.get(key)
-        if reader is None:
-            faults.add(_RULE, f"execution has no setting {kind(key)}; it is ignored", path, on_key=True)
-        else:
-            read[key.replace("-", "_")] = reader(setting, path, faults)
+    report_unknown(value, _READERS, _RULE, ("execution",), faults, then="; it is ignored")
+    read = {
+        key.replace("-", "_"): _READERS[key](setting, ("execution", key), faults)
+        for key, setting in value.items()
+        if key in _READERS
+    }
     return Execution(**read)  # type: ignore[arg-type]  # each reader returns the type of its field
 
 
-def _mode(value: object, path: Path, faults: Faults) -> object:
-    if value in ("simple", "autonomous"):
-        return value
-    faults.add(_RULE, f"{named(path)} is {kind(value)}, it must be simple or autonomous", path)
-    return None
-
-
+_mode = read_choice(get_args(ExecutionMode))
 _READERS: dict[str, Callable[[object, Path, Faults], object]] = {
-    "mode": _mode,
+    "mode": lambda value, path, faults: _mode(value, _RULE, path, faults),
     "max-iterations": lambda value, path, faults: read_whole(value, _RULE, path, faults, bounds=(1, MAX_ITERATIONS)),
     "max-retries-per-tool": lambda value, path, faults: read_whole(value, _RULE, path, faults, bounds=(0, MAX_RETRIES)),
     "timeout-per-iteration": lambda value, path, faults: read_seconds(

@@ -26,6 +26,7 @@ from prowess.format.plain_values import (
     read_text,
     read_texts,
     read_whole,
+    report_unknown,
 )
 
 if TYPE_CHECKING:
@@ -140,8 +141,7 @@ def _context(found: dict[str, object], faults: Faults) -> Context:
     if value == "inherit":
         return "inherit"
     if value != "fork":
-        shown = "empty" if is_blank(value) else kind(value)
-        faults.add("context.value", f"context is {shown}, it must be inherit or fork; fork is used", ("context",))
+        faults.add("context.value", f"context is {kind(value)}, it must be inherit or fork; fork is used", ("context",))
     return "fork"
 
 
@@ -157,20 +157,17 @@ def _scope(found: dict[str, object], faults: Faults) -> Scope:
         return Scope()
     value = found["scope"]
     if not isinstance(value, dict):
-        shown = "empty" if is_blank(value) else kind(value)
-        message = f"scope is {shown}, it must be a mapping of {', '.join(_SCOPES)}; the skill is visible nowhere"
+        message = f"scope is {kind(value)}, it must be a mapping of {', '.join(_SCOPES)}; the skill is visible nowhere"
         faults.add("scope.type", message, ("scope",))
         return Scope(closed=True)
     before = len(faults.found)
-    read: dict[str, tuple[str, ...] | None] = dict.fromkeys(_SCOPES)
-    for key, listed in value.items():
-        path = ("scope", str(key))
-        if key in read:
+    report_unknown(value, _SCOPES, "scope.type", ("scope",), faults, then="; the skill is visible nowhere")
+    read: dict[str, tuple[str, ...] | None] = {}
+    for key in _SCOPES:
+        if key in value:
+            listed = value[key]
             one = isinstance(listed, str) and not is_blank(listed)
-            read[key] = read_texts([listed] if one else listed, "scope.type", path, faults)
-        else:
-            message = f"scope has no {kind(key)}, there are {', '.join(_SCOPES)}; the skill is visible nowhere"
-            faults.add("scope.type", message, path, on_key=True)
+            read[key] = read_texts([listed] if one else listed, "scope.type", ("scope", key), faults)
     return Scope(**read, closed=len(faults.found) > before)
 
 

@@ -15,7 +15,7 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from prowess.format.plain_values import is_blank, kind, named, read_boolean, read_seconds, read_text
+from prowess.format.plain_values import is_blank, kind, named, read_boolean, read_seconds, read_text, report_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,8 @@ HOOK_EVENTS = (
 )  # fmt: skip
 MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in use
 
-_KEYS = frozenset({"type", "script", "command", "matcher", "once", "timeout"})
+_KEYS = ("type", "script", "command", "matcher", "once", "timeout")
+_IGNORED = "; it is ignored"
 _MATCHER = re.compile(r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z")
 _SHELL_SYNTAX = frozenset("$`;&|<>()*?[]{}~#!\n\r")
 
@@ -126,7 +127,7 @@ def _entry(event: str, entry: object, path: Path, faults: Faults) -> Iterator[Ho
         if (hook := _hook(outer, entry, path, faults)) is not None:
             yield hook
         return
-    _unknown(entry, {"matcher", "once", "timeout", "hooks"}, path, faults)
+    report_unknown(entry, ("matcher", "once", "timeout", "hooks"), "hooks.value", path, faults, then=_IGNORED)
     outer = _settings(outer, entry, path, faults)
     inner = entry["hooks"]
     if not isinstance(inner, list | tuple):
@@ -140,7 +141,7 @@ def _entry(event: str, entry: object, path: Path, faults: Faults) -> Iterator[Ho
 def _hook(outer: Hook, entry: object, path: Path, faults: Faults) -> Hook | None:
     if not isinstance(entry, dict):
         return _script(outer, entry, path, faults)
-    _unknown(entry, _KEYS, path, faults)
+    report_unknown(entry, _KEYS, "hooks.value", path, faults, then=_IGNORED)
     sort = entry.get("type", "command")
     if sort not in ("command", "script"):
         message = f"{named((*path, 'type'))} is {kind(sort)}; only hooks of type command can be run"
@@ -198,13 +199,6 @@ def _matcher(value: object, path: Path, faults: Faults) -> str | None:
         faults.add("hooks.value", f"{message}; every tool is matched", path)
         return None
     return None if text.strip("*") == "" else text
-
-
-def _unknown(entry: dict[str, object], known: frozenset[str] | set[str], path: Path, faults: Faults) -> None:
-    for key in entry:
-        if key not in known:
-            message = f"{named(path)} has no setting {kind(key)}; it is ignored"
-            faults.add("hooks.value", message, (*path, str(key)), on_key=True)
 
 
 def _fits(part: str, tool: str) -> bool:

@@ -19,9 +19,9 @@ from prowess.format.document import Field, key_text, plain
 from prowess.format.extended_rules import place_of
 from prowess.format.limits import MANIFEST_FILE
 from prowess.format.parsing import finding
-from prowess.format.plain_values import FieldFault
+from prowess.format.plain_values import UNKNOWN_FIELD, Faults, FieldFault, report_unknown
 from prowess.format.sidecar import KEYS, MAX_BYTES, Sidecar
-from prowess.format.sidecar_values import ManifestFaults, read_composition, read_security, read_tests
+from prowess.format.sidecar_values import read_composition, read_security, read_tests
 from prowess.format.source_text import SourceText
 from prowess.format.tool_binding import read_binding
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic
 
-_UNKNOWN = "manifest.unknownField"
 _NONE = Sidecar()
 
 
@@ -113,10 +112,8 @@ def _typed(root: Mapping, origin: SourceText, digest: str) -> Sidecar:
         field = Field(key=key_text(key, origin), key_node=key, value=value, origin=origin)
         fields.setdefault(field.key, field)
     values = {key: plain(field.value, origin) for key, field in fields.items()}
-    faults = ManifestFaults()
-    for unknown in values.keys() - set(KEYS):
-        message = f"{MANIFEST_FILE} has no {unknown[:60]!r}, there are {', '.join(KEYS)}"
-        faults.add(_UNKNOWN, message, (unknown,), on_key=True)
+    faults = Faults()
+    report_unknown(values, KEYS, UNKNOWN_FIELD, (), faults)
     parts = {
         part: read(values[part], faults)
         for part, read in (
@@ -128,7 +125,7 @@ def _typed(root: Mapping, origin: SourceText, digest: str) -> Sidecar:
         if part in values
     }
     # Of many faults those that decide something stand first where the list is cut.
-    ordered = sorted(faults.found, key=lambda fault: fault.rule == _UNKNOWN)[:MAX_FAULTS]
+    ordered = sorted(faults.found, key=lambda fault: fault.rule == UNKNOWN_FIELD)[:MAX_FAULTS]
     found += [finding(fault.rule, fault.message, _place(fields, fault)) for fault in ordered]
     found.sort(key=lambda one: (one.location.line, one.location.column))
     return Sidecar(digest=digest, faults=tuple(found), **parts)  # type: ignore[arg-type]  # each reader returns the type of its key

@@ -1,7 +1,7 @@
-"""What an annotation of Python is as a JSON Schema, and the way back from JSON to what the annotation promises.
+"""JSON Schema of Python annotations, and the conversion of JSON to the values that they promise.
 
-Each annotation becomes a `Form`: the schema that a value must fit, and a conversion of values that do fit. Nothing is
-guessed: what this subset of JSON Schema cannot express is refused when the function is registered.
+Each annotation becomes a `JsonForm`: the schema that a value must fit, and a conversion of values that fit it. Nothing
+is guessed: what this subset of JSON Schema cannot express is refused when the function is registered.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class UnsupportedFunctionError(SkillError, ValueError):
     """This function cannot be offered as a tool; the sentence says which part of its signature, and what would do."""
 
 
-class Form(Struct, frozen=True, kw_only=True):
+class JsonForm(Struct, frozen=True, kw_only=True):
     """The schema of a value, and `take`, which converts a value that fits it."""
 
     schema: Mapping[str, object]
     take: Take = lambda value: value
 
 
-class FormField(Struct, frozen=True, kw_only=True):
+class JsonField(Struct, frozen=True, kw_only=True):
     """A parameter of a function, or a field of a class.
 
     `where` begins the sentences of errors. `default` is MISSING if there is none.
@@ -65,11 +65,11 @@ class FormField(Struct, frozen=True, kw_only=True):
 
 
 def object_form(
-    fields: Iterable[FormField],
+    fields: Iterable[JsonField],
     documented: Mapping[str, str],
     make: Callable[..., object],
     above: tuple[object, ...] = (),
-) -> Form:
+) -> JsonForm:
     """Return the form of an object with these fields and no others; `make` takes them as keyword arguments.
 
     `documented` holds descriptions of fields whose annotations have none; `above` is that of `form_of`.
@@ -90,7 +90,7 @@ def object_form(
         elif field.default is not MISSING:
             _set_default(schema, field.default, field.where)
         takes[field.name], properties[field.name] = form.take, schema
-    return Form(
+    return JsonForm(
         schema=_object_schema(properties) | ({"required": required} if required else {}),
         take=lambda value: make(**{name: takes[name](item) for name, item in value.items()}),
     )
@@ -113,7 +113,7 @@ def _set_default(schema: dict[str, object], default: object, where: str) -> None
     schema["default"] = value
 
 
-def form_of(annotation: object, where: str, above: tuple[object, ...] = ()) -> Form:
+def form_of(annotation: object, where: str, above: tuple[object, ...] = ()) -> JsonForm:
     """Return the form of one annotation.
 
     `where` begins the sentences of errors; `above` holds the classes around it, because none may hold itself.
@@ -139,18 +139,18 @@ def form_of(annotation: object, where: str, above: tuple[object, ...] = ()) -> F
     return _scalar(annotation) or _container(annotation, origin or annotation, arguments, where, above)
 
 
-def _scalar(annotation: object) -> Form | None:
+def _scalar(annotation: object) -> JsonForm | None:
     if annotation in (Any, object):
-        return Form(schema={})
+        return JsonForm(schema={})
     if annotation is float:
-        return Form(schema={"type": "number"}, take=float)
+        return JsonForm(schema={"type": "number"}, take=float)
     name = next((name for scalar, name in _SCALARS.items() if annotation is scalar), None)
-    return None if name is None else Form(schema={"type": name})
+    return None if name is None else JsonForm(schema={"type": name})
 
 
 def _container(
     annotation: object, kind: object, arguments: tuple[object, ...], where: str, above: tuple[object, ...]
-) -> Form:
+) -> JsonForm:
     if kind in _DICTS:
         if arguments and arguments[0] is not str:
             raise UnsupportedFunctionError(f"{where}: the keys of {_spelled(annotation)} must be str, as in JSON")
@@ -163,17 +163,17 @@ def _container(
     raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} has no JSON Schema here; use {_SUPPORTED}")
 
 
-def _map(item: Form) -> Form:
+def _map(item: JsonForm) -> JsonForm:
     schema = {"type": "object", "additionalProperties": dict(item.schema) or True}
-    return Form(schema=schema, take=lambda value: {key: item.take(each) for key, each in value.items()})
+    return JsonForm(schema=schema, take=lambda value: {key: item.take(each) for key, each in value.items()})
 
 
-def _array(item: Form, make: Callable[[list[object]], object]) -> Form:
+def _array(item: JsonForm, make: Callable[[list[object]], object]) -> JsonForm:
     schema = {"type": "array", **({"items": dict(item.schema)} if item.schema else {})}
-    return Form(schema=schema, take=lambda value: make([item.take(each) for each in value]))
+    return JsonForm(schema=schema, take=lambda value: make([item.take(each) for each in value]))
 
 
-def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object, ...]) -> Form:
+def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object, ...]) -> JsonForm:
     forms = [form_of(argument, where, above) for argument in arguments]
     schema: dict[str, object] = {"type": "array", "minItems": len(forms), "maxItems": len(forms)}
     if all(form.schema == forms[0].schema for form in forms):
@@ -185,12 +185,12 @@ def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object,
             require_fitting({f"item {index}": item for index, item in enumerate(items)}, places)
         return tuple(form.take(item) for form, item in zip(forms, items, strict=True))
 
-    return Form(schema=schema, take=take)
+    return JsonForm(schema=schema, take=take)
 
 
-def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -> Form:
+def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -> JsonForm:
     forms = [form_of(member, where, above) for member in members]
-    by_type: dict[str, Form] = {}
+    by_type: dict[str, JsonForm] = {}
     schema: dict[str, object] = {"type": []}
     for form in forms:
         if not _types(form.schema):
@@ -212,23 +212,23 @@ def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -
         # An integer is a number; where both are members, each keeps its own type.
         return (by_type.get(type_name(value)) or by_type["number"]).take(value)
 
-    return Form(schema=schema, take=take)
+    return JsonForm(schema=schema, take=take)
 
 
-def _choice(values: tuple[object, ...], members: tuple[object, ...], where: str) -> Form:
+def _choice(values: tuple[object, ...], members: tuple[object, ...], where: str) -> JsonForm:
     if not values or not all(isinstance(value, (str, int, type(None))) for value in values):
         raise UnsupportedFunctionError(f"{where}: choices must be text, integers, booleans or None")
     plain = [to_json(value) for value in values]
     names = list(dict.fromkeys(type_name(value) for value in plain))
     # By type too, because 1 and True are equal and yet two choices.
     chosen = {(type(value), value): member for value, member in zip(plain, members, strict=True)}
-    return Form(
+    return JsonForm(
         schema={"type": names[0] if len(names) == 1 else names, "enum": plain},
         take=lambda value: chosen[type(value), value],
     )
 
 
-def _record(annotation: object, where: str, above: tuple[object, ...]) -> Form:
+def _record(annotation: object, where: str, above: tuple[object, ...]) -> JsonForm:
     if annotation in above:
         raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} holds itself, which this schema cannot say")
     kind = cast("type", annotation)
@@ -241,7 +241,7 @@ def _record(annotation: object, where: str, above: tuple[object, ...]) -> Form:
     return object_form(fields, parse_docstring(kind.__doc__).parameters, kind, (*above, annotation))
 
 
-def _fields(kind: type[Any], hints: Mapping[str, object], where: str) -> Iterable[FormField]:
+def _fields(kind: type[Any], hints: Mapping[str, object], where: str) -> Iterable[JsonField]:
     places = {name: f"{where}, field {name!r}" for name in hints}
     if typing.is_typeddict(kind):
         needed = cast("frozenset[str]", getattr(kind, "__required_keys__", frozenset()))
@@ -249,26 +249,26 @@ def _fields(kind: type[Any], hints: Mapping[str, object], where: str) -> Iterabl
             # With postponed annotations the class itself cannot see its Required and NotRequired.
             marker = typing.get_origin(hint)
             required = marker is Required or (name in needed and marker is not NotRequired)
-            yield FormField(name=name, annotation=hint, where=places[name], required=required)
+            yield JsonField(name=name, annotation=hint, where=places[name], required=required)
         return
     listed: Iterable[Any] = structs.fields(kind) if issubclass(kind, Struct) else dataclasses.fields(kind)
     for each in listed:
         if getattr(each, "init", True):
             default = each.default_factory() if callable(each.default_factory) else each.default
             required = default is MISSING or default is NODEFAULT
-            yield FormField(
+            yield JsonField(
                 name=each.name, annotation=hints[each.name], where=places[each.name], required=required, default=default
             )
 
 
-def _described(form: Form, notes: tuple[object, ...]) -> Form:
+def _described(form: JsonForm, notes: tuple[object, ...]) -> JsonForm:
     """Take the description out of `Annotated`: a text, or anything with a `description` or `documentation`."""
     for note in notes:
         text = note if isinstance(note, str) else None
         for attribute in ("description", "documentation"):
             text = text or getattr(note, attribute, None)
         if isinstance(text, str):
-            return Form(schema={**form.schema, "description": text}, take=form.take)
+            return JsonForm(schema={**form.schema, "description": text}, take=form.take)
     return form
 
 

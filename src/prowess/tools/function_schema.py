@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from prowess.tools.annotations import Form, FormField, UnsupportedFunctionError, object_form
+from prowess.tools.annotations import JsonField, JsonForm, UnsupportedFunctionError, object_form
 from prowess.tools.docstrings import parse_docstring
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class FunctionSchema(Struct, frozen=True, kw_only=True):
     """What a function takes: a description for a model, and the form of the arguments."""
 
     description: str
-    form: Form
+    form: JsonForm
 
     @property
     def input_schema(self) -> Mapping[str, object]:
@@ -59,7 +59,7 @@ def function_schema(function: Callable[..., object]) -> FunctionSchema:
     return FunctionSchema(description=documented.text, form=object_form(fields, documented.parameters, dict))
 
 
-def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str) -> FormField:
+def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str) -> JsonField:
     match parameter.kind:
         case inspect.Parameter.VAR_POSITIONAL | inspect.Parameter.VAR_KEYWORD:
             raise UnsupportedFunctionError(f"{where} takes any number of values; name each parameter")
@@ -69,6 +69,6 @@ def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str
         raise UnsupportedFunctionError(f"{where} has no annotation; without one its type is a guess")
     required = parameter.default is inspect.Parameter.empty
     annotation = hints[parameter.name]
-    return FormField(
+    return JsonField(
         name=parameter.name, annotation=annotation, where=where, required=required, default=parameter.default
     )
