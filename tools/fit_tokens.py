@@ -9,6 +9,7 @@ single files of the other half, as parts of the real count. `characters` is the 
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -26,7 +27,7 @@ def main(folders: list[str]) -> int:
     if not fitted_on or not judged_on:
         sys.stderr.write("these folders need two folders below them with SKILL.md files of 200 tokens or more\n")
         return 1
-    fitted = median(real / len(PIECES.findall(text)) for text, real in fitted_on)
+    fitted = median(real / len(re.findall(PIECES, text)) for text, real in fitted_on)
     print(f"{VOCABULARY}; fitted on {len(fitted_on)} files: factor {fitted:.4f}, in use {FACTOR}")
     print(f"errors on {len(judged_on)} other files of {sum(len(text) for text, _ in judged_on)} characters")
     for method in ("pieces", "characters"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import get_args
 
@@ -101,5 +102,5 @@ def test_no_text_of_many_pieces_passes_for_one_that_need_not_be_counted(text: st
 def test_a_text_of_one_thing_alone_takes_time_in_proportion_to_its_length(text: str) -> None:
     long = text * (200_000 // len(text))
     started = time.process_time()
-    PIECES.findall(long)
+    re.findall(PIECES, long)
     assert time.process_time() - started < 2  # seconds; in proportion to the square it would be minutes
