@@ -15,6 +15,7 @@ import pytest
 import prowess
 from prowess import errors, tools
 from prowess._internal import canonical_json, places, privacy, workspace_root, yaml_reader
+from prowess._internal.shell import syntax_tree
 from prowess.adapters import extras
 from prowess.agent import create_skill, forks, model, transcript
 from prowess.cli import signals
@@ -23,7 +24,7 @@ from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import SkillError
 from prowess.execution import staging
-from prowess.policy import audit_head, audit_record, shell_tree
+from prowess.policy import audit_head, audit_record
 from prowess.policy.audit_event import AuditRecord
 from prowess.runtime import activation_stack, fork, hooks, json_lines
 from prowess.runtime.tools import read as read_tool
@@ -168,7 +169,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (reference_errors.ParseError("no fence"), "no fence"),
     (reference_errors.ValidationError("no name", ["no name", "b"]), "no name"),
     (yaml_reader.LibyamlMissingError(), "PyYAML was installed without libyaml"),
-    (shell_tree.GrammarMissingError("no grammar"), "no grammar"),
+    (syntax_tree.GrammarMissingError("no grammar"), "no grammar"),
     (canonical_json.NotJsonError("no"), "no"),
     (canonical_json.TooDeepError(5), "5"),
     (canonical_json.TooLargeError(5), "5"),

@@ -60,7 +60,7 @@
 
     ImportError
     ├── LibyamlMissingError                                       _internal: PyYAML was built without libyaml
-    └── GrammarMissingError                                       policy: the extra `shell` is not installed
+    └── GrammarMissingError                                       _internal: the extra `shell` is not installed
     ValueError
     ├── NotJsonError                                              _internal: a value without a canonical JSON form
     ├── TooDeepError                                              _internal: JSON that is nested too deep

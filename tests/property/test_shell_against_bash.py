@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.shell.command_line import ShellParts, SimpleCommand, parse_command_line
 from prowess.policy.restriction import Restriction, decide
-from prowess.policy.shell_command import ShellParts, SimpleCommand, parse_command_line
 from tests.property.shell_lines import PROGRAMS, lines
 from tests.property.traced_bash import TracedBash, can_trace
 

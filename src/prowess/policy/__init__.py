@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from prowess.policy.policy_layers import load_policy
     from prowess.policy.restriction import Restriction, RestrictionMode, decide
     from prowess.policy.rule import PolicyCall, PolicyRule
-    from prowess.policy.shell_command import ShellParts, parse_command_line
-    from prowess.policy.shell_words import ShellRefusal
     from prowess.policy.verdict import decide_call
 
 __all__ = [
@@ -56,14 +54,11 @@ __all__ = [
     "RestrictionMode",
     "RuleOrigin",
     "Scope",
-    "ShellParts",
-    "ShellRefusal",
     "Unanswered",
     "Verification",
     "decide",
     "decide_call",
     "load_policy",
-    "parse_command_line",
     "read_policy_file",
     "read_tail",
     "verify_log",
@@ -93,14 +88,11 @@ _HOMES = {
     "Restriction": "restriction",
     "PolicyRule": "rule",
     "Scope": "approval",
-    "ShellParts": "shell_command",
-    "ShellRefusal": "shell_words",
     "Unanswered": "approval",
     "Verification": "audit_verification",
     "decide": "restriction",
     "decide_call": "verdict",
     "load_policy": "policy_layers",
-    "parse_command_line": "shell_command",
     "read_policy_file": "policy_file",
     "read_tail": "audit_reading",
     "verify_log": "audit_verification",

@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess.policy.fit import CERTAIN, Fit
-from prowess.policy.shell_command import ShellParts, parse_command_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.policy.shell_command import SimpleCommand
+    from prowess._internal.shell.command_line import SimpleCommand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

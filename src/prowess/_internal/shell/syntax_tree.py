@@ -2,7 +2,7 @@
 
 The tree is a second opinion and is not trusted by itself: the grammar takes form feeds for blanks, joins what a
 continuation separates, and hangs redirections where they do not belong. So only the outline is taken (where each
-command has its words, which redirections and separators there are), and `prowess.policy.shell_command` compares it
+command has its words, which redirections and separators there are), and `command_line` compares it
 byte for byte with its own reading. A node of a kind that is not listed here gives no outline.
 """
 

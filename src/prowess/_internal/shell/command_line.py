@@ -4,7 +4,7 @@
 
 Parts are joined by `;` `&&` `||` `|` `|&` or a line break. Everything that would start a program which does not stand
 there as a word is refused, with a reason in words that teach. Two readings must agree on every byte: our own
-(`shell_words`), which knows only what is permitted, and the grammar of tree-sitter-bash (`shell_tree`), which knows
+(`words`), which knows only what is permitted, and the grammar of tree-sitter-bash (`syntax_tree`), which knows
 the whole language. Where the grammar is not installed nothing is permitted.
 
 The line is judged as `bash --norc --noprofile -c` runs it: not interactive, no aliases, no exported functions, without
@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from prowess.policy.shell_builtins import moves, refuse_command
-from prowess.policy.shell_tree import GrammarMissingError, outline
-from prowess.policy.shell_words import Operator, ShellRefusal, Word, read_words
+from prowess._internal.shell.builtin_commands import moves, refuse_command
+from prowess._internal.shell.syntax_tree import GrammarMissingError, outline
+from prowess._internal.shell.words import Operator, ShellRefusal, Word, read_words
 
 MAX_BYTES = 64 * 1024
 MAX_WORDS = 4096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.policy.shell_tree import ShellOutline, outline
+from prowess._internal.shell.syntax_tree import ShellOutline, outline
 
 
 def test_words_targets_and_separators_have_their_bytes() -> None:

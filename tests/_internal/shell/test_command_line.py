@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from prowess.policy import shell_command, shell_tree
-from prowess.policy.shell_command import ShellParts, parse_command_line
-from prowess.policy.shell_words import ShellRefusal
+from prowess._internal.shell import command_line, syntax_tree
+from prowess._internal.shell.command_line import ShellParts, parse_command_line
+from prowess._internal.shell.words import ShellRefusal
 
 _MOST_SECONDS = 2.0  # a machine may be busy; without a bound on work these lines take minutes
 
@@ -102,14 +102,14 @@ def test_a_refusal_names_the_construct_and_teaches(line: str, construct: str, wo
 
 
 def test_without_the_grammar_every_line_is_refused_with_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    shell_tree._parser.cache_clear()
-    shell_command._parse.cache_clear()
+    syntax_tree._parser.cache_clear()
+    command_line._parse.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
     try:
         refusal = _refusal("git status")
     finally:
-        shell_tree._parser.cache_clear()
-        shell_command._parse.cache_clear()
+        syntax_tree._parser.cache_clear()
+        command_line._parse.cache_clear()
     assert refusal.construct == "grammar"
     assert "pip install 'prowess[shell]'" in refusal.reason
 
@@ -118,23 +118,23 @@ def test_without_the_grammar_every_line_is_refused_with_the_extra_to_install(mon
     "outline",
     [
         None,
-        shell_tree.ShellOutline(commands=[[(0, 3)], [(4, 10)]]),
-        shell_tree.ShellOutline(commands=[[(0, 3), (4, 9)]]),
-        shell_tree.ShellOutline(commands=[[(0, 3), (4, 10)]], redirections=[(4, 10)]),
-        shell_tree.ShellOutline(commands=[[(0, 3), (4, 10)]], separators=[(3, 4)]),
+        syntax_tree.ShellOutline(commands=[[(0, 3)], [(4, 10)]]),
+        syntax_tree.ShellOutline(commands=[[(0, 3), (4, 9)]]),
+        syntax_tree.ShellOutline(commands=[[(0, 3), (4, 10)]], redirections=[(4, 10)]),
+        syntax_tree.ShellOutline(commands=[[(0, 3), (4, 10)]], separators=[(3, 4)]),
     ],
     ids=["no simple commands", "two commands", "a shorter word", "a redirection", "a separator"],
 )
 def test_two_readings_that_differ_refuse_the_line(
-    outline: shell_tree.ShellOutline | None, monkeypatch: pytest.MonkeyPatch
+    outline: syntax_tree.ShellOutline | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = "git status"
-    shell_command._parse.cache_clear()
-    monkeypatch.setattr(shell_command, "outline", lambda _: outline)
+    command_line._parse.cache_clear()
+    monkeypatch.setattr(command_line, "outline", lambda _: outline)
     try:
         assert _refusal(line).construct in {"syntax", "ambiguous"}
     finally:
-        shell_command._parse.cache_clear()
+        command_line._parse.cache_clear()
     monkeypatch.undo()
     assert _argvs(line) == [("git", "status")]
 
@@ -156,7 +156,7 @@ def test_two_readings_that_differ_refuse_the_line(
 )
 def test_the_grammar_alone_does_not_let_these_pass(line: str) -> None:
     """What our own reading refuses, the outline refuses as well or shows as something else."""
-    outline = shell_tree.outline(line.encode())
+    outline = syntax_tree.outline(line.encode())
     assert outline is None or [(0, len(line))] not in outline.commands
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prowess.policy.shell_words import ShellRefusal
+from prowess._internal.shell.words import ShellRefusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.policy.shell_words import Word
+    from prowess._internal.shell.words import Word
 
 _KEYWORDS = frozenset(
     {
