@@ -46,7 +46,7 @@ conformance: setup ## Put the conformance cases to other people's tools, and wri
 	$(PY) -m tools.conformance_peers
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page
-	@$(PY) -m tests.spec.mutation_receipts --markdown
+	@$(PY) -m tests.spec.mutation_receipts
 
 proof: setup ## Verify formal/ with Dafny, and compare what was proved with what runs on 198 000 inputs
 	@$(PY) -m tools.proof

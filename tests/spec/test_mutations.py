@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.spec import receipt_record
 from tests.spec.manifest import requirements
-from tests.spec.mutation_receipts import CAUGHT, PAGE, ROOT, SURVIVED, Receipt, Run, judged, page, receipts, run_tests
+from tests.spec.mutation_receipts import SURVIVED, Run, judged, receipts, run_tests
 from tests.spec.mutations import BESIDE, DRAWN, PACKAGE, SEED, Mutation, drawn, mutations
 from tests.spec.proofs import read_proofs
+from tests.spec.receipt_record import CAUGHT, PAGE, ROOT, due, page, record, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,9 +60,34 @@ def test_a_text_that_is_not_there_exactly_once_is_refused() -> None:
             mutation.applied(source)
 
 
-def test_the_page_is_that_of_the_last_run() -> None:
-    found = [Receipt(mutation=mutation, outcome=CAUGHT) for mutation in MUTATIONS]
-    assert PAGE.read_text(encoding="utf-8") == page(found), "run `make receipts`"
+def test_each_mutation_was_run_as_it_is_now_and_caught() -> None:
+    runs = recorded()
+    assert [mutation.id for mutation in due(runs, MUTATIONS)] == [], (
+        "run `python -m tests.spec.mutation_receipts --due`"
+    )
+    assert {name: run.outcome for name, run in runs.items() if run.outcome != CAUGHT} == {}
+
+
+def test_the_page_is_that_of_the_recorded_runs() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(recorded(), MUTATIONS), "run `python -m tests.spec.receipt_record`"
+
+
+def test_a_mutation_without_a_run_or_changed_after_it_is_due_and_not_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(receipt_record, "RECORD", tmp_path / "receipts.json")
+    monkeypatch.setattr(receipt_record, "PAGE", tmp_path / "receipts.md")
+    one, other = MUTATIONS[:2]
+    record({one.id: CAUGHT}, [one, other])
+    runs = recorded()
+    assert list(runs) == [one.id]
+    assert runs[one.id].date.count("-") == 2
+    assert runs[one.id].version.startswith("0.")
+    assert due(runs, [one, other]) == [other]
+    assert due(runs, [replace(one, after="other text")]) == [replace(one, after="other text")]
+    assert due(runs, [replace(one, file="src/prowess/moved.py")]) == []
+    text = (tmp_path / "receipts.md").read_text()
+    assert ("1 of 2 were caught" in text, text.count("| not run |")) == (True, 1)
 
 
 def test_the_first_mutations_are_caught_and_one_that_changes_nothing_survives() -> None:
