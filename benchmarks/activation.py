@@ -1,20 +1,19 @@
-"""What it takes to bring a skill into force: warm and cold, in a process and by the command, beside a plain read.
+"""Activation inside a process: unchanged and first loads, records, instructions. On small skills written for it.
 
-Everything is run in turns with what it is compared with. "Plain" is `with open(path, "rb") as file: file.read()`.
+What is compared is run in turns. "Plain" is `with open(path, "rb") as file: file.read()`.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
-import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING
 
 import anyio
 
-from benchmarks.figures import ROUNDS, Figure, whole_processes
+from benchmarks.figures import Figure
 from prowess._internal import tree_digest
 from prowess.catalog import Catalog
 from prowess.policy import JsonlAuditLog
@@ -25,22 +24,23 @@ from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_door
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from benchmarks.corpora import Corpus
+
 _TURNS = 25  # warm calls in each round
-_AT_REST = 2.1  # seconds until a file that was written counts as left alone
+_UNCHANGED = 2.1  # seconds until a file that was written counts as unchanged
 _FILES = 100
 _CANDIDATES = (1, 10, 100)
 _SKILL = "---\nname: {name}\ndescription: Does nothing in particular, for measuring number {name}.\n---\nDo it.\n"
 
 
-def run(rounds: int = ROUNDS) -> list[Figure]:
+def run(_: Sequence[Corpus], rounds: int) -> list[Figure]:
     """Measure everything on skills that are written for it."""
     with tempfile.TemporaryDirectory(prefix="prowess-bench-") as place:
         for number in range(max(_CANDIDATES)):
             _write(place, f"s{number}")
         _write(place, "large", {f"references/{number}.md": "x" * 4096 for number in range(_FILES - 1)})
-        time.sleep(_AT_REST)
-        figures = anyio.run(_measure, place, rounds)
-        return [*figures, _by_command(place, rounds)]
+        time.sleep(_UNCHANGED)
+        return anyio.run(_measure, place, rounds)
 
 
 def _write(place: str, name: str, files: dict[str, str] | None = None) -> None:
@@ -89,14 +89,14 @@ async def _warm(place: str, rounds: int) -> list[Figure]:
     # second; not the first call of a tool, but those behind it.
     actions = [plain, plain, bare, unload, load, load, add, unload]
     _, plain_us, bare_us, _, activated, repeated, added, _ = await _in_turns(actions, rounds * _TURNS)
-    unit = "times a plain read of its file"
     return [
         Figure(
-            name=f"`Session.load` of a skill at rest, {what}",
-            value=taken / plain_us,
-            unit=unit,
-            at_most=10,
-            note=f"medians {taken:.0f} µs and {plain_us:.1f} µs; the bare system calls of a read take {bare_us:.1f} µs",
+            name=f"`Session.load` of an unchanged skill, {what}",
+            value=taken / 1000,
+            unit="ms",
+            at_most=0.25,
+            note=f"median; a plain read of its file takes {plain_us / 1000:.4f} ms, "
+            f"the bare system calls {bare_us / 1000:.4f} ms",
         )
         for what, taken in (("activation", activated), ("added to another", added), ("repeated", repeated))
     ]
@@ -125,7 +125,7 @@ async def _first(place: str, rounds: int) -> Figure:
         value=statistics.median(taken),
         unit="ms",
         at_most=50,
-        note=f"shortest {min(taken):.1f} ms",
+        note=f"median; shortest {min(taken):.1f} ms",
     )
 
 
@@ -142,9 +142,9 @@ async def _record(place: str, rounds: int) -> Figure:
     return Figure(
         name="a call that does nothing, with its two records in the audit log",
         value=min(taken),
-        unit="ms of processor time, the quickest",
+        unit="ms",
         at_most=1.5,
-        note=f"median {statistics.median(taken):.2f} ms",
+        note=f"least processor time; median {statistics.median(taken):.2f} ms",
     )
 
 
@@ -182,23 +182,7 @@ async def _to_instructions(place: str, rounds: int, count: int) -> Figure:
         value=statistics.median(taken),
         unit="ms",
         at_most=50,
-        note=f"shortest {min(taken):.2f} ms",
-    )
-
-
-def _by_command(place: str, rounds: int) -> Figure:
-    command = os.path.join(os.path.dirname(sys.executable), "prowess")
-    commands = {
-        "load": [command, "load", "s0", "--root", os.path.join(place, "skills")],
-        "pass": [sys.executable, "-c", "pass"],
-    }
-    times = whole_processes(commands, rounds)
-    return Figure(
-        name="`prowess load NAME` / `python -c pass`",
-        value=times["load"] / times["pass"],
-        unit="times as long, whole processes",
-        at_most=5,
-        note=f"medians {times['load']:.0f} ms and {times['pass']:.0f} ms",
+        note=f"median; shortest {min(taken):.2f} ms",
     )
 
 

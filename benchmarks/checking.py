@@ -1,120 +1,124 @@
-"""Checking 1000 skills beside another linter, by what each costs in processor time, and one skill beside a bare Python.
-
-Two promises name a rate or a ratio, whichever is reached. A value of 1 is the promise; the note has the rates. Rates
-of whole processes contain their start.
-"""
+"""Checking 1000 skills: beside another linter, beside the reference library, a second time, and on several cores."""
 
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
-import tempfile
+from typing import TYPE_CHECKING
 
-from benchmarks.corpus import write_corpus
-from benchmarks.figures import ROUNDS, Figure, printed_numbers, whole_processes
-from benchmarks.reference_peer import PeerMissingError, agnix, interpreter
+from benchmarks import peers
+from benchmarks.figures import Command, Figure, beside, spent
+from benchmarks.processes import PROWESS
 
-_COUNT = 1000
-_VALIDATED, _VALIDATED_TIMES = 15_000, 5  # skills a second of processor time, or times as many as agnix
-_LINTED, _LINTED_TIMES = 5000, 3
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.corpora import Corpus
 
 _VALIDATE_ALL = """
-import os, sys, time
+import os, sys
 from prowess import validate_skill
-paths = [os.path.join(sys.argv[1], name) for name in os.listdir(sys.argv[1])]
-validate_skill(paths[0])
-began = time.process_time()
-for path in paths:
-    validate_skill(path)
-print(time.process_time() - began)
+for name in sorted(os.listdir(sys.argv[1])):
+    validate_skill(os.path.join(sys.argv[1], name))
 """
-# Processor time of a command and of all its threads, user and system.
-_COST = """
-import resource, subprocess, sys
-subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_utime + used.ru_stime)
-"""
+_AGNIX_DIFFERS = "differs: each applies all of its own rules, which are not the same; both write JSON"
 
 
-def run(rounds: int = ROUNDS) -> list[Figure]:
-    """Measure everything on skills that are written for it."""
-    with tempfile.TemporaryDirectory(prefix="prowess-bench-") as place:
-        corpus = os.path.join(place, "skills")
-        write_corpus(corpus, _COUNT)
-        return [*_throughput(corpus, rounds), *_one_skill(os.path.join(corpus, min(os.listdir(corpus))), rounds)]
+def run(corpora: Sequence[Corpus], rounds: int) -> list[Figure]:
+    """Measure both corpora."""
+    figures: list[Figure] = []
+    for corpus in corpora:
+        figures += [*_sets(corpus, rounds), *_jobs(corpus, rounds), _one(corpus, rounds)]
+    return figures
 
 
-def _throughput(corpus: str, rounds: int) -> list[Figure]:
+def _sets(corpus: Corpus, rounds: int) -> list[Figure]:
+    check = [PROWESS, "check", "--json", "--isolated", corpus.root]
     commands = {
-        "validate": [sys.executable, "-c", _VALIDATE_ALL, corpus],
-        "check": [sys.executable, "-c", _COST, _prowess(), "check", "--json", "--isolated", corpus],
+        "cold": Command(arguments=check, fresh_home=True),
+        "second": Command(arguments=check),
+        "validate": Command(arguments=[sys.executable, "-c", _VALIDATE_ALL, corpus.root]),
     }
     missing = ""
     try:
-        commands["agnix"] = [sys.executable, "-c", _COST, agnix(), "--format", "json", corpus]
-    except PeerMissingError as fault:
+        commands |= {
+            "agnix": Command(arguments=[peers.agnix(), "--format", "json", corpus.root]),
+            "reference": Command(arguments=[peers.interpreter(), "-c", peers.VALIDATE_ALL, corpus.root]),
+        }
+    except peers.PeerMissingError as fault:
         missing = str(fault)
-    seconds = printed_numbers(commands, rounds)
-    rates = {name: _COUNT / taken for name, taken in seconds.items()}
-    peer = rates.get("agnix")
+    times = spent(commands, rounds)
+
+    def faster(name: str, key: str, than: str, at_least: float | None, differs: str) -> Figure:
+        return Figure(
+            name=name,
+            corpus=corpus.name,
+            value=times[than].processor / times[key].processor if than in times else None,
+            at_least=at_least,
+            note=f"processor time of whole processes: {beside(times[key], than, times[than])}; {differs}"
+            if than in times
+            else missing,
+        )
+
     return [
-        _promised(
-            f"`validate_skill` over {_COUNT} skills",
-            rates["validate"],
-            peer,
-            wanted=_VALIDATED,
-            times=_VALIDATED_TIMES,
-            missing=missing,
+        faster(
+            "`prowess check` of 1000 skills: speed against agnix", "cold", "agnix", 0.5,
+            f"cold; {_AGNIX_DIFFERS}",
         ),
-        _promised(
-            f"`prowess check` over {_COUNT} skills",
-            rates["check"],
-            peer,
-            wanted=_LINTED,
-            times=_LINTED_TIMES,
-            missing=missing,
+        faster(
+            "`prowess check` of 1000 unchanged skills, a second time: speed against the first", "second", "cold", 12,
+            "the same command; 'cold' finds no results of an earlier run",
         ),
+        faster(
+            "`validate_skill` of 1000 skills: speed against `validate` of the reference library", "validate",
+            "reference", None, "both check the specification alone, each skill once",
+        ),
+        faster(
+            "`validate_skill` of 1000 skills: speed against agnix", "validate", "agnix", 5,
+            "differs: `validate_skill` checks the specification alone, agnix applies all of its rules",
+        ),
+    ]  # fmt: skip
+
+
+def _jobs(corpus: Corpus, rounds: int) -> list[Figure]:
+    options = subprocess.run([PROWESS, "check", "--help"], capture_output=True, text=True, check=True).stdout
+    known = re.search(r"(?<!-)-j\b", options) is not None
+    check = [PROWESS, "check", "--json", "--isolated"]
+    commands = {
+        name: Command(arguments=[*check, *(option if known else []), corpus.root], fresh_home=True)
+        for name, option in (("one", ["-j", "1"]), ("two", ["-j", "2"]))
+    }
+    times = spent(commands, rounds)
+    seconds = f"{times['one'].wall:.2f} s and {times['two'].wall:.2f} s of wall time, cold"
+    return [
+        Figure(
+            name="`prowess check -j 2` of 1000 skills: speed against `-j 1`",
+            corpus=corpus.name,
+            value=times["one"].wall / times["two"].wall,
+            at_least=1.7,
+            note=f"{seconds}, {os.cpu_count()} cores" if known else f"{seconds}; `check` has no option -j yet",
+        )
     ]
 
 
-def _promised(name: str, rate: float, peer: float | None, *, wanted: int, times: int, missing: str) -> Figure:
-    beside = missing if peer is None else f"{rate / peer:.1f} times agnix's {peer:.0f}"
+def _one(corpus: Corpus, rounds: int) -> Figure:
+    name = "`prowess validate` of one skill: speed against the reference tool's `agentskills validate`"
+    try:
+        reference = os.path.join(os.path.dirname(peers.interpreter()), "agentskills")
+    except peers.PeerMissingError as fault:
+        return Figure(name=name, corpus=corpus.name, value=None, at_least=2, note=str(fault))
+    commands = {
+        "ours": Command(arguments=[PROWESS, "validate", corpus.skill]),
+        "reference": Command(arguments=[reference, "validate", corpus.skill]),
+    }
+    times = spent(commands, rounds)
     return Figure(
         name=name,
-        value=max(rate / wanted, 0 if peer is None else rate / peer / times),
-        unit=f"of {wanted} skills a second of processor time, or of {times} times agnix",
-        at_least=1,
-        note=f"{rate:.0f} a second; {beside}",
+        corpus=corpus.name,
+        value=times["reference"].processor / times["ours"].processor,
+        at_least=2,
+        note=f"processor time of whole processes, the same checks: "
+        f"{beside(times['ours'], 'reference', times['reference'])}",
     )
-
-
-def _one_skill(skill: str, rounds: int) -> list[Figure]:
-    commands = {"check": [_prowess(), "check", skill], "pass": [sys.executable, "-c", "pass"]}
-    missing = ""
-    try:
-        commands["reference"] = [os.path.join(os.path.dirname(interpreter()), "agentskills"), "validate", skill]
-    except PeerMissingError as fault:
-        missing = str(fault)
-    times = whole_processes(commands, rounds)
-    ours, reference = times["check"], times.get("reference")
-    return [
-        Figure(
-            name="`prowess check SKILL` / `python -c pass`",
-            value=ours / times["pass"],
-            unit="times as long, whole processes",
-            at_most=5,
-            note=f"medians {ours:.0f} ms and {times['pass']:.0f} ms",
-        ),
-        Figure(
-            name="`agentskills validate SKILL` / `prowess check SKILL`",
-            value=None if reference is None else reference / ours,
-            unit="times faster, whole processes",
-            at_least=2,
-            note=missing if reference is None else f"medians {reference:.0f} ms and {ours:.0f} ms",
-        ),
-    ]
-
-
-def _prowess() -> str:
-    return os.path.join(os.path.dirname(sys.executable), "prowess")

@@ -12,14 +12,22 @@ matter with a name and a description, and its fields are drawn independently of 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import random
 import shutil
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
+from prowess import Severity, validate_skill
 from tools.corpus_statistics import PERCENTS, read_statistics
 from tools.public_skills import pinned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 _TABLE_HEAD = 2  # lines
@@ -50,8 +58,45 @@ _VALUES = {
 }
 
 
+class Corpus(Struct, frozen=True, kw_only=True):
+    """A folder of skills, a folder with ten of them, and one of the ten.
+
+    The ten are without errors, and their SKILL.md are as long as the median one of the corpus, or nearly so.
+    """
+
+    name: Literal["public", "generated"]
+    root: str
+    ten: str
+    skill: str
+
+
 class CorpusMissingError(Exception):
     """The public skills are not on this machine; the text tells how to get them."""
+
+
+def built(place: str, count: int) -> list[Corpus]:
+    """Make the corpora below `place`: the public one where the public skills are on this machine, and the generated."""
+    found = []
+    for name, make in _CORPORA.items():
+        root, ten = os.path.join(place, name), os.path.join(place, f"{name}-ten")
+        try:
+            make(root, count)
+        except CorpusMissingError as fault:
+            print(f"skipped  the corpus of public skills: {fault}")
+            continue
+        chosen = _of_median_length(root)
+        for skill in chosen:
+            shutil.copytree(skill, os.path.join(ten, os.path.basename(skill)), symlinks=True)
+        found.append(Corpus(name=name, root=root, ten=ten, skill=os.path.join(ten, os.path.basename(chosen[0]))))
+    return found
+
+
+def _of_median_length(root: str) -> list[str]:
+    sizes = sorted((os.path.getsize(path), str(path.parent)) for path in Path(root).glob("*/SKILL.md"))
+    middle = len(sizes) // 2
+    near = [skill for _, skill in sorted(sizes, key=lambda one: abs(one[0] - sizes[middle][0]))]
+    valid = (skill for skill in near if not any(fault.severity is Severity.ERROR for fault in validate_skill(skill)))
+    return list(itertools.islice(valid, 10))
 
 
 def public_skills() -> Path:
@@ -255,3 +300,9 @@ def _write(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+_CORPORA: dict[Literal["public", "generated"], Callable[[str, int], object]] = {
+    "public": public_corpus,
+    "generated": write_corpus,
+}

@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 import os
 import sys
-import tempfile
+from typing import TYPE_CHECKING
 
-from benchmarks.corpus import write_corpus
-from benchmarks.figures import ROUNDS, Figure, printed_numbers, whole_processes
-from benchmarks.reference_peer import READ_ALL, PeerMissingError, interpreter
+from benchmarks import peers
+from benchmarks.corpora import write_corpus
+from benchmarks.figures import Command, Figure, beside, least_printed, spent
+from benchmarks.processes import PROWESS
 
-_FEW, _MANY = 1000, 10_000
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.corpora import Corpus
+
+_MANY = 10_000
 
 _LIST_ALL = "import sys; from prowess import Catalog; Catalog(sys.argv[1]).entries()"
 _TIMED = """
 import sys, time
 from prowess import Catalog
-began = time.perf_counter()
+began = time.process_time()
 Catalog(sys.argv[1]).entries()
-print((time.perf_counter() - began) * 1000)
+print((time.process_time() - began) * 1000)
 """
 # Everything of an entry is asked for before the count, so that nothing can be put off.
 _MEMORY = """
@@ -36,60 +42,66 @@ print(tracemalloc.get_traced_memory()[0] / len(catalog.entries()) * 1000 / 1e6)
 """
 
 
-def run(rounds: int = ROUNDS) -> list[Figure]:
-    """Measure all figures of discovery on a corpus that is written for it."""
-    with tempfile.TemporaryDirectory(prefix="prowess-bench-") as place:
-        few, many = os.path.join(place, "few"), os.path.join(place, "many")
-        write_corpus(few, _FEW)
-        write_corpus(many, _MANY)
-        return [*_against_the_reference(few, rounds), _growth(few, many, rounds), _memory(few)]
+def run(corpora: Sequence[Corpus], rounds: int) -> list[Figure]:
+    """Measure both corpora, and the growth on generated skills."""
+    figures = [figure for corpus in corpora for figure in (*_against_the_reference(corpus, rounds), _memory(corpus))]
+    return [*figures, _growth(os.path.dirname(corpora[0].root), rounds)]
 
 
-def _against_the_reference(corpus: str, rounds: int) -> list[Figure]:
+def _against_the_reference(corpus: Corpus, rounds: int) -> list[Figure]:
     names = {
-        "library": f"cold discovery of {_FEW} skills: reference library / `Catalog(ROOT).entries()`",
-        "command": f"cold discovery of {_FEW} skills: reference library / `prowess list --root ROOT`",
+        "library": "discovery of 1000 skills by `Catalog(ROOT).entries()`: speed against the reference library",
+        "command": "discovery of 1000 skills by `prowess list --root ROOT`: speed against the reference library",
     }
-    unit = "times faster, whole processes"
     try:
-        peer = interpreter()
-    except PeerMissingError as fault:
-        return [Figure(name=name, value=None, unit=unit, at_least=10, note=str(fault)) for name in names.values()]
+        peer = peers.interpreter()
+    except peers.PeerMissingError as fault:
+        return [
+            Figure(name=name, corpus=corpus.name, value=None, at_least=10, note=str(fault)) for name in names.values()
+        ]
     commands = {
-        "library": [sys.executable, "-c", _LIST_ALL, corpus],
-        "command": [os.path.join(os.path.dirname(sys.executable), "prowess"), "list", "--root", corpus],
-        "reference": [peer, "-c", READ_ALL, corpus],
+        "library": Command(arguments=[sys.executable, "-c", _LIST_ALL, corpus.root], fresh_home=True),
+        "command": Command(arguments=[PROWESS, "list", "--root", corpus.root], fresh_home=True),
+        "reference": Command(arguments=[peer, "-c", peers.READ_ALL, corpus.root]),
     }
-    times = whole_processes(commands, rounds)
+    times = spent(commands, rounds)
     return [
         Figure(
             name=name,
-            value=times["reference"] / times[key],
-            unit=unit,
+            corpus=corpus.name,
+            value=times["reference"].processor / times[key].processor,
             at_least=10,
-            note=f"medians {times['reference']:.0f} ms and {times[key]:.0f} ms",
+            note=f"processor time of whole processes, cold: {beside(times[key], 'reference', times['reference'])}; "
+            "both read name, description and fields of each skill"
+            + (", and the command prints them" if key == "command" else ""),
         )
         for key, name in names.items()
     ]
 
 
-def _growth(few: str, many: str, rounds: int) -> Figure:
-    times = printed_numbers(
-        {"few": [sys.executable, "-c", _TIMED, few], "many": [sys.executable, "-c", _TIMED, many]}, rounds
-    )
-    exponent = math.log(times["many"] / times["few"]) / math.log(_MANY / _FEW)
-    note = f"medians {times['few']:.0f} ms and {times['many']:.0f} ms, without the start of Python"
+def _growth(place: str, rounds: int) -> Figure:
+    few, many = os.path.join(place, "few"), os.path.join(place, "many")
+    write_corpus(few, _MANY // 10, files=False)
+    write_corpus(many, _MANY, files=False)
+    commands = {name: [sys.executable, "-c", _TIMED, root] for name, root in (("few", few), ("many", many))}
+    times = least_printed(commands, rounds)
     return Figure(
-        name=f"growth of discovery, {_FEW} to {_MANY} skills", value=exponent, unit="exponent", at_most=1.1, note=note
+        name="growth of discovery, 1000 to 10 000 skills",
+        corpus="generated",
+        value=math.log10(times["many"] / times["few"]),
+        unit="(exponent)",
+        at_most=1.1,
+        note=f"processor time without the start of Python: {times['few']:.0f} ms and {times['many']:.0f} ms; "
+        "each skill is a SKILL.md alone",
     )
 
 
-def _memory(corpus: str) -> Figure:
-    megabytes = printed_numbers({"memory": [sys.executable, "-c", _MEMORY, corpus]}, 1)["memory"]
+def _memory(corpus: Corpus) -> Figure:
     return Figure(
-        name=f"memory of {_FEW} entries, properties included",
-        value=megabytes,
+        name="memory of 1000 entries, properties included",
+        corpus=corpus.name,
+        value=least_printed({"memory": [sys.executable, "-c", _MEMORY, corpus.root]}, 1)["memory"],
         unit="MB",
         at_most=1.0,
-        note="tracemalloc",
+        note="counted by tracemalloc",
     )

@@ -1,79 +1,138 @@
-"""A figure, its bound, and how processes are timed so that other work on the machine disturbs all alike."""
+"""A figure with its bound, and how whole processes are measured.
+
+Processes are run in turns, so that other work on the machine disturbs all alike, and the least processor time (user and
+system, all threads and waited-for children) of each is taken: it is what the program costs, whoever else is running.
+"""
 
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
+import tempfile
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ROUNDS = 20
+NO_FAULT = (0, 1)  # 1: a linter that found something
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One promise and what was measured; `value` is None where it could not be, and `note` says why.
+class Figure(Struct, frozen=True, kw_only=True):
+    """One measured value. `at_most` or `at_least` is what is promised; without them nothing is.
 
-    `at_most` and `at_least` are the bound; one of them is given.
+    `corpus` is empty if the figure depends on none. `value` is None if it could not be measured, and `note` tells why;
+    otherwise `note` tells what each side does and under which conditions.
     """
 
     name: str
+    corpus: Literal["public", "generated", ""] = ""
     value: float | None
-    unit: str
+    unit: str = "×"  # noqa: RUF001 -- it is the sign of multiplication, not a letter
     at_most: float | None = None
     at_least: float | None = None
-    note: str = ""
+    note: str
 
     @property
     def holds(self) -> bool | None:
-        """Whether the promise holds in this run; None where nothing was measured."""
-        if self.value is None:
+        """Whether the promise holds in this run; None without a value or a promise."""
+        if self.value is None or (self.at_most is None and self.at_least is None):
             return None
         if self.at_most is not None:
             return self.value <= self.at_most
         return self.at_least is None or self.value >= self.at_least
 
     @property
-    def bound(self) -> str:
-        """The bound as people write it."""
-        if self.at_most is not None:
-            return f"≤ {self.at_most:g}"
-        return "" if self.at_least is None else f"≥ {self.at_least:g}"
+    def measured(self) -> str:
+        """The value as people write it."""
+        return "not measured" if self.value is None else f"{self.value:.2f} {self.unit}".rstrip()
+
+    @property
+    def promised(self) -> str:
+        """The bound as people write it, and whether it is missed."""
+        if self.at_most is None and self.at_least is None:
+            return "none"
+        bound = f"≤ {self.at_most:g}" if self.at_most is not None else f"≥ {self.at_least:g}"
+        return f"{bound} {self.unit}".rstrip() + ("" if self.holds is not False else ", missed")
+
+    @property
+    def sentence(self) -> str:
+        """The figure on a line of a terminal."""
+        corpus = f", {self.corpus}" if self.corpus else ""
+        return f"{self.name}{corpus}: {self.measured} (promised: {self.promised}); {self.note}"
 
 
-def whole_processes(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
-    """Run each command once in every round and return the median wall time of each, in milliseconds.
+class Command(Struct, frozen=True, kw_only=True):
+    """A whole process. With `fresh_home` it finds no cache of an earlier run."""
 
-    One round before the first fills caches and compiles what is not compiled yet.
+    arguments: Sequence[str]
+    fresh_home: bool = False
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """The least of all runs, each in seconds."""
+
+    processor: float
+    wall: float
+
+
+def spent(commands: Mapping[str, Command], rounds: int) -> dict[str, Spent]:
+    """Run each command once in every round.
+
+    One round before the first compiles what is not compiled yet, and fills the caches of those that keep one.
+
+    Raises:
+        RuntimeError: a command ended with another exit code than `NO_FAULT`.
     """
-    taken: dict[str, list[float]] = {name: [] for name in commands}
+    taken: dict[str, list[Spent]] = {name: [] for name in commands}
+    with tempfile.TemporaryDirectory(prefix="prowess-bench-home-") as kept:
+        for turn in range(rounds + 1):
+            for name, command in commands.items():
+                if not command.fresh_home:
+                    one = _run(command.arguments, kept)
+                else:
+                    with tempfile.TemporaryDirectory(prefix="prowess-bench-home-") as fresh:
+                        one = _run(command.arguments, fresh)
+                if turn:
+                    taken[name].append(one)
+    return {
+        name: Spent(processor=min(one.processor for one in runs), wall=min(one.wall for one in runs))
+        for name, runs in taken.items()
+    }
+
+
+def _run(arguments: Sequence[str], home: str) -> Spent:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    for turn in range(rounds + 1):
-        for name, command in commands.items():
-            began = time.perf_counter()
-            subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=True,
-                env=environment,
-            )
-            if turn:
-                taken[name].append((time.perf_counter() - began) * 1000)
-    return {name: statistics.median(times) for name, times in taken.items()}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**environment, "PROWESS_HOME": home},
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in NO_FAULT:
+        message = f"{' '.join(arguments)} ended with {process.returncode}"
+        raise RuntimeError(message)
+    return Spent(processor=usage.ru_utime + usage.ru_stime, wall=wall)
 
 
-def printed_numbers(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
-    """Run each command once in every round and return the median of the numbers they print."""
+def least_printed(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
+    """Run each command once in every round and return the least of the numbers that it prints."""
     numbers: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
             run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
             numbers[name].append(float(run.stdout))
-    return {name: statistics.median(values) for name, values in numbers.items()}
+    return {name: min(values) for name, values in numbers.items()}
+
+
+def beside(ours: Spent, name: str, theirs: Spent) -> str:
+    """Both processor times, for a note."""
+    return f"{ours.processor * 1000:.0f} ms; {name} {theirs.processor * 1000:.0f} ms"

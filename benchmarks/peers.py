@@ -13,13 +13,26 @@ _PACKAGE = "skills-ref==0.1.1"
 _LINTER = "agnix==0.59.3"
 _WAIT_SECONDS = 300
 
-# Reads every skill below a directory, as the reference library offers it: one directory at a time.
+# Each skill below a directory as the reference library offers it: one directory at a time, and faults are raised.
 READ_ALL = """
 import sys
 from pathlib import Path
 from skills_ref import read_properties
 for directory in sorted(Path(sys.argv[1]).iterdir()):
-    read_properties(directory)
+    try:
+        read_properties(directory)
+    except Exception:
+        pass
+"""
+VALIDATE_ALL = """
+import sys
+from pathlib import Path
+from skills_ref import validate
+for directory in sorted(Path(sys.argv[1]).iterdir()):
+    try:
+        validate(directory)
+    except Exception:
+        pass
 """
 
 
@@ -61,6 +74,6 @@ def _environment(package: str, command: str) -> str:
             subprocess.run(step, check=True, capture_output=True, text=True, timeout=_WAIT_SECONDS)
         except (OSError, subprocess.SubprocessError) as fault:
             shutil.rmtree(home, ignore_errors=True)
-            said = getattr(fault, "stderr", None) or str(fault)
-            raise PeerMissingError(f"{package} cannot be installed: {str(said).strip().splitlines()[-1]}") from None
+            reason = getattr(fault, "stderr", None) or str(fault)
+            raise PeerMissingError(f"{package} cannot be installed: {str(reason).strip().splitlines()[-1]}") from None
     return commands
