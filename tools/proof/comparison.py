@@ -42,9 +42,11 @@ SUBJECTS = (
         "bodies", "prowess.format.body_rules.body_lines, prowess.runtime.disclosure.estimate_tokens",
         ("IsValidBodyLength", "IsValidBodyTokens", "CountLines", "EstimateTokens"), subjects.bodies,
     ),
-    Subject("files", "prowess.format.reading.read_document", ("SkillFile", "HasSkillMd"), subjects.skill_files),
+    Subject("files", "prowess.format.reading.locate", ("SkillFile", "HasSkillMd"), subjects.skill_files),
     Subject(
-        "frontmatter", "prowess.format.validation.validate_skill",
+        "frontmatter",
+        "prowess.format.parsing.parse_source, prowess.format.validation.raw_findings, "
+        "prowess.format.plain_front_matter.read_plain_skill",
         (
             "IsValidFrontmatter", "CheckFrontmatter", "IsValidDescription", "IsValidCompatibility", "IsValidLicense",
             "IsAllowedFieldName", "HasNoUnknownFields", "HasUniqueKeys", "IsValidMetadataKey", "IsValidMetadataMap",
@@ -52,7 +54,9 @@ SUBJECTS = (
         whole_skills.fronts,
     ),
     Subject(
-        "skills", "prowess.format.validation.validate_skill, prowess._internal.contained.check_relative",
+        "skills",
+        "prowess.format.parsing.parse_source, prowess.format.validation.raw_findings, "
+        "prowess._internal.contained.check_relative",
         (
             "IsValidCompleteSkill", "CheckCompleteSkill", "IsValidSkillDirectory", "IsValidLevel1", "IsValidLevel2",
             "IsValidLevel3", "IsValidSkillMeta", "IsValidFullSkill",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from prowess._internal import contained
 from prowess.diagnostics import Severity
 from prowess.errors import UnsafePathError
-from prowess.format import parsing, validation
+from prowess.format import parsing, plain_front_matter, validation
 from tools.proof.questions import absent_or, escaped, items
 from tools.proof.subjects import SEED
 
@@ -76,9 +76,16 @@ class _Skill(NamedTuple):
 
 
 def fronts() -> Iterator[tuple[str, str]]:
-    """Frontmatter alone."""
+    """Frontmatter alone.
+
+    A catalog asks a reader of plain frontmatter first. If that reader answers, it takes the skill as faultless, so the
+    model has to accept the frontmatter.
+    """
     for skill in _drawn(6000):
-        yield f"front\t{skill.front()}", _bit(_accepted(skill.text(""), None))
+        question, text = f"front\t{skill.front()}", skill.text("")
+        yield question, _bit(_accepted(text, None))
+        if plain_front_matter.read_plain_skill(text.encode(), skill.name, complete=True) is not None:
+            yield question, "1"
 
 
 def skills() -> Iterator[tuple[str, str]]:
