@@ -16,11 +16,10 @@ notice. Every fault is named with its line.
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from prowess._internal.toml_lines import TomlLines
+from prowess._internal.toml_file import TomlFile, read_toml_bytes
 from prowess.config.origin import Origin, Value
 from prowess.config.path_settings import path_setting
 from prowess.config.setting_values import MAX_ENTRIES, nearest, shown, value_of
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from prowess._internal.globs import PathGlob
     from prowess.config.origin import Kind
 
-MAX_BYTES = 1024 * 1024
 PATHS = "paths"
 _SCHEMA = "$schema"  # what editors write
 _TABLE = ("tool", "prowess")
@@ -69,48 +67,30 @@ def read_settings_file(path: str, *, kind: Kind, directory: str | None = None) -
     """
     inside = _TABLE if os.path.basename(path) == "pyproject.toml" else ()
     try:
-        data = _bytes(path)
+        data = read_toml_bytes(path)
         if inside and b"prowess" not in data and b"\\" not in data:  # a key may be written in escapes
             return None  # the usual pyproject.toml, for which no TOML reader has to be loaded
-        text = data.decode("utf-8")
-        # Imported here, not at the top: a start without any file, the usual one, does not pay for it.
-        import tomllib
-
-        content: object = tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-        raise ConfigurationError((f"{path}: {reason or 'it cannot be read'}",)) from None
+        file = TomlFile(path, data, inside)
+    except ValueError as fault:
+        raise ConfigurationError((str(fault),)) from None
+    content: object = file.content
     for name in inside:
         content = cast("dict[str, object]", content).get(name) if isinstance(content, dict) else None
     if inside and content is None:
         return None
-    # tomllib reads CRLF as LF, and so do the lines.
-    reader = _Reader(path, TomlLines(text.replace("\r\n", "\n")), inside, kind)
-    found = reader.read(content, directory or os.path.dirname(os.path.abspath(path)))
-    if reader.problems:
-        raise ConfigurationError(tuple(text for _, text in sorted(reader.problems)))
+    found = _Reader(file, kind).read(content, directory or os.path.dirname(os.path.abspath(path)))
+    if file.faults:
+        raise ConfigurationError(file.faults)
     return found
 
 
-def _bytes(path: str) -> bytes:
-    # Without O_NONBLOCK a pipe would block the open.
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("it is no regular file")
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES} bytes")
-    return data
-
-
 class _Reader:
-    def __init__(self, path: str, lines: TomlLines, inside: tuple[str, ...], kind: Kind) -> None:
-        self._path, self._lines, self._inside, self._kind = path, lines, inside, kind
-        self.problems: list[tuple[int, str]] = []  # line and sentence
+    def __init__(self, file: TomlFile, kind: Kind) -> None:
+        self._file, self._kind = file, kind
 
     def read(self, content: object, directory: str) -> SettingsFile:
         if not isinstance(content, dict):
-            self._fault((), "must be a table")
+            self._file.fault("must be a table")
             content = {}
         known = (*SETTINGS, PATHS)
         for key in content:
@@ -118,10 +98,10 @@ class _Reader:
                 self._unknown((), key, known)
         paths = content.get(PATHS, {})
         if not isinstance(paths, dict) or len(paths) > MAX_ENTRIES:
-            self._fault((PATHS,), f'must be tables such as [paths."docs/**"], at most {MAX_ENTRIES} of them')
+            self._file.fault(f'must be tables such as [paths."docs/**"], at most {MAX_ENTRIES} of them', PATHS)
             paths = {}
         return SettingsFile(
-            path=self._path,
+            path=self._file.path,
             directory=directory,
             values=self._values(content, (), SETTINGS),
             paths=tuple(found for glob in paths if (found := self._by_path(glob, paths[glob])) is not None),
@@ -132,10 +112,10 @@ class _Reader:
         try:
             glob = path_setting(pattern)
         except ValueError as fault:
-            self._fault(at, str(fault))
+            self._file.fault(str(fault), *at)
             return None
         if not isinstance(table, dict):
-            self._fault(at, f"must be a table of settings, not {shown(table)}")
+            self._file.fault(f"must be a table of settings, not {shown(table)}", *at)
             return None
         allowed = [name for name, setting in SETTINGS.items() if setting.by_path]
         for key in table:
@@ -151,7 +131,7 @@ class _Reader:
             if name in table:
                 value, faults = value_of(SETTINGS[name], table[name])
                 for key, fault in faults:
-                    self._fault((*at, name, *self._keys(table[name], key)), fault, named=(*at, name))
+                    self._file.fault(fault, *at, name, *self._keys(table[name], key), named=(*at, name))
                 entries = {}
                 if SETTINGS[name].kind == "severities":
                     entries = {
@@ -176,15 +156,7 @@ class _Reader:
             meant = f"it cannot differ by path; these can: {', '.join(known)}"
         else:
             meant = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
-        self._fault((*at, key), f"is no setting here; {meant}")
+        self._file.fault(f"is no setting here; {meant}", *at, key)
 
     def _origin(self, at: tuple[str, ...]) -> Origin:
-        return Origin(kind=self._kind, name=self._path, line=self._line(at))
-
-    def _line(self, at: tuple[str, ...]) -> int:
-        return self._lines.of(*self._inside, *at)
-
-    def _fault(self, at: tuple[str, ...], what: str, *, named: tuple[str, ...] | None = None) -> None:
-        name = ".".join((*self._inside, *(at if named is None else named)))
-        line = self._line(at)
-        self.problems.append((line, f"{self._path}:{line}: {f'{name}: ' if name else ''}{what}"))
+        return Origin(kind=self._kind, name=self._file.path, line=self._file.line(*at))

@@ -18,13 +18,11 @@ permits nothing.
 
 from __future__ import annotations
 
-import os
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from prowess._internal.contained import check_relative
-from prowess._internal.toml_lines import TomlLines
+from prowess._internal.toml_file import TomlFile, read_toml_bytes
 from prowess._internal.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.allowed_tools import parse_allowed_tools
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
     from prowess.policy.restriction import RestrictionMode
 
-MAX_BYTES = 1024 * 1024
 _ALWAYS_ALLOWED_FAULT = (
     f"no rule denies or asks about {ALWAYS_ALLOWED}, because giving a skill up is always allowed; "
     "to keep skills from being used, deny skills.load"
@@ -88,47 +85,26 @@ def read_policy_file(path: str) -> PolicyFile:
     Raises:
         PolicyError: it is not there, cannot be read, or has a fault; every fault is named.
     """
-    # Imported here, not at the top: a start without any policy file, the usual one, does not pay for it.
-    import tomllib
-
     try:
-        text = _text(path)
-        content = tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-        raise PolicyError((f"{path}: {reason or 'it cannot be read'}",)) from None
-    # tomllib reads CRLF as LF, and so do the lines.
-    reader = _Reader(path, TomlLines(text.replace("\r\n", "\n")))
-    policy = reader.read(content)
-    if reader.problems:
-        raise PolicyError(tuple(text for _, text in sorted(reader.problems)))
+        file = TomlFile(path, read_toml_bytes(path))
+    except ValueError as fault:
+        raise PolicyError((str(fault),)) from None
+    policy = _Reader(file).read(file.content)
+    if file.faults:
+        raise PolicyError(file.faults)
     return policy
 
 
-def _text(path: str) -> str:
-    # Without O_NONBLOCK a pipe would block the open.
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            message = "it is no regular file"
-            raise ValueError(message)
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        message = f"it is larger than {MAX_BYTES} bytes"
-        raise ValueError(message)
-    return data.decode("utf-8")
-
-
 class _Reader:
-    def __init__(self, path: str, lines: TomlLines) -> None:
-        self._path, self._lines = path, lines
-        self.problems: list[tuple[int, str]] = []  # line and sentence
+    def __init__(self, file: TomlFile) -> None:
+        self._file, self._fault = file, file.fault
 
     def read(self, content: dict[str, object]) -> PolicyFile:
         self._only(content, _KEYS)
         audit = self._table(content, "audit")
         self._only(audit, ("required",), "audit")
         return PolicyFile(
-            path=self._path,
+            path=self._file.path,
             default=self._choice(content, "default", EFFECTS),
             allowed_tools=self._choice(content, "allowed_tools", _MODES),
             dynamic_commands=self._switch(content, "dynamic_commands"),
@@ -150,7 +126,7 @@ class _Reader:
             tool=self._text(table, "tool", *at, needed=True) or "",
             matches=tuple(self._match(matches, name, *at, "match") for name in matches),
             reason=self._text(table, "reason", *at),
-            origin=RuleOrigin(path=self._path, line=self._lines.of(*at)),
+            origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
         )
 
     def _match(self, table: dict[str, object], argument: str, *at: str | int) -> ArgumentMatch:
@@ -168,7 +144,7 @@ class _Reader:
         return Expectation(
             call=self._call(table, *at),
             effect=self._effect(table, *at),
-            origin=RuleOrigin(path=self._path, line=self._lines.of(*at)),
+            origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
         )
 
     def _call(self, table: dict[str, object], *at: str | int) -> PolicyCall:
@@ -263,11 +239,6 @@ class _Reader:
         if key in table:
             self._fault(f"must be one of {', '.join(choices)}", *at, key)
         return None
-
-    def _fault(self, what: str, *at: str | int) -> None:
-        name = ".".join(str(part) for part in at if not isinstance(part, int))
-        line = self._lines.of(*at)
-        self.problems.append((line, f"{self._path}:{line}: {name}: {what}"))
 
 
 def _short_call(text: str) -> PolicyCall | None:

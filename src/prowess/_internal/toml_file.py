@@ -1,12 +1,14 @@
-"""Where the keys of a TOML document stand, which `tomllib` does not tell.
+"""TOML files that people write: read within bounds, every fault with its line.
 
-The text must be valid TOML: `tomllib` has read it before. This only walks over it, statement by statement, far enough
-to know where one ends: strings of the four kinds, brackets and comments.
+`tomllib` does not tell on which line a key is. `TomlLines` walks over a text that `tomllib` has read, statement by
+statement, far enough to know where one ends: strings of the four kinds, brackets and comments.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _STRING = re.compile(
@@ -17,6 +19,66 @@ _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'""")
 _BETWEEN_KEYS = re.compile(r"[ \t]*(?:\.[ \t]*)?")
 
 KeyPath = tuple[str | int, ...]
+
+
+MAX_BYTES = 1024 * 1024
+
+
+def read_toml_bytes(path: str) -> bytes:
+    """Return the bytes of a regular file of at most `MAX_BYTES`.
+
+    Raises:
+        ValueError: it cannot be read; the sentence begins with the path.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # a pipe must not block the open
+    try:
+        with open(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError(f"{path}: it is no regular file")
+            data = file.read(MAX_BYTES + 1)
+    except OSError as fault:
+        raise ValueError(f"{path}: {fault.strerror or fault}") from None
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{path}: it is larger than {MAX_BYTES} bytes")
+    return data
+
+
+class TomlFile:
+    """The `content` of a file and the faults that its readers find in it; `path` is as it was given.
+
+    `inside` names the table that holds what is read; keys are counted from there.
+
+    Raises:
+        ValueError: the bytes are no TOML; the sentence begins with the path.
+    """
+
+    def __init__(self, path: str, data: bytes, inside: tuple[str, ...] = ()) -> None:
+        # Imported here, not at the top: a start without any such file, the usual one, does not pay for it.
+        import tomllib
+
+        self.path, self._inside = path, inside
+        self._faults: list[tuple[int, str]] = []  # line and sentence
+        try:
+            text = data.decode("utf-8")
+            self.content: dict[str, object] = tomllib.loads(text)
+        except (ValueError, RecursionError) as fault:
+            raise ValueError(f"{path}: {fault}") from None
+        self._lines = TomlLines(text.replace("\r\n", "\n"))  # tomllib reads CRLF as LF, and so do the lines
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """One sentence for each fault, in the order of the lines."""
+        return tuple(sentence for _, sentence in sorted(self._faults))
+
+    def line(self, *at: str | int) -> int:
+        """Return the 1-based line of a key; of an array of tables, `at` has the index too."""
+        return self._lines.of(*self._inside, *at)
+
+    def fault(self, what: str, *at: str | int, named: tuple[str, ...] | None = None) -> None:
+        """Report what is wrong at a key; `named` is its name in the sentence, if that is not `at`."""
+        name = ".".join(str(part) for part in (*self._inside, *(named or at)) if not isinstance(part, int))
+        line = self.line(*at)
+        self._faults.append((line, f"{self.path}:{line}: {f'{name}: ' if name else ''}{what}"))
 
 
 class TomlLines:
