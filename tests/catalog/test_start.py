@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import prowess.catalog
-from benchmarks.corpus import write_corpus
 from prowess.catalog import Catalog
+from tests.simple_corpus import write_corpus
 
 if TYPE_CHECKING:
     from pathlib import Path

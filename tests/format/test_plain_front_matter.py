@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmarks.corpus import skill_text
 from prowess.format.listing import listing_from_document
 from prowess.format.parsing import parse_source
 from prowess.format.plain_front_matter import plain_properties, read_plain_skill
+from tests.simple_corpus import skill_text
 
 _HEAD = 4096
 _CASES = json.loads((Path(__file__).parents[1] / "conformance" / "format-cases.json").read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ def test_front_matter_that_is_nearly_sound_is_read_alike_or_handed_over(front: s
     _agrees(f"---\n{front}---\nB\n".encode())
 
 
-def test_a_realistic_corpus_is_answered_whole_by_the_fast_path() -> None:
+def test_a_corpus_of_simple_skills_is_answered_whole_by_the_fast_path() -> None:
     for number in range(300):
         text = skill_text(random.Random(number), f"skill-{number}")
         assert _agrees(text.encode(), f"skill-{number}")

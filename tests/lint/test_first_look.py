@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.corpus import write_corpus
 from prowess.format.parsing import parse_document
 from prowess.format.profiles import PROFILES
 from prowess.format.reading import read_document
@@ -24,6 +23,7 @@ from prowess.lint.rules import (
 from prowess.lint.subject import LintSubject
 from tests.lint.case import Case, lay_out
 from tests.lint.test_rules import CASES
+from tests.simple_corpus import write_corpus
 
 _EXAMPLES = Path(__file__).parents[2] / "examples" / "skills"
 

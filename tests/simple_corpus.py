@@ -3,8 +3,6 @@
 The benchmarks do not use it (`benchmarks.corpora`): real skills are less simple.
 """
 
-# ruff: noqa: PLR2004, S311 -- chances read best where they are drawn, and are meant to be repeatable
-
 from __future__ import annotations
 
 import os
