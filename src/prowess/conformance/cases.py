@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping  # noqa: TC003 -- msgspec reads it when cases are decoded
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.json import decode
 
 from prowess._internal.globs import fits_text
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 FORMAT = "agent-skills-conformance"
 VERSION = 1
@@ -27,8 +29,7 @@ VERSION = 1
 Outcome = Literal["accept", "reject"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(Struct, frozen=True, kw_only=True):
     """What a profile makes of a case. `rules`: the ids of its errors; `notes`: ids that are reported below error."""
 
     outcome: Outcome
@@ -36,8 +37,7 @@ class Expectation:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     """One input and its outcomes.
 
     `directory` is the skill's, relative to the case's folder; `files` are relative to the skill's directory, `around`
@@ -51,8 +51,8 @@ class Case:
     sources: tuple[str, ...]
     directory: str
     files: Mapping[str, Mapping[str, str]]
-    around: Mapping[str, Mapping[str, str]]
     expect: Mapping[str, Expectation]
+    around: Mapping[str, Mapping[str, str]] = {}
 
     def lay_out(self, folder: str) -> str:
         """Write the files below `folder`, which is made, and return the path of the skill's directory.
@@ -75,8 +75,7 @@ class Case:
         return skill
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(Struct, frozen=True, kw_only=True):
     """All cases of one version. `digest` is the SHA-256 of the file as it is shipped, for whoever cites it."""
 
     version: int
@@ -111,34 +110,30 @@ def suite_text() -> str:
     return files("prowess.conformance").joinpath("cases.json").read_text(encoding="utf-8")
 
 
+class _Theme(Struct, frozen=True, kw_only=True):
+    about: str
+
+
+class _Document(Struct, frozen=True, kw_only=True):
+    """`cases.json`, as far as it is read here; `cases_schema` describes all of it."""
+
+    version: int
+    profiles: Mapping[str, _Theme]
+    topics: Mapping[str, _Theme]
+    rules: Mapping[str, str]
+    cases: tuple[Case, ...]
+
+
 @cache
 def suite() -> Suite:
     """Return the cases that are shipped with this version."""
     text = suite_text()
-    document = json.loads(text)
+    document = decode(text, type=_Document)
     return Suite(
-        version=document["version"],
+        version=document.version,
         digest=f"sha256:{hashlib.sha256(text.encode()).hexdigest()}",
-        profiles={name: profile["about"] for name, profile in document["profiles"].items()},
-        topics={name: topic["about"] for name, topic in document["topics"].items()},
-        rules=document["rules"],
-        cases=tuple(_case(entry) for entry in document["cases"]),
-    )
-
-
-def _case(entry: dict[str, Any]) -> Case:
-    return Case(
-        id=entry["id"],
-        topic=entry["topic"],
-        reason=entry["reason"],
-        sources=tuple(entry["sources"]),
-        directory=entry["directory"],
-        files=entry["files"],
-        around=entry.get("around", {}),
-        expect={
-            profile: Expectation(
-                outcome=said["outcome"], rules=tuple(said.get("rules", ())), notes=tuple(said.get("notes", ()))
-            )
-            for profile, said in entry["expect"].items()
-        },
+        profiles={name: profile.about for name, profile in document.profiles.items()},
+        topics={name: topic.about for name, topic in document.topics.items()},
+        rules=document.rules,
+        cases=document.cases,
     )
