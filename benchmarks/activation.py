@@ -19,7 +19,7 @@ from prowess.catalog import Catalog
 from prowess.policy import JsonlAuditLog
 from prowess.runtime import Session
 from prowess.store import SqliteSessionStore
-from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -154,7 +154,7 @@ class _Nothing:
     spec = ToolSpec(name="nothing", description="Do nothing.", input_schema={"type": "object"})
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         return arguments
 
 

@@ -45,11 +45,11 @@ CEILINGS: dict[str, float] = {
     "own imports inside functions": 85,
     "dataclasses": 213,
     "named tuples": 63,
-    "modules outside tools that make audit records": 3,
+    "modules outside tools that make audit records": 0,
     "public names defined twice": 17,
 }
 MODULES_IN_A_FOLDER = 20  # for the folders that CROWDED does not list
-CROWDED = {"runtime": 49, "format": 45, "tools": 28, "policy": 22, "_internal": 25, "cli": 24}
+CROWDED = {"runtime": 47, "format": 45, "tools": 23, "policy": 22, "_internal": 25, "cli": 24}
 
 
 @pytest.fixture(scope="module")

@@ -163,7 +163,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (function_tool.FunctionTimeoutError("f", 2), "Timeout exceeded: f did not finish within 2 s"),
     (UnsupportedFunctionError("f: no"), "f: no"),
     (json_values.NotJsonValueError("a", "of type 'set'"), "a is of type 'set', which has no JSON form"),
-    (tools.AroundTheDoorError("Read"), "tool 'Read' was not called through ToolExecutor.call, so it did nothing"),
+    (tools.NotThroughExecutorError("Read"), "tool 'Read' was not called through ToolExecutor.call, so it did nothing"),
     (staging.StageError("/c", "free space"), "the cache /c cannot be used, nothing was run: free space"),
     (read_command.NotShownError("pdf", "a.py"), "'a.py' is a script: it is run, not shown; use prowess run pdf a.py"),
     (reference_errors.ParseError("no fence"), "no fence"),

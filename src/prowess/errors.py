@@ -44,7 +44,7 @@
     ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function did not return
     ├── UnsupportedFunctionError(ValueError)                      internal            tools: it cannot be a tool
     ├── NotJsonValueError(TypeError)       .where .kind           internal            tools: a value without a JSON form
-    ├── AroundTheDoorError(RuntimeError)   .tool                  internal            tools: not called by the executor
+    ├── NotThroughExecutorError(RuntimeError) .tool                internal            tools: not called by the executor
     ├── ExecutionError
     │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  no way to run this file
     │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed

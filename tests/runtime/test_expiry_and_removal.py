@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, SessionNotFoundError, StoreError

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
 import pytest
+from msgspec.structs import replace
 
 from prowess.errors import StoreError
-from prowess.store import EventStore, KeptEvent, MemorySessionStore, SessionRow, SqliteSessionStore, instant
+from prowess.store import EventStore, KeptEvent, MemorySessionStore, SessionRow, SqliteSessionStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -91,47 +91,6 @@ async def test_a_store_that_is_used_with_with_is_closed_behind_it(store: Session
         await store.create(ROW)
     with pytest.raises(StoreError, match="closed"):
         await store.get("one")
-
-
-async def test_what_a_store_does_at_once_is_what_it_does(store: SessionStore) -> None:
-    now = instant(store)
-    if now is None:  # a file is always waited for
-        assert isinstance(store, SqliteSessionStore)
-        return
-    assert now.get_now("one") is None
-    assert not now.touch_now("one", 1.0)
-    await store.create(ROW)
-    assert now.get_now("one") == await store.get("one")
-    assert now.touch_now("one", 300.0)
-    assert now.touch_now("one", 200.0)
-    assert await store.get("one") == replace(ROW, touched_at=300.0)
-    second = replace(ROW, version=2, state="second")
-    assert not now.replace_now(second, expected_version=7)
-    assert now.replace_now(second, expected_version=1)
-    assert await store.get("one") == second
-    await store.close()
-    for ask in (lambda: now.get_now("one"), lambda: now.touch_now("one", 1.0)):
-        with pytest.raises(StoreError, match="closed"):
-            ask()
-    with pytest.raises(StoreError, match="closed"):
-        now.replace_now(second, expected_version=2)
-
-
-async def test_a_store_that_does_something_else_is_never_asked_at_once() -> None:
-    class Slow(MemorySessionStore):
-        async def get(self, session_id: str) -> SessionRow | None:
-            await anyio.lowlevel.checkpoint()
-            return await super().get(session_id)
-
-    async def lost(row: SessionRow, *, expected_version: int) -> bool:
-        del row, expected_version
-        return False
-
-    replaced = MemorySessionStore()
-    assert instant(replaced) is replaced
-    vars(replaced)["replace"] = lost
-    assert instant(replaced) is None
-    assert instant(Slow()) is None
 
 
 async def test_delete_says_whether_there_was_something(store: SessionStore) -> None:

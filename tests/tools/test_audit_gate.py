@@ -4,9 +4,8 @@ import pytest
 
 from prowess.policy import Policy, Restriction
 from prowess.tools import ToolCall, ToolExecutor
-from prowess.tools.audit_gate import NoLogGate
 from prowess.tools.function_tool import FunctionTool
-from prowess.tools.standard_gates import standard_gates
+from prowess.tools.standard_gates import NoLogGate, standard_gates
 
 pytestmark = pytest.mark.anyio
 

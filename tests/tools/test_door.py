@@ -8,8 +8,8 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from prowess.tools import AroundTheDoorError, ToolCall, ToolExecutor, ToolSpec, require_door
-from prowess.tools.door import current_passage
+from prowess.tools import NotThroughExecutorError, ToolCall, ToolExecutor, ToolSpec, require_executor
+from prowess.tools.running_call import running_call
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ class Guarded:
         self.seen: list[ToolCall] = []
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         self.seen.append(call)
         return {} if self.inner is None else await self.inner.run(arguments, call)
 
@@ -38,7 +38,7 @@ async def test_the_executor_lets_a_call_through() -> None:
 
 async def test_running_a_tool_directly_does_nothing_and_says_why() -> None:
     tool = Guarded()
-    with pytest.raises(AroundTheDoorError, match=r"was not called through ToolExecutor\.call, so it did nothing"):
+    with pytest.raises(NotThroughExecutorError, match=r"was not called through ToolExecutor\.call, so it did nothing"):
         await tool.run({}, call())
     assert tool.seen == []
 
@@ -53,7 +53,7 @@ async def test_a_tool_cannot_run_another_tool_with_its_own_call() -> None:
 async def test_a_call_of_an_earlier_moment_opens_nothing() -> None:
     tool = Guarded()
     await ToolExecutor([tool]).call(call())
-    with pytest.raises(AroundTheDoorError):
+    with pytest.raises(NotThroughExecutorError):
         await tool.run({}, tool.seen[0])
 
 
@@ -63,15 +63,15 @@ async def test_a_task_that_outlives_the_call_finds_the_door_closed() -> None:
 
     class Leaving(Guarded):
         async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-            require_door(self, call)
+            require_executor(self, call)
             group.start_soon(later, self, call)
             return {}
 
     async def later(tool: Guarded, call: ToolCall) -> None:
         await ended.wait()
         try:
-            require_door(tool, call)
-        except AroundTheDoorError as error:
+            require_executor(tool, call)
+        except NotThroughExecutorError as error:
             outcome.append(error.tool)
 
     async with anyio.create_task_group() as group:
@@ -83,13 +83,13 @@ async def test_a_task_that_outlives_the_call_finds_the_door_closed() -> None:
 async def test_a_thread_of_the_call_may_pass() -> None:
     class Threaded(Guarded):
         async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-            await anyio.to_thread.run_sync(require_door, self, call)
+            await anyio.to_thread.run_sync(require_executor, self, call)
             return {}
 
     assert (await ToolExecutor([Threaded()]).call(call())).success
-    assert current_passage() is None
+    assert running_call() is None
 
 
 def test_the_error_survives_pickling() -> None:
-    again = pickle.loads(pickle.dumps(AroundTheDoorError("a")))  # noqa: S301 -- our own bytes
+    again = pickle.loads(pickle.dumps(NotThroughExecutorError("a")))  # noqa: S301 -- our own bytes
     assert (again.tool, again.code) == ("a", "internal")

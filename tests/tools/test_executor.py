@@ -16,7 +16,7 @@ from prowess.errors import (
     ToolNotFoundError,
 )
 from prowess.policy import JsonlAuditLog
-from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.repeated_failure import REMARK
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ async def test_the_same_call_is_the_one_that_was_made_whatever_the_tool_does_to_
         )
 
         async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-            require_door(self, call)
+            require_executor(self, call)
             items = arguments["items"]
             assert isinstance(items, list)
             items[:] = [object()]

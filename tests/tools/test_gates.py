@@ -17,8 +17,7 @@ from prowess.policy.restriction import Restriction
 from prowess.policy.rule import Effect, PolicyRule
 from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec
 from prowess.tools.approvers import CallbackApprover
-from prowess.tools.policy_gate import PolicyGate
-from prowess.tools.standard_gates import standard_gates
+from prowess.tools.standard_gates import PolicyGate, standard_gates
 from prowess.tools.wrappers import NeedsApproval
 from tests.tools.wrappers.kept_log import KeptLog
 

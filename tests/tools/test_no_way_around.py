@@ -18,7 +18,7 @@ import prowess
 from prowess.adapters.extras import MissingExtraError
 from prowess.catalog import Catalog
 from prowess.mcp_server.server import open_session
-from prowess.tools import AroundTheDoorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_door
+from prowess.tools import NotThroughExecutorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.builtin import builtin_tools
 from prowess.tools.function_tool import FunctionTool
 from prowess.tools.wrappers import Audited, Caching, Filtered, NeedsApproval, Renamed, Retrying, ToolWrapper
@@ -41,7 +41,7 @@ class Plain:
         self.seen: list[tuple[dict[str, object], ToolCall]] = []
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         self.seen.append((arguments, call))
         return {"plain": True}
 
@@ -121,7 +121,7 @@ def test_the_walk_finds_tools_and_wrappers() -> None:
 )
 async def test_a_tool_does_nothing_for_anybody_but_its_executor(found: type, tmp_path: Path) -> None:
     tool = _built(found, tmp_path)
-    with pytest.raises(AroundTheDoorError):
+    with pytest.raises(NotThroughExecutorError):
         await tool.run({"names": []}, ToolCall(id="1", name="any", arguments={}))
     assert os.listdir(tmp_path) == []
 
@@ -130,14 +130,14 @@ async def test_no_tool_of_a_session_acts_for_anybody_but_its_executor(tmp_path: 
     (tmp_path / "skills" / "one").mkdir(parents=True)
     (tmp_path / "skills" / "one" / "SKILL.md").write_text("---\nname: one\ndescription: One.\n---\nOne.\n")
     session = open_session(Catalog(tmp_path / "skills"), audit=KeptLog())
-    doors = [session._executor, session._user_door, session.reads._door]
+    doors = [session._executor, session._user_executor, session.reads._executor]
     tools = [door.resolve(spec.name) for door in doors for spec in door.specs()]
 
     assert {tool.spec.name for tool in tools} >= {*_OF_A_SESSION, "skill", "skills.invoke", "resources.read"}
     for tool in tools:
         inner: Tool | None = tool
         while inner is not None:
-            with pytest.raises(AroundTheDoorError):
+            with pytest.raises(NotThroughExecutorError):
                 await inner.run({"names": ["one"], "skill": "one"}, ToolCall(id="1", name="any", arguments={}))
             inner = getattr(inner, "wrapped", None)
     assert session.active_skills == ()
@@ -150,7 +150,7 @@ async def test_a_wrapper_is_no_way_around_what_it_wraps(name: str) -> None:
     executor = ToolExecutor([wrapper])
     result = await executor.call(ToolCall(id="1", name=wrapper.spec.name, arguments={"a": 1}))
     assert result.unwrap() == {"plain": True}
-    with pytest.raises(AroundTheDoorError):
+    with pytest.raises(NotThroughExecutorError):
         await inner.run({}, inner.seen[0][1])
 
 
@@ -207,7 +207,7 @@ async def test_a_wrapper_passes_on_arguments_call_result_and_cancellation(name: 
 
     class Slow(Plain):
         async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-            require_door(self, call)
+            require_executor(self, call)
             await anyio.sleep(5)
             return {}
 

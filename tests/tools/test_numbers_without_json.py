@@ -16,7 +16,7 @@ from prowess.mcp_server.server import build_server, open_session
 from prowess.policy.approval import Approval
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import answer
-from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec, require_door
+from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec, require_executor
 from prowess.tools.approvers import CallbackApprover
 from prowess.tools.json_values import NotJsonValueError, require_finite
 from prowess.tools.shapes import SHAPES
@@ -40,20 +40,12 @@ class Measure:
         self._number = number
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         return {"values": [1.5, {"x": self._number}]}
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-async def test_a_tool_that_says_its_results_are_finite_is_believed(number: float) -> None:
-    tool = Measure(number)
-    assert not (await ToolExecutor([tool]).call(ToolCall(id="1", name="measure", arguments={}))).success
-    tool.finite = True  # type: ignore[attr-defined]  # any tool may say so, and none has to
-    assert (await ToolExecutor([tool]).call(ToolCall(id="1", name="measure", arguments={}))).success
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-async def test_the_door_names_the_place_of_the_number(number: float) -> None:
+async def test_the_executor_names_the_place_of_the_number(number: float) -> None:
     for tool in (Measure(number), Caching(Measure(number), seconds=60)):
         result = await ToolExecutor([tool]).call(ToolCall(id="1", name="measure", arguments={}))
         assert not result.success

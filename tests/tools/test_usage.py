@@ -8,8 +8,8 @@ import anyio.to_thread
 import pytest
 
 from prowess.errors import UnavailableError
-from prowess.tools import ToolCall, ToolExecutor, ToolSpec, report_usage, require_door
-from prowess.tools.usage import Usage, current_usage
+from prowess.tools import ToolCall, ToolExecutor, ToolSpec, report_usage, require_executor
+from prowess.tools.running_call import Usage, current_usage
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ class Model:
     )
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         tokens = arguments["tokens"]
         assert isinstance(tokens, int)
         report_usage(tokens=tokens, cost_usd=0.25)
@@ -56,7 +56,7 @@ async def test_a_tool_without_a_model_used_nothing() -> None:
         spec = ToolSpec(name="plain", description="", input_schema={"type": "object"})
 
         async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-            require_door(self, call)
+            require_executor(self, call)
             return {}
 
     result = await ToolExecutor([Plain()]).call(ToolCall(id="1", name="plain", arguments={}))

@@ -7,9 +7,10 @@ the one that runs), R reads and X runs.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import chain, product
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prowess.errors import LimitExceededError
 from prowess.runtime import activation_stack, context, state

@@ -29,8 +29,8 @@ from prowess.errors import (
 from prowess.format import document_text, parse_document, validate_skill
 from prowess.format.name import name_faults
 from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
-from prowess.tools import ToolSpec, require_door
-from prowess.tools.usage import report_approval
+from prowess.tools import ToolSpec, require_executor
+from prowess.tools.running_call import report_approval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ class CreateSkillTool:
             SkillExistsError: the name is taken.
             PolicyDeniedError, ApprovalRequiredError: nobody said yes.
         """
-        require_door(self, call)
+        require_executor(self, call)
         draft = _drafted(arguments)
         await to_thread.run_sync(self._check, draft)
         await self._ask(draft)

@@ -2,7 +2,7 @@
 
 A resource's URI is `prowess://artifacts/<run>/<name>`, percent-encoded, so that every name survives the way there and
 back; the run sorts by time and keeps two files of one name apart. Where the host hides places, the run is left out.
-Reading goes through `skills.read`, by the same door as every other call.
+Reading goes through `skills.read`, through the same executor as every other call.
 """
 
 from __future__ import annotations

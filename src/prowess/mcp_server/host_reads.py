@@ -1,10 +1,10 @@
 """What a host reads from the server, beside the tools that a model calls.
 
-Artifacts are read through `skills.read` of the session. Files and entries of skills pass a door of their own
+Artifacts are read through `skills.read` of the session. Files and entries of skills go through an executor of their own
 (`prowess.tools.ToolExecutor`) with the session's identifier and log, so a read leaves the same records as a tool call,
 and one that must be recorded and cannot be is refused. Before it stand the session's gates, to which such a read is a
 call of `skills.read` for that skill and path, and a list a call of `skills.list`: what a policy denies or asks about
-there, it denies and asks about here. The tools behind this door are offered to no model: a call by name finds none.
+there, it denies and asks about here. The tools of this executor are offered to no model: a call by name finds none.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from prowess.errors import InvalidArgumentsError
 from prowess.mcp_server import older_forms
 from prowess.mcp_server.artifact_resources import SCHEME, as_text
 from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
-from prowess.policy import AuditEvent
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
-from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_door
-from prowess.tools.trail import append
+from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
+from prowess.tools.call_audit import AuditRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +80,7 @@ class ResourceContent:
 
 
 class HostReads:
-    """Reads resources of one session through the door."""
+    """Reads resources of one session through an executor."""
 
     def __init__(
         self,
@@ -93,9 +92,9 @@ class HostReads:
         gates: Sequence[Gate] = (),
     ) -> None:
         self._artifacts = artifacts
-        self._door = ToolExecutor(
+        self._executor = ToolExecutor(
             [
-                _ReadSkillFile(skills, audit, session_id),
+                _ReadSkillFile(skills, AuditRecorder(audit, session_id)),
                 _Lookup(lambda arguments: skills.at(cast("str", arguments["uri"])), _DESCRIBE),
                 _Lookup(lambda arguments: skills.children(cast("str", arguments["uri"])), _DIRECTORY),
                 _Lookup(
@@ -116,7 +115,7 @@ class HostReads:
         if uri.startswith(SCHEME):
             artifact, data = await self._artifacts.read(uri)
             return _content(uri, artifact.media_type, data, as_text(artifact.media_type, data))
-        return cast("ResourceContent", await self._through(_READ, call_id, uri=uri))
+        return cast("ResourceContent", await self._call(_READ, call_id, uri=uri))
 
     async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
         """As `SkillShelf.page`.
@@ -124,20 +123,20 @@ class HostReads:
         Raises:
             SkillError: the list is denied, or cannot be recorded.
         """
-        found = await self._through(_LIST, call_id, after=after, size=size)
+        found = await self._call(_LIST, call_id, after=after, size=size)
         return cast("tuple[list[ServedSkill], str | None]", found)
 
     async def describe(self, uri: str, call_id: str | None = None) -> ServedSkill:
         """As `SkillShelf.at`."""
-        return cast("ServedSkill", await self._through(_DESCRIBE, call_id, uri=uri))
+        return cast("ServedSkill", await self._call(_DESCRIBE, call_id, uri=uri))
 
     async def children(self, uri: str, call_id: str | None = None) -> list[Child]:
         """As `SkillShelf.children`."""
-        return cast("list[Child]", await self._through(_DIRECTORY, call_id, uri=uri))
+        return cast("list[Child]", await self._call(_DIRECTORY, call_id, uri=uri))
 
-    async def _through(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
+    async def _call(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=spec.name, arguments=arguments)
-        return (await self._door.call(call)).unwrap()["content"]
+        return (await self._executor.call(call)).unwrap()["content"]
 
 
 class _AsSkillTool:
@@ -171,7 +170,7 @@ class _Lookup:
         Raises:
             SkillError: what the shelf raises.
         """
-        require_door(self, call)
+        require_executor(self, call)
         return {"content": await to_thread.run_sync(self._look, arguments)}
 
 
@@ -180,8 +179,8 @@ class _ReadSkillFile:
 
     spec = _READ
 
-    def __init__(self, skills: SkillShelf, audit: AuditLog | None, session_id: str) -> None:
-        self._skills, self._audit, self._session_id = skills, audit, session_id
+    def __init__(self, skills: SkillShelf, recorder: AuditRecorder) -> None:
+        self._skills, self._recorder = skills, recorder
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the content.
@@ -189,9 +188,10 @@ class _ReadSkillFile:
         Raises:
             SkillError: as `HostReads.read`.
         """
-        require_door(self, call)
+        require_executor(self, call)
         content = await to_thread.run_sync(self._read, cast("str", arguments["uri"]))
-        await self._record(content, call)
+        data = {"uri": content.uri[:500], "digest": sha256_of(content.data), "bytes": len(content.data)}
+        await self._recorder.record("resource.read", call.id, data)
         return {"content": content}
 
     def _read(self, uri: str) -> ResourceContent:
@@ -204,16 +204,6 @@ class _ReadSkillFile:
                 return _generated(uri, older_forms.manifest(skill))
         file = self._skills.read(uri)
         return _content(uri, file.media_type, file.data, _utf8(file.data))
-
-    async def _record(self, content: ResourceContent, call: ToolCall) -> None:
-        if self._audit is not None:
-            event = AuditEvent(
-                kind="resource.read",
-                session_id=self._session_id,
-                call_id=call.id,
-                data={"uri": content.uri[:500], "digest": sha256_of(content.data), "bytes": len(content.data)},
-            )
-            await to_thread.run_sync(append, self._audit, event)
 
 
 def _manifest_of(uri: str) -> str | None:

@@ -1,7 +1,7 @@
 """Skills that a person calls up by name, as MCP prompts.
 
-A prompt starts its skill the way a user starts it (`Session.invoke`): through the door for users, with the arguments in
-their places, and for skills that models may not choose as well. What comes back is the message.
+A prompt starts its skill the way a user starts it (`Session.invoke`): through the executor for users, with the
+arguments in their places, and for skills that models may not choose as well. What comes back is the message.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The MCP server over sessions: tools, resources, prompts, and the Skills extension.
 
-Only translation happens here. What a tool call may do is decided behind the session's door, and a failed call is a
+Only translation happens here. What a tool call may do is decided by the session's executor, and a failed call is a
 result (`isError` with the error in `_meta`), never a protocol error.
 """
 

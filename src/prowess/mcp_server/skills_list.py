@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 
 from prowess.mcp_server.cursors import cursor_after, last_before
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -80,7 +80,7 @@ class SkillsListTool:
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return one page; InvalidArgumentsError where the cursor is none of ours."""
-        require_door(self, call)
+        require_executor(self, call)
         after = last_before(cast("str", arguments.get("cursor", "")))
         await to_thread.run_sync(self._catalog.refresh)
         words = cast("str", arguments.get("query", "")).casefold().split()

@@ -8,10 +8,11 @@ flow, in the order of which nothing is disclosed that a hook refuses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.command_mark import COMMAND_MARK
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
@@ -23,7 +24,6 @@ from prowess.runtime.event import RestrictionChanged, SkillActivating, SkillLoad
 from prowess.runtime.hooks import require_runnable
 from prowess.runtime.rendering import values_for
 from prowess.runtime.skill_process import run_beside_skill
-from prowess.runtime.standing import Standing
 from prowess.runtime.state import Transition, loaded, require_room, unloaded
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
     from prowess.runtime.visibility import By, Offer
 
-    Offers = Mapping[str, tuple[Offer, Snapshot | None]]  # by key, with what lies still
 
-
-@dataclass(slots=True, kw_only=True)  # not frozen: it lives for one call, and is made in a third of the time
-class Activation:
+class Activation(Struct, kw_only=True):
     """What came of it: the next state, the skills that were read for it, and what there is to say."""
 
     step: Transition
@@ -60,7 +57,6 @@ class Activator:
 
     def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
         self._context, self._hooks = context, hooks
-        self._standing = Standing(context.catalog)
 
     async def load(self, names: Sequence[str], mode: LoadMode, location: str | None, call_id: str) -> Activation:
         """Activate skills side by side, all or none, for the model.
@@ -69,26 +65,16 @@ class Activator:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
             SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
-        if (done := self._load_now(names, mode, location)) is not None:
-            return done
         context = self._context
         async with context.loading:
             before = await context.keeper.current()
-            still = {} if context.events.wanted else self._standing.find(names, location)
-            asked = [] if still else await self._offered(names, location)
-            offers: Offers = still or {offer.key: (offer, None) for offer in asked}
+            offers = {offer.key: offer for offer in await self._offered(names, location)}
             if mode == "add" or len(offers) > context.cap:
                 require_room([skill.key for skill in before.active], offers, mode, context.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
-            taken: list[Snapshot] = []
-            for key, (offer, lies) in offers.items():
-                if key not in others:
-                    again = None if lies is None else context.snapshots.again(lies)
-                    taken.append(again or await self._take(offer.entry, call_id))
-            if not still:
-                self._require_open(taken)
-                self._standing.remember(names, location, asked, taken)
+            taken = [await self._take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
+            self._require_open(taken)
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
                 return loaded(state, ready, mode, context.cap)
@@ -98,37 +84,6 @@ class Activator:
             return activation
         kept = (receipts.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
-
-    def _load_now(self, names: Sequence[str], mode: LoadMode, location: str | None) -> Activation | None:
-        """Do what `load` does where nothing has to be waited for; None, and nothing is done, where something may.
-
-        The skills lie still and have nothing to look after before they come into force, the state can be seen and
-        written at once, what leaves it has no hooks, and nobody has to be told. No other task gets in between, so no
-        turn is taken.
-        """
-        context = self._context
-        if context.audit is not None or context.events.wanted or context.loading.is_taken:
-            return None
-        seen = context.keeper.sight_now()
-        still = {} if seen is None else self._standing.find(names, location)
-        if seen is None or not still:
-            return None
-        skills: list[ActiveSkill] = []
-        for key, (offer, snapshot) in still.items():
-            known = seen.state.find(key)
-            if not snapshot.is_plain or (known is not None and known.location != offer.entry.location):
-                return None
-            skills.append(snapshot.skill)
-        step = loaded(seen.state, skills, mode, context.cap)
-        if step.unloaded:
-            leaving = [skill for skill in seen.state.active if skill.name in step.unloaded]
-            if any("hooks" in skill.properties for skill in leaving):
-                return None
-        if not context.keeper.write_now(seen, step.state):
-            return None
-        taken = tuple(context.snapshots.again(snapshot) for _, snapshot in still.values())
-        context.snapshots.keep_only(step.state.active)
-        return Activation(step=step, taken=taken, notices=self._said(step, skills, (), ()))
 
     async def _offered(self, names: Sequence[str], location: str | None) -> list[Offer]:
         asked = [await self._context.offered(name, location) for name in names]
@@ -243,7 +198,7 @@ class Activator:
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await context.keeper.change(change)
         context.snapshots.keep_only(done.state.active)
-        if context.audit is not None or context.events.wanted:
+        if context.audit.has_log or context.events.wanted:
             await self._record(before, done, skills, call_id)
         said = self._said(done, skills, notices, failures)
         return Activation(step=done, taken=tuple(ready), notices=said)
@@ -390,9 +345,9 @@ def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
     return known is not None and skill.same_activation(known)
 
 
-def _other_copies(state: SessionState, offers: Offers) -> dict[str, ActiveSkill]:
+def _other_copies(state: SessionState, offers: Mapping[str, Offer]) -> dict[str, ActiveSkill]:
     return {
         skill.key: skill
         for skill in state.active
-        if skill.key in offers and skill.location != offers[skill.key][0].entry.location
+        if skill.key in offers and skill.location != offers[skill.key].entry.location
     }

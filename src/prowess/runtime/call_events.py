@@ -1,4 +1,4 @@
-"""The calls of a session as events: what the door tells its witness, with the skill under which it happened."""
+"""The calls of a session as events: what the executor tells its observer, with the skill under which it happened."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from prowess.runtime.context import SessionContext
     from prowess.tools import ToolCall
-    from prowess.tools.witness import Outcome
+    from prowess.tools.call_observer import Outcome
 
 
 class CallEvents:
-    """A `CallWitness` that lets events happen: under the skill that was loaded last, or by the one that refuses."""
+    """A `CallObserver` that lets events happen: under the skill that was loaded last, or by the one that refuses."""
 
     def __init__(self, context: SessionContext) -> None:
         self._context = context

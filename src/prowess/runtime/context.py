@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import anyio
 from anyio import to_thread
+from msgspec.structs import replace
 
 from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoundError
 from prowess.format.extended_fields import extended_fields
 from prowess.format.name import SkillName
-from prowess.policy import AuditEvent
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.restriction import Restriction, RestrictionMode
 from prowess.runtime.activation_stack import MAX_DEPTH
@@ -20,8 +21,6 @@ from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
 from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.state import SessionState, Transition, loaded
-from prowess.runtime.turns import Turns
-from prowess.tools.trail import append
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from prowess._internal.tree_digest import TreeManifest
     from prowess.catalog import Catalog, SkillEntry
     from prowess.execution import Sandbox
-    from prowess.policy import AuditLog
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.artifacts import Artifacts
     from prowess.runtime.events import Events
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
     from prowess.runtime.visibility import By, Offer, Visibility
+    from prowess.tools.call_audit import AuditRecorder
 
 AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
 
@@ -58,7 +57,7 @@ class SessionContext:
     keeper: StateKeeper
     snapshots: Snapshots
     artifacts: Artifacts
-    audit: AuditLog | None
+    audit: AuditRecorder
     sandbox: Sandbox | None
     workspace: str | None
     write: bool
@@ -76,7 +75,7 @@ class SessionContext:
     approvals: ApprovalMemory = field(default_factory=ApprovalMemory)
     rendering: Rendering = field(default_factory=Rendering)
     tools: KnownTools = field(default_factory=KnownTools)
-    loading: Turns = field(default_factory=Turns)
+    loading: anyio.Lock = field(default_factory=lambda: anyio.Lock(fast_acquire=True))
 
     async def choose(self, name: str | None) -> ActiveSkill:
         """Return the active skill of this name, or the most recently loaded one.
@@ -199,10 +198,8 @@ class SessionContext:
         return "preapprove" if origin is None else "ignored"
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write what happened to the audit log, where there is one; AuditError where that fails."""
-        if self.audit is not None:
-            event = AuditEvent(kind=kind, session_id=self.session_id, call_id=call_id, data=data)
-            await to_thread.run_sync(append, self.audit, event)
+        """Write what happened to the audit log, if there is one; AuditError if that fails."""
+        await self.audit.record(kind, call_id, data)
 
     async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
         """As `record`; then it is an event of the same kind too."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.audit_gate import NoLogGate
-from prowess.tools.standard_gates import standard_gates
+from prowess.tools.standard_gates import NoLogGate, standard_gates
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
@@ -38,7 +37,7 @@ class Guard:
             workspace=context.workspace,
             record=context.record,
         )
-        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and context.audit is None else ()
+        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not context.audit.has_log else ()
         # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded)
         # Nobody is asked about a call that could not be recorded.

@@ -15,11 +15,12 @@ A hook receives a JSON object on standard input: `event`, `skill`, `session_id`,
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 import anyio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import SkillError, SkillNotFoundError
@@ -27,7 +28,7 @@ from prowess.format.extended_fields import extended_fields
 from prowess.runtime import receipts
 from prowess.runtime.skill_process import file_of, run_beside_skill
 from prowess.runtime.state import SessionState, Transition
-from prowess.tools import Proceed, Refuse, require_door, wire_name
+from prowess.tools import Proceed, Refuse, require_executor, wire_name
 from prowess.tools.gates import PROCEED
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ class HookFailedError(SkillError):
         return f"the {self.event} hook {self.hook!r} of skill {self.skill!r} {self.reason}{said}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookFailure:
+class HookFailure(Struct, frozen=True, kw_only=True):
     """A hook that failed where nothing was left to stop."""
 
     skill: str
@@ -220,9 +220,7 @@ class ToolHookGate:
         """Refuse a call that a hook refuses."""
         if spec.name == ALWAYS_CALLABLE:
             return PROCEED
-        seen = self._context.keeper.sight_now()
-        state = await self._context.keeper.current() if seen is None else seen.state
-        for skill in _hooked(state, "PreToolUse"):
+        for skill in _hooked(await self._context.keeper.current(), "PreToolUse"):
             try:
                 about = {"tool": call.name, "arguments": dict(call.arguments)}
                 await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
@@ -230,18 +228,12 @@ class ToolHookGate:
                 return Refuse(error=error, rule=f"hook:{error.event}", skill=skill.name)
         return PROCEED
 
-    @staticmethod
-    def settled(spec: ToolSpec) -> Proceed | None:
-        """Tell of the tool that no hook stands before."""
-        return PROCEED if spec.name == ALWAYS_CALLABLE else None
-
 
 class HookedTool:
     """A tool with the hooks that come after it; what they say reaches the result as a notice."""
 
     def __init__(self, tool: Tool, context: SessionContext, hooks: HookRunner) -> None:
         self.wrapped, self._context, self._hooks = tool, context, hooks
-        self.finite: bool = getattr(tool, "finite", False)  # what hooks have to say is text
 
     @property
     def spec(self) -> ToolSpec:
@@ -250,7 +242,7 @@ class HookedTool:
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Run the tool, then the hooks; what they do cannot undo the call."""
-        require_door(self, call)
+        require_executor(self, call)
         try:
             result = await self.wrapped.run(arguments, call)
         except SkillError as error:

@@ -15,7 +15,7 @@ from prowess.policy.restriction import Restriction
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.compaction import mark_of
 from prowess.runtime.event import SkillLoading, loading_message
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from prowess.runtime.activation import Activator
@@ -122,7 +122,7 @@ class Invocation:
 
 
 class InvokeTool:
-    """The user's way, behind a door that no model reaches: the same validation, gates and audit as for a tool."""
+    """Starts a skill for the user, in an executor that no model reaches: validated, gated and audited as a tool is."""
 
     spec = ToolSpec(
         name="skills.invoke",
@@ -145,7 +145,7 @@ class InvokeTool:
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return what `Invocation.run` returns for a user."""
-        require_door(self, call)
+        require_executor(self, call)
         args = arguments["args"]
         name, given = parsed(str(arguments["skill"]), None if args is None else str(args))
         return await self._invocation.run(name, given, call.id, "user", raw=arguments["raw"] is True)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio
 
 from prowess.errors import SessionNotFoundError, UnavailableError
 from prowess.runtime.state import SessionState, Transition, from_json, pruned, to_json
-from prowess.store import SessionRow, instant
+from prowess.store import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -29,13 +29,6 @@ DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours idle
 _GRAIN_SECONDS = 0.125  # a touch within that, or a thousandth of the time to live, of the last one is not written
 _ATTEMPTS = 64
 _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
-
-
-class Sight(NamedTuple):
-    """A row as it was read, and the state that it holds; the catalog listed every skill of it at that moment."""
-
-    row: SessionRow
-    state: SessionState
 
 
 class StateKeeper:
@@ -60,7 +53,6 @@ class StateKeeper:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._session_id, self._ttl = store, session_id, ttl_seconds
-        self._instant = instant(store)
         self._grain = min(_GRAIN_SECONDS, ttl_seconds / 1000)
         self.is_listed, self._ended, self._clock = listed, ended, clock
         self._opened = self._gone = False
@@ -68,18 +60,6 @@ class StateKeeper:
         self._removed: list[ActiveSkill] = []
         self._read: tuple[str, SessionState] = ("", SessionState())  # the last text of the store, and what it says
         self.state = SessionState()
-
-    def touch_now(self) -> bool:
-        """Note at once that the session is in use; False where it takes `touch`.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
-        row = self._row_now()
-        if self._instant is None or row is None:
-            return False
-        now = self._clock()
-        return now - row.touched_at < self._grain or self._instant.touch_now(self._session_id, now)
 
     async def touch(self) -> None:
         """Note that the session is in use; one that is gone is left to the call itself to report."""
@@ -91,32 +71,6 @@ class StateKeeper:
         if now - row.touched_at >= self._grain:
             await self._store.touch(self._session_id, now)
 
-    def sight_now(self) -> Sight | None:
-        """Return the newest row and its state where nothing has to be waited for, and nothing has left; None elsewhere.
-
-        What is None here is for `current` to find out.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
-        row = self._row_now()
-        return None if row is None else self._sight(row)
-
-    def write_now(self, seen: Sight, state: SessionState) -> bool:
-        """Put a state in the place of what `sight_now` has seen; False where that is no longer the newest.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
-        row, stored = seen
-        if _is_same(state, stored):
-            return True
-        written = self._next_row(row, state)
-        if self._instant is None or not self._instant.replace_now(written, expected_version=row.version):
-            return False
-        self._note_written(written, state)
-        return True
-
     async def current(self) -> SessionState:
         """Return the newest state, without skills that the catalog no longer lists.
 
@@ -124,8 +78,7 @@ class StateKeeper:
             SessionNotFoundError: expired, closed or deleted.
             StoreError: the store cannot be used.
         """
-        found = self._sight(await self._row())
-        return (await self.change(lambda state: Transition(state=state))).state if found is None else found.state
+        return (await self.change(lambda state: Transition(state=state))).state
 
     async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
         """Apply a transition to the newest state and store the result.
@@ -176,25 +129,9 @@ class StateKeeper:
         await self._store.delete(self._session_id)
         await self._ended([self._session_id])
 
-    def _row_now(self) -> SessionRow | None:
-        """Return the row of this session where it is simply there, and told without waiting."""
-        if self._instant is None or self._gone:
-            return None
-        row = self._instant.get_now(self._session_id)
-        return row if row is not None and self._is_in_use(row) else None
-
     async def _row(self) -> SessionRow:
         row = None if self._gone else await self._store.get(self._session_id)
         return row if row is not None and self._is_in_use(row) else await self._looked_after(row)
-
-    def _sight(self, row: SessionRow) -> Sight | None:
-        """Return what a row holds, None where the catalog no longer lists a skill in it."""
-        stored = self._understood(row.state)
-        for skill in stored.active:
-            if not self.is_listed(skill):
-                return None
-        self.state = stored
-        return Sight(row, stored)
 
     def _next_row(self, row: SessionRow, state: SessionState) -> SessionRow:
         return SessionRow(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prowess._internal.quickly_made import quickly_made
+from msgspec import Struct
+
 from prowess.format.extended_fields import extended_fields
 from prowess.tools.forging import sentence
 
@@ -62,9 +62,7 @@ RECEIPT_SCHEMA: Mapping[str, object] = {
 }
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """A remark beside a result; `code` is for programs, `message` one sentence, `skill` the name it is about."""
 
     code: str

@@ -1,6 +1,6 @@
 """A session: which skills are in force in one conversation, and the tools that a model reaches them through.
 
-Every call goes through one door (`prowess.tools.ToolExecutor`): validated, gated, audited, answered by a result. A
+Every call goes through `prowess.tools.ToolExecutor`: validated, gated, audited, answered by a result. A
 session holds no messages: switching skills changes the next instructions and never what was said before (runtime
 protocol 002).
 """
@@ -56,6 +56,7 @@ from prowess.runtime.tools.unload import UnloadTool
 from prowess.runtime.visibility import Visibility
 from prowess.store import MemorySessionStore
 from prowess.tools import ToolCall, ToolExecutor
+from prowess.tools.call_audit import AuditRecorder
 from prowess.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class Session:
             keeper=keeper,
             snapshots=Snapshots(catalog),
             artifacts=artifacts,
-            audit=audit,
+            audit=AuditRecorder(audit, self._session_id),
             sandbox=(default_sandbox() if sandbox is None else sandbox) if scripts else None,
             workspace=None if workspace is None else os.path.abspath(workspace),
             write=write,
@@ -238,20 +239,20 @@ class Session:
         )
         self._extra = tuple(extra_tools)
         self._context.tools.add((*own, *self._extra))
-        self._executor = self._door((*own, *self._extra), self._guard.gates)
-        self._user_door = self._door((InvokeTool(invocation),), self._guard.user_gates)
+        self._executor = self._make_executor((*own, *self._extra), self._guard.gates, audit)
+        self._user_executor = self._make_executor((InvokeTool(invocation),), self._guard.user_gates, audit)
         self._exposure = Exposure(self._context, [tool.spec for tool in own])
         self._freshness = Freshness(catalog)
         self._read_tokens = ReadTokens()
 
-    def _door(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
-        """Return a door to `tools`; hooks come last, so that they see what is left."""
+    def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate], audit: AuditLog | None) -> ToolExecutor:
+        """Return an executor of `tools`; hooks come last, so that they see what is left."""
         return ToolExecutor(
             [HookedTool(tool, self._context, self._hooks) for tool in tools],
             gates=(*gates, ToolHookGate(self._context, self._hooks)),
-            audit=self._context.audit,
+            audit=audit,
             session_id=self._session_id,
-            witness=CallEvents(self._context),
+            observer=CallEvents(self._context),
         )
 
     @classmethod
@@ -306,11 +307,8 @@ class Session:
         to an eighth of a second.
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
-        try:
-            if not self._context.keeper.touch_now():
-                await self._context.keeper.touch()
-        except SkillError:
-            pass  # a store that fails is reported by the call itself, through the door
+        with suppress(SkillError):  # a store that fails is reported by the call itself
+            await self._context.keeper.touch()
         result = await self._executor.call(call)
         self._read_tokens.count(result)
         return result
@@ -329,7 +327,7 @@ class Session:
         arguments = {"skill": skill, "args": args, "raw": raw}
         with suppress(SkillError):  # as in `call`
             await self._context.keeper.touch()
-        return await self._user_door.call(ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments))
+        return await self._user_executor.call(ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments))
 
     @overload
     def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...

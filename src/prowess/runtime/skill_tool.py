@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure
 from prowess.runtime.invocation import RESULT_SCHEMA
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 from prowess.tools.forging import escaped
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class SkillTool:
         Raises:
             InvalidArgumentsError: not exactly one of skill and skill_name.
         """
-        require_door(self, call)
+        require_executor(self, call)
         names = [cast("str", arguments[key]) for key in ("skill", "skill_name") if key in arguments]
         if len(set(names)) != 1:
             problem = "Missing required parameter: skill" if not names else "skill and skill_name say different names"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.command_mark import COMMAND_MARK
 from prowess._internal.open_flags import READ
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 _KEPT = 64  # more than any session has active skills
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """One skill at one moment: hashes, facts and texts belong together; `text` is the whole file as written.
 
     `sidecar` is what its `skill.manifest.yaml` says, `fields` are those of the front matter that the runtime obeys.
@@ -51,8 +51,7 @@ class Snapshot:
     is_plain: bool
 
 
-@dataclass(slots=True, kw_only=True)
-class _Taken:
+class _Taken(Struct, kw_only=True):
     """A snapshot, what it was made from, and signature and digest of SKILL.md as it was then."""
 
     skill: Skill
@@ -99,16 +98,6 @@ class Snapshots:
             return None
         self._remember(taken)
         return taken.snapshot
-
-    def again(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot that was taken here and is in use again."""
-        taken = self._taken.get(snapshot.skill.location)
-        skill = snapshot.skill
-        self._bodies[skill.location, skill.document_digest] = snapshot.body
-        self._manifests[skill.location, skill.content_digest] = snapshot.manifest
-        if taken is not None and taken.snapshot is snapshot and taken.seen is not None:
-            self._seen[skill.location] = taken.seen
-        return snapshot
 
     def _remember(self, taken: _Taken) -> None:
         self.keep(taken.snapshot)

@@ -8,10 +8,11 @@ state as often as other processes force it to. Order and cap: runtime protocol 0
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from prowess._internal.quickly_made import quickly_made
+from msgspec import Struct
+from msgspec.structs import replace
+
 from prowess.errors import LimitExceededError, SkillConflictError, StoreError
 from prowess.runtime.activation_stack import kept as still_on_stack
 
@@ -26,8 +27,7 @@ SCHEMA = 3
 _READABLE = (1, 2, 3)  # 1 had no arguments, stack and finished hooks, 2 no conflicts: then there are none
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveSkill:
+class ActiveSkill(Struct, frozen=True, kw_only=True):
     """One loaded skill as it was when it was loaded; answers need no disk.
 
     `key` is the name used for comparison. `digest` covers the whole tree and is None where the tree holds links or
@@ -45,11 +45,10 @@ class ActiveSkill:
     content_digest: str
     document_digest: str
     obstacle: str | None = None
-    properties: Mapping[str, Any] = field(default_factory=dict)
+    properties: Mapping[str, Any] = {}
     args: str | None = None
     outputs: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
-    spelled: str | None = field(default=None, init=False, compare=False, repr=False)  # what a store keeps, made once
 
     @property
     def allowed_tools(self) -> object:
@@ -69,9 +68,7 @@ class ActiveSkill:
         )
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
+class SessionState(Struct, frozen=True, kw_only=True):
     """The active skills of one session, oldest first.
 
     `stack` holds the keys of activations that run inside each other, `finished` the hooks that run once a session and
@@ -100,8 +97,7 @@ class SessionState:
         return None
 
 
-@dataclass(slots=True, kw_only=True)  # not frozen: it lives for one call, and is made in a third of the time
-class Transition:
+class Transition(Struct, frozen=True, kw_only=True):
     """A next state and the names of the skills that left it.
 
     `repeated` were asked for, active already, unchanged and with the same arguments; `changed` were active with other
@@ -222,9 +218,7 @@ def to_json(state: SessionState) -> str:
 
 
 def _skill_json(skill: ActiveSkill) -> str:
-    if skill.spelled is not None:
-        return skill.spelled
-    text = _ENCODE(
+    return _ENCODE(
         {
             "name": skill.name,
             "key": skill.key,
@@ -240,8 +234,6 @@ def _skill_json(skill: ActiveSkill) -> str:
             "conflicts": skill.conflicts,
         }
     )
-    object.__setattr__(skill, "spelled", text)
-    return text
 
 
 def _no_fraction(text: str) -> float:

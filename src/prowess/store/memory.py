@@ -15,7 +15,7 @@ URL = "memory:"
 
 
 class MemorySessionStore:
-    """An `InstantStore` and `EventStore` in dicts, safe to share between threads."""
+    """A `SessionStore` and `EventStore` in dicts, safe to share between threads."""
 
     def __init__(self) -> None:
         self._rows: dict[str, SessionRow] | None = {}
@@ -33,37 +33,23 @@ class MemorySessionStore:
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
-        return self.get_now(session_id)
+        with self._lock:
+            return self._open().get(session_id)
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""
-        return self.replace_now(row, expected_version=expected_version)
-
-    async def touch(self, session_id: str, at: float) -> bool:
-        """Move the time of the last touch forward."""
-        return self.touch_now(session_id, at)
-
-    # Every call asks these several times, so they look themselves whether the store is open.
-
-    def get_now(self, session_id: str) -> SessionRow | None:
-        """Return the row, or None."""
         with self._lock:
-            return (self._open() if self._rows is None else self._rows).get(session_id)
-
-    def replace_now(self, row: SessionRow, *, expected_version: int) -> bool:
-        """Compare and swap."""
-        with self._lock:
-            rows = self._open() if self._rows is None else self._rows
+            rows = self._open()
             present = rows.get(row.session_id)
             if present is None or present.version != expected_version:
                 return False
             rows[row.session_id] = row
             return True
 
-    def touch_now(self, session_id: str, at: float) -> bool:
+    async def touch(self, session_id: str, at: float) -> bool:
         """Move the time of the last touch forward."""
         with self._lock:
-            rows = self._open() if self._rows is None else self._rows
+            rows = self._open()
             row = rows.get(session_id)
             if row is None:
                 return False

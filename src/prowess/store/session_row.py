@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
-from prowess._internal.quickly_made import quickly_made
+from msgspec import Struct
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True, kw_only=True):
     """`state` is JSON text that the store does not read; `touched_at` is in seconds since the epoch."""
 
     session_id: str
@@ -49,33 +46,3 @@ class SessionStore(Protocol):
 
     async def close(self) -> None:
         """Give up what the store holds open; a second time does nothing, and other operations fail from then on."""
-
-
-class InstantStore(SessionStore, Protocol):
-    """A store that never waits: three operations, asked for several times in every call, also as plain functions.
-
-    A session decides when it is made whether its store is one (`instant`). Who wants to change what such a store does,
-    for a test, derives a class from it.
-    """
-
-    def get_now(self, session_id: str) -> SessionRow | None:
-        """Do what `get` does."""
-
-    def replace_now(self, row: SessionRow, *, expected_version: int) -> bool:
-        """Do what `replace` does."""
-
-    def touch_now(self, session_id: str, at: float) -> bool:
-        """Do what `touch` does."""
-
-
-def instant(store: SessionStore) -> InstantStore | None:
-    """Return a store whose plain functions are certain to do what its operations do; None for every other.
-
-    It counts where one class has both forms. A class that is derived from it, or a store that was given an operation of
-    its own, may do something else in one of them.
-    """
-    own = getattr(store, "__dict__", {}).keys()
-    return cast("InstantStore", store) if vars(type(store)).keys() >= _FORMS and not _FORMS & own else None
-
-
-_FORMS = frozenset({"get", "get_now", "replace", "replace_now", "touch", "touch_now"})

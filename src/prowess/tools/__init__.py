@@ -1,19 +1,18 @@
-"""Tools: what can be called, the one door that every call goes through, and what comes back."""
+"""Tools: what can be called, the executor that every call goes through, and what comes back."""
 
 from __future__ import annotations
 
 from prowess.tools.call import ToolCall
-from prowess.tools.door import AroundTheDoorError, require_door
 from prowess.tools.executor import ToolExecutor
 from prowess.tools.gates import Gate, Proceed, Refuse
 from prowess.tools.names import wire_name
 from prowess.tools.result import ToolResult
+from prowess.tools.running_call import NotThroughExecutorError, report_usage, require_executor
 from prowess.tools.spec import Tool, ToolSpec
-from prowess.tools.usage import report_usage
 
 __all__ = [
-    "AroundTheDoorError",
     "Gate",
+    "NotThroughExecutorError",
     "Proceed",
     "Refuse",
     "Tool",
@@ -22,6 +21,6 @@ __all__ = [
     "ToolResult",
     "ToolSpec",
     "report_usage",
-    "require_door",
+    "require_executor",
     "wire_name",
 ]

@@ -19,8 +19,8 @@ from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.policy.decision import Ask, Deny, strictest
 from prowess.policy.restriction import decide
 from prowess.policy.rule import PolicyCall
+from prowess.tools.call_audit import shortened
 from prowess.tools.gates import PROCEED, Proceed, Refuse
-from prowess.tools.trail import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from prowess.policy.policy import Policy
     from prowess.policy.restriction import Restriction
     from prowess.tools.call import ToolCall
-    from prowess.tools.restriction_gate import ActiveRestrictions
+    from prowess.tools.gates import ActiveRestrictions
     from prowess.tools.spec import ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
@@ -90,11 +90,6 @@ class ApprovalGate:
             return Refuse(error=PolicyDeniedError(APPROVAL, answer.reason), rule=APPROVAL)
         await self._note("approval.given", call, {**said, "scope": answer.scope, "remembered": remembered})
         return Proceed(by=by)
-
-    def settled(self, spec: ToolSpec) -> Proceed | None:
-        """Tell of tools whose calls the policy always allows, so that nobody is ever asked."""
-        always = None if spec.needs_approval is not None else self._policy.decide_ever(spec.name)
-        return PROCEED if isinstance(always, policy_decision.Allow) else None
 
     def _decide(self, call: ToolCall, spec: ToolSpec) -> Decision:
         decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)

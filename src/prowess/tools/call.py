@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prowess._internal.quickly_made import quickly_made
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True, kw_only=True):
     """`id` is the caller's and comes back in the audit log; `name` may be any accepted spelling.
 
     A tool and a gate receive the call with the canonical name and with arguments that fit the schema. `unreadable` is

@@ -12,9 +12,9 @@ from anyio import to_thread
 
 from prowess.errors import SkillError
 from prowess.tools.annotations import UnsupportedFunctionError
-from prowess.tools.door import require_door
 from prowess.tools.function_schema import function_schema
 from prowess.tools.json_values import to_json
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class FunctionTool:
             FunctionTimeoutError, FunctionFailedError: see the class.
             NotJsonValueError: the function returned something without a JSON form.
         """
-        require_door(self, call)
+        require_executor(self, call)
         keywords = self._schema.arguments(arguments)
         try:
             value = await self._within_time(keywords)

@@ -6,8 +6,9 @@ canonical arguments; a success in between clears it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prowess._internal.canonical_json import sha256_of
 from prowess.tools.result import followed_by

@@ -6,10 +6,10 @@ them for programs: the code of the closed list, the sentence, suggestions, and t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prowess._internal.quickly_made import quickly_made
+from msgspec import Struct
+
 from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.tools.forging import sentence
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
     """The outcome of one call.
 
     `result` is a mapping exactly when `success`, `error` a sentence exactly when not. `duration_ms` is measured;
@@ -36,7 +34,12 @@ class ToolResult:
     cached: bool = False
     retry_count: int = 0
     error_detail: Mapping[str, object] | None = None
-    cause: SkillError | None = field(default=None, compare=False, repr=False)
+    cause: SkillError | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self.as_dict() == other.as_dict() if isinstance(other, ToolResult) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # its values are mappings
 
     @classmethod
     def ok(cls, result: Mapping[str, object], *, duration_ms: int = 0) -> ToolResult:

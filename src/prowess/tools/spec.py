@@ -55,8 +55,8 @@ class ToolSpec:
 class Tool(Protocol):
     """Something that can be called. It receives arguments that fit its schema, with defaults filled in.
 
-    `run` begins with `prowess.tools.require_door(self, call)`, so that only an executor can run it. A `SkillError` is a
-    failed result with that error's code; any other exception is a defect of the tool and is reported as `internal`.
+    `run` begins with `prowess.tools.require_executor(self, call)`, so that only an executor can run it. A `SkillError`
+    is a failed result with that error's code; any other exception is a defect of the tool, reported as `internal`.
     """
 
     @property

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from prowess.errors import SkillNotFoundError
-from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec, require_door
+from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec, require_executor
 from prowess.tools.shapes import SHAPES, anthropic, openai_chat
 from tests.tools.shapes.cases import FAILED, IMAGE, NAMES, OK, PNG, SPECS, definitions
 
@@ -182,7 +182,7 @@ class Echo:
     spec = SPECS[0]
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         return arguments
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from prowess._internal.canonical_json import canonical_json, sha256_of
 from prowess.errors import PolicyDeniedError, StoreError, UnavailableError
-from prowess.tools import ToolCall, ToolExecutor, ToolSpec, report_usage, require_door
+from prowess.tools import ToolCall, ToolExecutor, ToolSpec, report_usage, require_executor
 from prowess.tools.wrappers import Audited, Caching, Filtered, NeedsApproval, Renamed, Retrying, prefixed
 from tests.tools.wrappers.kept_log import KeptLog
 
@@ -34,7 +34,7 @@ class Lookup:
         self.runs = 0
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        require_door(self, call)
+        require_executor(self, call)
         self.runs += 1
         report_usage(tokens=10)
         arguments.setdefault("b", 0)

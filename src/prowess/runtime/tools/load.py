@@ -9,7 +9,7 @@ from anyio import to_thread
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.compaction import mark_of
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,6 @@ class LoadTool:
     """Activates skills side by side and answers with the receipt."""
 
     spec = SPEC
-    finite = True  # a receipt is made of texts
 
     def __init__(self, context: SessionContext, activator: Activator) -> None:
         self._context, self._activator = context, activator
@@ -66,7 +65,7 @@ class LoadTool:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
             SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
-        require_door(self, call)
+        require_executor(self, call)
         given: Mapping[str, Any] = arguments  # which fit the schema
         names, location = list(dict.fromkeys(given["names"])), given.get("location")
         if location is not None and len(names) > 1:

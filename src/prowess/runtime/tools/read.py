@@ -27,7 +27,7 @@ from prowess.runtime.file_windows import VerifiedWindow, read_window
 from prowess.runtime.sections import outline
 from prowess.runtime.skill_files import nearest, read_verified
 from prowess.runtime.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from prowess._internal.tree_digest import TreeManifest
@@ -139,7 +139,7 @@ class ReadTool:
             UnsafePathError, ResourceNotFoundError, NotAFileError, NotTextError, LimitExceededError,
             DigestChangedError: see `prowess.runtime.skill_files.read_verified`.
         """
-        require_door(self, call)
+        require_executor(self, call)
         _require_consistent(arguments)
         if (artifact := cast("str | None", arguments.get("artifact"))) is not None:
             await self._context.keeper.current()

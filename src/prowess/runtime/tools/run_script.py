@@ -17,7 +17,7 @@ from prowess.execution import ExecLimits, ExecRequest, stage
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.event import ScriptFinished, ScriptStarted
 from prowess.runtime.skill_files import read_verified
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +139,7 @@ class RunScriptTool:
             SandboxUnavailableError: nothing was run.
             Also what `skills.read` raises for a path, and InvalidArgumentsError for env, args and workdir.
         """
-        require_door(self, call)
+        require_executor(self, call)
         context, path = self._context, cast("str", arguments["path"])
         parts = check_relative(path)
         workdir = "/".join(check_relative(cast("str", arguments["workdir"]), "the workspace")) or "."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure, receipts
 from prowess.runtime.context import find_active
-from prowess.tools import ToolSpec, require_door
+from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from prowess.runtime.activation import Activator
@@ -39,7 +39,6 @@ class UnloadTool:
     """Removes the named skills, or all; the rest keep their order."""
 
     spec = SPEC
-    finite = True  # a receipt is made of texts
 
     def __init__(self, context: SessionContext, activator: Activator) -> None:
         self._context, self._activator = context, activator
@@ -52,7 +51,7 @@ class UnloadTool:
             SkillNotFoundError: a name that the catalog does not have; nothing has changed.
             SessionNotFoundError: the session is gone.
         """
-        require_door(self, call)
+        require_executor(self, call)
         context = self._context
         names = list(dict.fromkeys(cast("list[str]", arguments.get("names", []))))
         everything = arguments["all"] is True

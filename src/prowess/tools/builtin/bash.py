@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from prowess.errors import ExecTimeoutError, InvalidArgumentsError
 from prowess.execution import ExecLimits, ExecRequest
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Bash:
             SandboxUnavailableError, ScriptUnsupportedError: nothing was run.
             InvalidArgumentsError: both names of the time limit, or a command that cannot be passed on.
         """
-        require_door(self, call)
+        require_executor(self, call)
         if "timeout" in arguments and "timeout_ms" in arguments:
             raise InvalidArgumentsError(("give timeout or timeout_ms, not both: they are the same",))
         milliseconds = cast("int", arguments.get("timeout", arguments.get("timeout_ms", DEFAULT_MS)))

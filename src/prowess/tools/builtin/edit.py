@@ -8,7 +8,7 @@ from anyio import to_thread
 
 from prowess.errors import InvalidArgumentsError, LimitExceededError
 from prowess.tools.builtin.text import decode, line_ends, lines_of, to_crlf
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Edit:
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError, ChangedError,
             LimitExceededError: see each; nothing was changed.
         """
-        require_door(self, call)
+        require_executor(self, call)
         return await to_thread.run_sync(self._edit, arguments)
 
     def _edit(self, arguments: dict[str, object]) -> dict[str, object]:

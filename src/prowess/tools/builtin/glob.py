@@ -9,7 +9,7 @@ from anyio import to_thread
 from prowess.tools.builtin.faults import WrongKindError
 from prowess.tools.builtin.file_walk import walk
 from prowess.tools.builtin.path_pattern import parse_pattern
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Glob:
             InvalidArgumentsError: the pattern cannot be one.
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError: of `path`.
         """
-        require_door(self, call)
+        require_executor(self, call)
         return await to_thread.run_sync(self._glob, arguments)
 
     def _glob(self, arguments: dict[str, object]) -> dict[str, object]:

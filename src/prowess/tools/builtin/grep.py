@@ -12,7 +12,7 @@ from prowess.tools.builtin.file_walk import FileWalk, Found, walk
 from prowess.tools.builtin.path_pattern import parse_pattern
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Grep:
             ExecTimeoutError: the pattern took too long.
             NoSuchFileError, OutsideWorkspaceError, AccessRefusedError, LimitExceededError: see each.
         """
-        require_door(self, call)
+        require_executor(self, call)
         # A cancelled search ends by itself at its deadline, and nobody has to wait for that.
         return await to_thread.run_sync(self._grep, arguments, abandon_on_cancel=True)
 

@@ -11,7 +11,7 @@ from prowess.errors import LimitExceededError
 from prowess.execution.artifacts import media_type
 from prowess.tools.builtin.faults import AccessRefusedError
 from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of, without_mark
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Read:
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError: see each.
             LimitExceededError: the file or the image is too large to be taken at all.
         """
-        require_door(self, call)
+        require_executor(self, call)
         return await to_thread.run_sync(self._read, arguments)
 
     def _read(self, arguments: dict[str, object]) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 
 from prowess.tools.builtin.text import line_ends, to_crlf
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Write:
         Raises:
             OutsideWorkspaceError, AccessRefusedError, WrongKindError, NoSuchFileError: nothing was changed.
         """
-        require_door(self, call)
+        require_executor(self, call)
         return await to_thread.run_sync(self._write, arguments)
 
     def _write(self, arguments: dict[str, object]) -> dict[str, object]:

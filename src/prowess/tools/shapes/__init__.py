@@ -26,7 +26,7 @@ class Shape(Protocol):
         """Return the `tools` of a request; `strict` where the provider can hold a model to the schema."""
 
     def read_call(self, block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
-        """Return the call that a model made. What cannot be read is for the door to refuse, so nothing raises.
+        """Return the call that a model made. What cannot be read is for the executor to refuse, so nothing raises.
 
         `specs` are those of the definitions; they undo what a strict schema had to say differently.
         """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
-    """Return the `tools` of a request. `strict` changes nothing: the door checks every argument anyway."""
+    """Return the `tools` of a request. `strict` changes nothing: the executor checks every argument anyway."""
     del strict
     return [
         {"name": spec.wire_name, "description": spec.description, "input_schema": dict(spec.input_schema)}

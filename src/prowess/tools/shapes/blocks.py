@@ -37,6 +37,6 @@ def call_of(call_id: object, name: object, arguments: object, specs: Sequence[To
     for spec in specs:
         if any(called in spellings(known) for known in (spec.name, *spec.aliases)):
             arguments = from_strict(arguments, spec.input_schema)
-    # Not checked here: the door refuses what is no object.
+    # Not checked here: the executor refuses what is no object.
     given = cast("Mapping[str, object]", arguments)
     return ToolCall(id=call_id if isinstance(call_id, str) else "", name=called, arguments=given, unreadable=unreadable)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.canonical_json import canonical_json
 from prowess.tools.json_values import require_finite
-from prowess.tools.usage import current_usage
+from prowess.tools.running_call import current_usage
 from prowess.tools.wrappers.wrapper import ToolWrapper
 
 if TYPE_CHECKING:

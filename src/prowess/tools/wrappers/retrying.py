@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from prowess.errors import StoreError, UnavailableError
-from prowess.tools.usage import current_usage
+from prowess.tools.running_call import current_usage
 from prowess.tools.wrappers.wrapper import ToolWrapper
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Retrying(ToolWrapper):
 
     Between two attempts it waits `pause` seconds, twice as long each time, or what the error asks for
     (`retry_after`); where that is more than `longest_pause`, the error stands at once. `retry_count` of the result
-    counts the attempts after the first. The door, the audit log included, sees one call.
+    counts the attempts after the first. The executor, the audit log included, sees one call.
 
     Raises:
         ValueError: the tool is neither `read_only` nor `idempotent`, so that a second run might do the thing twice.

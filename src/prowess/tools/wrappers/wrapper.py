@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from prowess.tools.door import require_door
+from prowess.tools.running_call import require_executor
 
 if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
@@ -15,7 +15,7 @@ class ToolWrapper:
     """Forwards every part of the `Tool` protocol to `wrapped`.
 
     A subclass overrides `spec` to be offered differently, or `around` to act before and after a run. `run` stays as it
-    is, so that no wrapper can forget the door; the call is passed on as the very object that came through it.
+    is, so that no wrapper can forget the check; the call is passed on as the very object that the executor made.
     """
 
     def __init__(self, wrapped: Tool) -> None:
@@ -29,7 +29,7 @@ class ToolWrapper:
     @final
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Run the wrapped tool, with what this wrapper adds."""
-        require_door(self, call)
+        require_executor(self, call)
         return await self.around(arguments, call)
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:

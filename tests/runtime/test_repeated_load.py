@@ -10,15 +10,12 @@ from prowess._internal import tree_digest
 from prowess._internal.tree_digest import TreeStamp
 from prowess.catalog import Catalog
 from prowess.runtime import Session
-from prowess.runtime.snapshots import Snapshots
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from prowess.catalog.entry import SkillEntry
-    from prowess.runtime.snapshots import Snapshot
 
 pytestmark = pytest.mark.anyio
 
@@ -47,31 +44,6 @@ async def test_a_name_that_means_another_copy_now_loads_that_copy(tmp_path: Path
         assert _locations(await session.load(["alpha"])) == [str(near.resolve() / "alpha" / "SKILL.md")]
 
 
-async def test_what_lies_still_is_neither_looked_up_nor_compared_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("alpha", "beta"):
-        write_skill(tmp_path, name)
-    session = Session(Catalog(tmp_path))
-    await session.load(["alpha", "beta"])
-    first = await session.load(["alpha", "beta"])
-    retaken: list[str] = []
-    retake = Snapshots.retake
-
-    def counted(snapshots: Snapshots, entry: SkillEntry) -> Snapshot | None:
-        retaken.append(entry.name)
-        return retake(snapshots, entry)
-
-    monkeypatch.setattr(Snapshots, "retake", counted)
-    await session.unload(all=True)
-    assert (await session.load(["alpha", "beta"]))["active_skills"] == first["active_skills"]
-    assert retaken == []
-    (tmp_path / "beta" / "notes.md").write_text("new")
-    await session.load(["alpha", "beta"])
-    assert retaken == ["alpha", "beta"]  # where one has moved, all are looked at as at first
-    assert "# " in session.instructions()
-
-
 async def test_a_skill_without_a_stamp_is_read_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_skill(tmp_path, "alpha")
     monkeypatch.setattr(TreeStamp, "holds", lambda _: False)
@@ -88,4 +60,4 @@ async def test_however_many_names_are_loaded_few_are_remembered(tmp_path: Path) 
     for name in (*names, *names):
         await session.load([name])
         assert session.active_skill_name == name
-    assert 0 < len(session._activator._standing._known) <= 64
+    assert 0 < len(session._context.snapshots._taken) <= 64

@@ -1,4 +1,4 @@
-"""Somebody who is told what becomes of each call, after the audit log has it. A witness changes nothing."""
+"""Observers of calls: told what becomes of each call, after the audit log has it. They change nothing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 Outcome = Literal["success", "failure", "cancelled"]
 
 
-class CallWitness(Protocol):
-    """Is told of one call, once `started` and `finished`, or once `refused`. It must raise nothing but cancellation.
+class CallObserver(Protocol):
+    """Is told of one call: once `started` and once `finished`, or once `refused`. It must raise only cancellation.
 
-    `tool` is the canonical name, or for a tool that does not exist what the caller wrote, shortened.
+    `tool` is the canonical name; of a tool that does not exist it is what the caller wrote, shortened.
     """
 
     @property
     def wanted(self) -> bool:
-        """Whether it wants to be told now; asked before each word to it."""
+        """Whether it wants to be told now; asked before each of the methods below."""
 
     async def started(self, call: ToolCall) -> None:
         """The call passed every gate and is about to run."""
@@ -28,7 +28,7 @@ class CallWitness(Protocol):
     async def finished(
         self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
     ) -> None:
-        """The tool came back; `result` is what the caller gets, None where that is an error."""
+        """The tool came back; `result` is what the caller gets, None if that is an error."""
 
     async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
         """The call ended before its tool."""

@@ -1,0 +1,159 @@
+"""The one place that makes audit records of a session: those of each call, and those that its tools add.
+
+No raw argument is in a record: names, sizes and digests alone. Blocking writes run in a worker thread. The end of a
+call is written even if the call is cancelled. Two facts decide what a cancelled call must still write: whether its
+start has been written, and whether it may still be. A lock keeps them, because the worker may be writing the start at
+the moment in which the call is cancelled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.terminal_text import printable_line
+from prowess.errors import AuditError
+from prowess.policy.audit_event import AuditEvent
+
+if TYPE_CHECKING:
+    from prowess.policy.audit_event import AuditLog
+
+_MAX_TEXT = 80  # characters kept of a name that a caller made up
+_MAX_NAMES = 64  # argument names, and names of one environment, that are listed
+_ENVIRONMENT = "env"  # the names inside this argument are recorded too: which variables a script got matters later
+
+
+class AuditRecorder:
+    """Writes the records of one session to its log; without a log it does nothing."""
+
+    def __init__(self, log: AuditLog | None, session_id: str | None = None) -> None:
+        self._log, self._session_id = log, session_id
+
+    @property
+    def has_log(self) -> bool:
+        """Whether anything is recorded."""
+        return self._log is not None
+
+    async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
+        """Write one record of something that happened during a call.
+
+        Raises:
+            AuditError: it is not written.
+        """
+        if self._log is not None:
+            await to_thread.run_sync(self.write, kind, call_id, data)
+
+    def call(self, call_id: str) -> CallAudit:
+        """Return what writes the records of one call."""
+        return CallAudit(self, call_id)
+
+    def write(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
+        """Do what `record` does, blocking."""
+        log = self._log
+        if log is None:
+            return
+        try:
+            log.append(AuditEvent(kind=kind, session_id=self._session_id, call_id=call_id, data=data))
+        except AuditError:
+            raise
+        except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
+            raise AuditError(type(log).__name__, f"failed with {type(fault).__name__}") from fault
+
+
+class CallAudit:
+    """The records of one call. `tool` is empty until it is known which tool the call means."""
+
+    def __init__(self, recorder: AuditRecorder, call_id: str) -> None:
+        self.tool = ""
+        self.rule: str | None = None
+        self.skill: str | None = None
+        self.allowed_by: str | None = None
+        self._recorder, self._call_id = recorder, call_id
+        self._arguments: Mapping[str, object] = {}
+        self._begun = self._abandoned = False
+        self._lock = threading.Lock()
+
+    def measure(self, arguments: object, canonical: bytes) -> None:
+        """Remember names, sizes in bytes and the digest of the arguments."""
+        if not self._recorder.has_log:
+            return
+        known: dict[str, object] = {"arguments_sha256": sha256_of(canonical), "arguments_bytes": len(canonical)}
+        if isinstance(arguments, Mapping):
+            known["arguments"] = _sizes(arguments)
+            environment = arguments.get(_ENVIRONMENT)
+            if isinstance(environment, Mapping):
+                known["env"] = [shortened(name) for name in sorted(environment)[:_MAX_NAMES]]
+        self._arguments = known
+
+    async def started(self) -> None:
+        """Record that the tool is about to run; AuditError if it must not."""
+        if self._recorder.has_log:
+            await to_thread.run_sync(self._start)
+
+    async def finished(self, duration_ms: int, code: str | None, approved_by: str | None = None) -> None:
+        """Record how the run ended; `code` is None for a success. AuditError if it is not recorded.
+
+        `approved_by` is who approved a part of it, if the tool itself had to ask.
+        """
+        outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
+        if approved_by is not None:
+            outcome["approved_by"] = shortened(approved_by)
+        await self._write_shielded("tool.finished", {**outcome, "duration_ms": duration_ms})
+
+    async def refused(self, code: str) -> None:
+        """Record that the call was refused. AuditError if it is not recorded."""
+        by = {"rule": self.rule, "skill": self.skill}
+        known = {name: shortened(text) for name, text in by.items() if text is not None}
+        await self._write_shielded("tool.refused", {**self._arguments, "code": code, **known})
+
+    async def cancelled(self, duration_ms: int) -> None:
+        """Record that the caller gave up. A log that fails here can tell nobody: the caller is gone."""
+        if self._recorder.has_log:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._cancel, duration_ms)
+
+    async def _write_shielded(self, kind: str, data: Mapping[str, object]) -> None:
+        if self._recorder.has_log:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._write, kind, data)
+
+    def _start(self) -> None:
+        with self._lock:
+            if not self._abandoned:
+                by = {} if self.allowed_by is None else {"allowed_by": shortened(self.allowed_by)}
+                self._write("tool.started", {**self._arguments, **by})
+                self._begun = True
+
+    def _cancel(self, duration_ms: int) -> None:
+        with self._lock:
+            self._abandoned = True
+            try:
+                if self._begun:
+                    end = {"outcome": "cancelled", "code": "cancelled", "duration_ms": duration_ms}
+                    self._write("tool.finished", end)
+                else:
+                    self._write("tool.refused", {**self._arguments, "code": "cancelled"})
+            except AuditError:
+                return
+
+    def _write(self, kind: str, data: Mapping[str, object]) -> None:
+        self._recorder.write(kind, self._call_id, {"tool": self.tool, **data})
+
+
+def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:
+    names = sorted(arguments)
+    sizes: dict[str, object] = {shortened(name): len(canonical_json(arguments[name])) for name in names[:_MAX_NAMES]}
+    return sizes if len(names) <= _MAX_NAMES else {**sizes, "…": len(names) - _MAX_NAMES}
+
+
+def shortened(text: str) -> str:
+    """Return an identifier or a name that a caller made up as a short text that every log can hold."""
+    if len(text) <= _MAX_TEXT and text.isascii() and text.isprintable():
+        return text
+    shown = printable_line(text[:_MAX_TEXT])
+    return shown if len(text) <= _MAX_TEXT else f"{shown}…"
