@@ -13,6 +13,8 @@ import sysconfig
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prowess._internal.printable_json import json_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -30,7 +32,7 @@ class Host:
 def _json_under(key: str, *, kind: bool = False) -> Callable[[Entry], str]:
     def render(entry: Entry) -> str:
         value = {"type": "stdio", **entry} if kind else entry
-        return json.dumps({key: {"prowess": value}}, indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text({key: {"prowess": value}}, indent=2)
 
     return render
 

@@ -7,9 +7,9 @@ of the extension does not say. A skill that has a file called `_manifest` shows 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from prowess._internal.printable_json import json_text
 from prowess.catalog.skill_uri import DOCUMENT
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ def index(skills: Iterable[ServedSkill]) -> str:
         }
         for skill in skills
     ]
-    return json.dumps({"$schema": _SCHEMA, "skills": entries}, ensure_ascii=False, indent=2, allow_nan=False)
+    return json_text({"$schema": _SCHEMA, "skills": entries}, indent=2)
 
 
 def manifest(skill: ServedSkill) -> str:
     """Return the text of `skill://<name>/_manifest`."""
     files = [{"path": file.path, "size": file.size, "hash": f"sha256:{file.sha256}"} for file in skill.files]
-    return json.dumps({"skill": skill.name, "files": files}, ensure_ascii=False, indent=2, allow_nan=False)
+    return json_text({"skill": skill.name, "files": files}, indent=2)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.contained import check_relative
 from prowess._internal.places import cache_home, ensure_private_directory
+from prowess._internal.printable_json import json_text
 from prowess._internal.tree_digest import read_tree
 from prowess.catalog.layers import Layer
 from prowess.catalog.skill_uri import DOCUMENT
@@ -273,7 +274,7 @@ def _origin_text(skill: RemoteSkill) -> bytes:
         "frontmatter": dict(skill.frontmatter),
         "resources": [{"uri": file.uri, "digest": file.digest, "size": file.size} for file in skill.files],
     }
-    return json.dumps({"origin": skill.origin, "entry": entry}, ensure_ascii=False, indent=1, allow_nan=False).encode()
+    return json_text({"origin": skill.origin, "entry": entry}, indent=1).encode()
 
 
 def _recorded(directory: str, origin: str) -> RemoteSkill:
