@@ -38,18 +38,18 @@ def _module(path: Path) -> str:
 
 # Ceilings of the shape of src. No commit raises one; who gets below a ceiling lowers it to the new figure.
 CEILINGS: dict[str, float] = {
-    "lines": 55_186,
+    "lines": 52_950,
     "lines of the longest module": 597,
     "lines of the median module": 110,
     "modules in import cycles": 26,
-    "own imports inside functions": 85,
+    "own imports inside functions": 75,
     "dataclasses": 213,
     "named tuples": 63,
     "modules outside tools that make audit records": 0,
     "public names defined twice": 17,
 }
 MODULES_IN_A_FOLDER = 20  # for the folders that CROWDED does not list
-CROWDED = {"runtime": 47, "format": 45, "tools": 23, "policy": 22, "_internal": 25, "cli": 24}
+CROWDED = {"runtime": 47, "format": 41, "tools": 23, "policy": 22, "_internal": 25, "cli": 24}
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,13 @@ from prowess.config.configuration_schema import configuration_schema
 from prowess.config.presets import PRESETS
 from prowess.config.settings import SETTINGS
 from prowess.conformance import cases_schema
-from prowess.format.divergences import divergence_table
 from prowess.format.frontmatter_schema import frontmatter_schema
 from prowess.format.profiles import PROFILES
-from prowess.format.rule_table import RULES
+from prowess.lint import RULES
 from prowess.lint.rule_page import rule_pages
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tools.divergences import divergence_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

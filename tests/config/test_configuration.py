@@ -9,6 +9,8 @@ import pytest
 from prowess.config import PRESETS, SETTINGS, Configuration, load_configuration
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import ConfigurationError
+from prowess.format.rules.meta import RuleMeta, Severities
+from prowess.lint import RULES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,14 +165,13 @@ def test_exclusions_are_seen_from_where_they_stand(project: Path) -> None:
 def test_an_untrusted_project_never_lowers_security(
     project: Path, lowers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No rule of the family is in this table yet, so one stands in for it.
-    known = {"security.x": "security", "name.ascii": "spec", "reference.case": "lint"}
-    monkeypatch.setattr("prowess.config.setting_values.SELECTABLE", known)
+    stand_in = RuleMeta(id="security.x", family="security", severities=Severities(spec=Severity.WARNING), summary="s")
+    monkeypatch.setattr("prowess.lint.RULES", {**RULES, "security.x": stand_in})
     (project / "prowess.toml").write_text(f"{lowers}\n")
     found = finding("security.x", Severity.WARNING, "security")
     skill = f"{project}/skills/a"
     assert load(project, trusted=False).judgement(skill).judge([found]) == [found]
-    assert load(project, trusted=False).judgement(skill).keeps("security.x", "security")
+    assert load(project, trusted=False).judgement(skill).keeps(stand_in)
 
 
 def test_an_untrusted_project_may_raise_security_and_lower_the_rest(project: Path) -> None:

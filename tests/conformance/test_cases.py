@@ -13,8 +13,8 @@ from prowess.conformance import Case, cases_schema, suite
 from prowess.conformance.cases import suite_text
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidArgumentsError
-from prowess.format import PROFILES, RULES, validate_skill
-from prowess.lint import lint_skill
+from prowess.format import PROFILES, validate_skill
+from prowess.lint import RULES, lint_skill
 from tests.conformance.format_cases import CASES
 from tools import conformance_cases
 

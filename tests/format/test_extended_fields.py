@@ -28,7 +28,7 @@ from prowess.format.limits import EXTENDED_FIELDS, MAX_TAG_LENGTH, MAX_TAGS
 from prowess.format.parsing import parse_source
 from prowess.format.plain_values import Faults, FieldFault, named, read_seconds
 from prowess.format.validation import raw_findings
-from prowess.rule_engine import Selection, judge_all
+from prowess.rule_engine import Judgement, Selection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -457,8 +457,8 @@ def test_profiles_that_do_not_know_the_fields_report_them_as_unknown_and_no_more
 def test_a_rule_that_the_profile_switches_off_can_be_selected() -> None:
     document = parse_source(f"---\nname: a\ndescription: d\n{_WRONG}---\n", path="SKILL.md")
     spec = PROFILES["spec"]
-    chosen = Selection.checked(("context",), (), {rule.id: rule.family for rule in RULES.values()})
-    (one,) = judge_all(raw_findings(document, spec), spec, chosen)
+    chosen = Selection.checked(("context",), (), RULES)
+    (one,) = Judgement(profile=spec, selection=chosen).judge(raw_findings(document, spec))
     assert (one.rule, one.severity) == ("context.value", Severity.WARNING)
 
 
@@ -466,9 +466,9 @@ def test_each_rule_of_these_fields_is_silent_in_the_official_profile_and_warns_w
     keys = {*EXTENDED_FIELDS, "invocation"}
     rows = [row for row in RULES.values() if row.family == "spec" and row.id.partition(".")[0] in keys]
     assert len(rows) == 16
-    assert {(row.family, row.spec, row.skills_ref, row.lenient, row.default) for row in rows} == {
-        ("spec", None, None, Severity.WARNING, Severity.WARNING)
-    }
+    by_profile = {(row.severity_in("spec"), row.severity_in("skills-ref"), row.severity_in("lenient")) for row in rows}
+    assert by_profile == {(None, None, Severity.WARNING)}
+    assert {(row.family, row.severity) for row in rows} == {("spec", Severity.WARNING)}
 
 
 def test_a_value_that_had_to_be_mended_is_judged_only_where_it_is_used() -> None:

@@ -262,4 +262,4 @@ def test_no_scalar_takes_long_to_be_told_from_a_number() -> None:
 def test_every_row_has_its_six_severities() -> None:
     for row in RULES.values():
         assert len({name: row.severity_in(name) for name in PROFILES}) == 6
-        assert row.default is not None
+        assert row.severity is not None

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from prowess.format import PROFILES, RULES
-from prowess.format.divergences import DIVERGENCES, divergence_table
+from prowess.format import PROFILES
+from prowess.lint import RULES
+from tools.divergences import DIVERGENCES, divergence_table
 from tools.format_pages import DOCS, generated, main
 
 PAGE = DOCS / "profiles.md"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.diagnostics import Severity
-from prowess.format import RULES, parse_document
-from prowess.lint import LINT_RULES, lint_skill
+from prowess.format import parse_document
+from prowess.lint import LINT_RULES, RULES, lint_skill
 from prowess.lint.skill_files import SkillFiles
 from prowess.rule_engine import Selection
 
@@ -164,10 +164,9 @@ def test_a_huge_directory_is_listed_in_part(tmp_path: Path, monkeypatch: pytest.
     assert SkillFiles(str(tmp_path)).suggest("f4.") != "f4"
 
 
-def test_every_rule_is_in_the_table_and_has_a_page() -> None:
+def test_every_rule_is_among_those_that_a_user_may_name_and_has_a_page() -> None:
     for rule in LINT_RULES:
-        row = RULES[rule.meta.id]
-        assert (row.family, row.default) == (rule.meta.family, rule.meta.severity)
+        assert RULES[rule.meta.id] is rule.meta
         page = type(rule).__doc__ or ""
         for section in ("What it does:", "Why it matters:", "Example:", "Instead:"):
             assert section in page

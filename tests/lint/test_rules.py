@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import prowess.lint.rules
 import tests.lint.cases
-from prowess.format import RULES
+from prowess.config.configuration_schema import selectors
 from prowess.lint import LINT_RULES, lint_skill
+from prowess.lint.rule_page import rule_page
 from prowess.rule_engine import Selection
 from tests.lint.case import Case, beside, body, lay_out
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prowess.diagnostics import Diagnostic
 
 _MODULES = [
@@ -71,8 +72,17 @@ def test_every_rule_has_a_bad_and_a_good_case() -> None:
     assert {rule.meta.id for rule in LINT_RULES} - _OLDER == covered
 
 
-def test_every_rule_names_its_source_and_stands_in_the_table() -> None:
+def test_every_rule_names_its_source() -> None:
     for rule in LINT_RULES:
         assert rule.meta.source
         assert rule.meta.since
-        assert rule.meta.summary == RULES[rule.meta.id].summary
+
+
+def test_a_file_of_rules_is_all_that_a_rule_needs() -> None:
+    folder = Path(prowess.lint.rules.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {type(rule).__module__.rpartition(".")[2] for rule in LINT_RULES} == files
+    known = selectors()
+    for rule in LINT_RULES:
+        assert rule.meta.id in known
+        assert rule_page(rule.meta.id).page.why

@@ -6,7 +6,8 @@ import pytest
 
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.format import PROFILES
-from prowess.rule_engine import Judgement, RuleMeta, RuleRegistry, Selection
+from prowess.format.rules.meta import RuleMeta, Severities
+from prowess.rule_engine import Judgement, RuleRegistry, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,10 @@ E, W, I = Severity.ERROR, Severity.WARNING, Severity.INFO  # noqa: E741 -- as in
 
 def finding(rule: str, severity: Severity = W, family: str = "spec") -> Diagnostic:
     return Diagnostic(rule=rule, family=family, severity=severity, message="m", location=Location(path="p"))
+
+
+def declared(rule: str, family: str) -> RuleMeta:
+    return RuleMeta(id=rule, family=family, severities=Severities(spec=W), summary="s")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_of_security_the_worse_of_two_judgements_counts(
     judgement = Judgement(profile=SPEC, selection=here, floor=floor)
     found = judgement.judge([finding("security.x", family="security")])
     assert [one.severity for one in found] == ([] if judged is None else [judged])
-    assert judgement.keeps("security.x", "security") is (judged is not None)
+    assert judgement.keeps(declared("security.x", "security")) is (judged is not None)
 
 
 def test_what_is_excluded_keeps_only_what_the_floor_guards() -> None:
@@ -79,11 +84,11 @@ def test_what_is_excluded_keeps_only_what_the_floor_guards() -> None:
     assert Judgement(profile=SPEC, excluded=True).judge(findings) == []
     guarded = Judgement(profile=SPEC, excluded=True, floor=Judgement(profile=SPEC))
     assert guarded.judge(findings) == findings[:1]
-    assert not guarded.keeps("name.format", "spec")
+    assert not guarded.keeps(declared("name.format", "spec"))
 
 
 class _Counting:
-    meta: ClassVar[RuleMeta] = RuleMeta(id="name.ascii", family="spec", severity=I, summary="s")
+    meta: ClassVar[RuleMeta] = RuleMeta(id="name.ascii", family="spec", severities=Severities(spec=I), summary="s")
     ran = 0
 
     def check(self, subject: str) -> Iterator[Diagnostic]:

@@ -6,8 +6,10 @@ import pytest
 
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import InvalidArgumentsError
-from prowess.format import PROFILES, RULES
-from prowess.rule_engine import RuleMeta, RuleRegistry, Selection, judge_all
+from prowess.format import PROFILES
+from prowess.format.rules.meta import RuleMeta, Severities
+from prowess.lint import RULES
+from prowess.rule_engine import Judgement, RuleRegistry, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,24 +33,24 @@ SPEC, LENIENT = PROFILES["spec"], PROFILES["lenient"]
     ],
 )
 def test_select_replaces_ignore_wins_and_the_more_exact_beats_both(select: str, ignore: str, runs: str) -> None:
-    selection = Selection.checked(select.split(), ignore.split(), {rule.id: rule.family for rule in RULES.values()})
+    selection = Selection.checked(select.split(), ignore.split(), RULES)
     rules = ("name.format", "reference.missing", "reference.case")
-    assert [rule for rule in rules if selection.keeps(rule, RULES[rule].family, SPEC)] == runs.split()
+    assert [rule for rule in rules if selection.keeps(RULES[rule], SPEC)] == runs.split()
 
 
 def test_a_selected_rule_that_the_profile_switches_off_runs_at_its_default() -> None:
     finding = Diagnostic(
         rule="name.ascii", family="spec", severity=Severity.INFO, message="m", location=Location(path="p")
     )
-    assert judge_all([finding], LENIENT, Selection()) == []
-    assert judge_all([finding], LENIENT, Selection(select=("name",))) == [finding]
+    assert Judgement(profile=LENIENT).judge([finding]) == []
+    assert Judgement(profile=LENIENT, selection=Selection(select=("name",))).judge([finding]) == [finding]
 
 
 def test_a_severity_is_the_profiles() -> None:
     finding = Diagnostic(
         rule="name.format", family="spec", severity=Severity.ERROR, message="m", location=Location(path="p")
     )
-    assert [found.severity for found in judge_all([finding], LENIENT, Selection())] == [Severity.WARNING]
+    assert [found.severity for found in Judgement(profile=LENIENT).judge([finding])] == [Severity.WARNING]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_a_severity_is_the_profiles() -> None:
 )
 def test_a_selector_that_means_nothing_is_refused_with_spellings(selector: str, says: str) -> None:
     with pytest.raises(InvalidArgumentsError) as refusal:
-        Selection.checked([selector], [selector], {rule.id: rule.family for rule in RULES.values()})
+        Selection.checked([selector], [selector], RULES)
     assert says in str(refusal.value)
     assert len(refusal.value.problems) == 2
 
@@ -71,7 +73,7 @@ def test_a_selector_that_means_nothing_is_refused_with_spellings(selector: str, 
 class _Even:
     """Numbers that are even."""
 
-    meta: ClassVar[RuleMeta] = RuleMeta(id="number.even", family="lint", severity=Severity.INFO, summary="odd only")
+    meta: ClassVar[RuleMeta] = RuleMeta(id="number.even", family="lint", severities=Severities(), summary="odd only")
 
     def check(self, subject: int) -> Iterator[Diagnostic]:
         if subject % 2 == 0:

@@ -63,7 +63,7 @@ class CheckRun:
             self.skills[at] = skill._replace(diagnostics=(*skill.diagnostics, *fresh))
 
     def _found(self, document: SkillDocument, judgement: Judgement) -> tuple[Diagnostic, ...]:
-        findings = judgement.judge([*raw_findings(document, judgement.profile), *lint_findings(document, judgement)])
+        findings = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
         return _in_order(self._silencing.by_comments(document, judgement, findings), judgement)
 
     def _new(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.config.settings import SELECTABLE
-from prowess.format.parsing import finding
+from prowess.lint import RULES
 from prowess.rule_engine.selection import names_rule, selector_fault
-from prowess.rule_engine.suppression import suppress, suppressions
+from prowess.rule_engine.suppression import UNUSED_SUPPRESSION, suppress, suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
     from prowess.rule_engine import Judgement
     from prowess.rule_engine.suppression import Suppression
-
-_UNUSED = "suppression.unused"
 
 
 class Silencing:
@@ -49,7 +46,7 @@ class Silencing:
             return tuple(findings)
         security = self._configuration.trusted or setting.origin.kind != "project"
         result = suppress(findings, asked, document, security=security)
-        unused = judgement.judge(_unused(one) for one in result.unused if _could_silence(one, judgement))
+        unused = judgement.judge((_unused(one) for one in result.unused if _could_silence(one, judgement)), RULES)
         return (*result.kept, *unused)
 
     def by_baseline(self, document: SkillDocument, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -71,10 +68,10 @@ class Silencing:
 
 def _could_silence(asked: Suppression, judgement: Judgement) -> bool:
     """Whether a rule that it names has run, or none has this name at all."""
-    named = [(rule, family) for rule, family in SELECTABLE.items() if names_rule(asked.selector, rule, family)]
-    return not named or any(judgement.keeps(rule, family) for rule, family in named)
+    named = [rule for rule in RULES.values() if names_rule(asked.selector, rule.id, rule.family)]
+    return not named or any(map(judgement.keeps, named))
 
 
 def _unused(asked: Suppression) -> Diagnostic:
-    message = selector_fault(asked.selector, SELECTABLE) or f"nothing here is silenced by {asked.selector}; remove it"
-    return finding(_UNUSED, message, asked.location)
+    message = selector_fault(asked.selector, RULES) or f"nothing here is silenced by {asked.selector}; remove it"
+    return UNUSED_SUPPRESSION.found(message, asked.location)

@@ -60,11 +60,12 @@ def findings_between(
 
 def _over_budget(skills: Sequence[CheckedSkill], judgements: Sequence[Judgement]) -> dict[int, tuple[Diagnostic, ...]]:
     # Imported here, not at the top: what lists one skill needs none of it.
+    from prowess.lint import RULES
     from prowess.lint.catalog_budget import catalog_budget
 
     over = catalog_budget([skill.document for skill in skills])
     if over is None:
         return {}
     at, found = over
-    judged = judgements[at].judge([found._replace(skill=skills[at].document.directory_name)])
+    judged = judgements[at].judge([found._replace(skill=skills[at].document.directory_name)], RULES)
     return {at: tuple(judged)} if judged else {}

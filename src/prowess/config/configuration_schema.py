@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from prowess.config.presets import PRESETS
 from prowess.config.setting_values import MAX_ENTRIES
-from prowess.config.settings import LEVELS, SELECTABLE, SETTINGS, Setting
+from prowess.config.settings import LEVELS, SETTINGS, Setting
 from prowess.format.frontmatter_schema import DIALECT
 from prowess.format.profiles import PROFILES
+from prowess.lint import RULES
 
 Schema = dict[str, object]
 _PATTERN: Schema = {"type": "string", "pattern": r"\S"}
@@ -38,10 +39,8 @@ def configuration_schema() -> Schema:
 
 def selectors() -> list[str]:
     """Return every family, every beginning of an id and every id, sorted."""
-    beginnings = {
-        ".".join(parts[:at]) for rule in SELECTABLE for parts in [rule.split(".")] for at in range(1, len(parts))
-    }
-    return sorted({*SELECTABLE, *SELECTABLE.values(), *beginnings})
+    beginnings = {".".join(parts[:at]) for rule in RULES for parts in [rule.split(".")] for at in range(1, len(parts))}
+    return sorted({*RULES, *(rule.family for rule in RULES.values()), *beginnings})
 
 
 def _severities() -> Schema:
@@ -49,7 +48,7 @@ def _severities() -> Schema:
     level: Schema = {"$ref": "#/$defs/level"}
     properties: Schema = {}
     for selector in selectors():
-        inner = {rule.partition(".")[2]: level for rule in SELECTABLE if rule.startswith(f"{selector}.")}
+        inner = {rule.partition(".")[2]: level for rule in RULES if rule.startswith(f"{selector}.")}
         table: Schema = {"type": "object", "properties": inner, "additionalProperties": False, "minProperties": 1}
         properties[selector] = {"anyOf": [level, table]} if inner and "." not in selector else level
     return {"type": "object", "properties": properties, "additionalProperties": False, "maxProperties": MAX_ENTRIES}

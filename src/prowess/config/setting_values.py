@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.config.settings import LEVELS, SELECTABLE, Setting
+from prowess.config.settings import LEVELS, Setting
 from prowess.diagnostics import Severity
 
 if TYPE_CHECKING:
@@ -88,9 +88,10 @@ def _text_fault(setting: Setting, text: str) -> str | None:
 
 def _selector_fault(text: str) -> str | None:
     # Imported here, not at the top: without a selector, the usual case, nothing has to be checked.
+    from prowess.lint import RULES
     from prowess.rule_engine.selection import selector_fault
 
-    return selector_fault(text, SELECTABLE)
+    return selector_fault(text, RULES)
 
 
 def _severities(written: object) -> tuple[tuple[tuple[str, Severity | None], ...], list[Fault]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from prowess.config.presets import PRESETS
 from prowess.format.profiles import PROFILES
-from prowess.format.rule_table import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 Kind = Literal["choice", "selectors", "severities", "patterns"]
 FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = ("error", "warning", "info", "off")
-SELECTABLE: Mapping[str, str] = MappingProxyType({row.id: row.family for row in RULES.values()})
-"""The id and family of every rule that a selector may name."""
 
 
 class Setting(NamedTuple):

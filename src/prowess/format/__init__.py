@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prowess.format.profiles import PROFILES, Profile, profile_named
     from prowess.format.reading import read_document, read_skill
     from prowess.format.role import Role, balancer, is_balanced, role_of
-    from prowess.format.rule_table import RULES
+    from prowess.format.rules.table import RULES
     from prowess.format.skill import Frontmatter, Resource, Skill
     from prowess.format.skill_directories import find_skill_directories
     from prowess.format.validation import require_valid, validate_skill
@@ -42,7 +42,7 @@ _HOMES = {
     "NameFault": "name",
     "PROFILES": "profiles",
     "Profile": "profiles",
-    "RULES": "rule_table",
+    "RULES": "rules.table",
     "Resource": "skill",
     "Role": "role",
     "Scope": "extended_fields",

@@ -15,7 +15,7 @@ from prowess.format.decoding import Decoded, TextFault, decode
 from prowess.format.document import Field, SkillDocument, key_text
 from prowess.format.fences import find_fences
 from prowess.format.limits import MAX_FRONT_MATTER_BYTES
-from prowess.format.rule_table import RULES
+from prowess.format.rules.table import RULES
 from prowess.format.source_text import SourceText
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def finding(
     rule: str, message: str, location: Location, *, detail: str | None = None, fix: Fix | None = None
 ) -> Diagnostic:
     """Return a diagnostic of a rule in the table, at its default severity."""
-    row = RULES[rule]
-    return Diagnostic(
-        rule=rule, family=row.family, severity=row.default, message=message, location=location, detail=detail, fix=fix
-    )
+    return RULES[rule].found(message, location, detail=detail, fix=fix)
 
 
 class _Parsing:

@@ -1,7 +1,7 @@
 """A profile is a policy over one parser: which rule has which severity, and a few switches.
 
-The severities are the columns of `rule_table`; everything else that differs stands below, once: what a profile leaves
-out is as in `spec`. `divergences` shows both as one table, topic by topic.
+The severities of the format's rules are the columns of `rules.table`; rules of other rooms declare their own.
+Everything else that differs is below, once: what a profile leaves out is as in `spec`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
-from prowess.format.rule_table import RULES
+from prowess.format.rules.table import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Diagnostic, Location
-from prowess.format.rule_table import RULES
+from prowess.diagnostics import Diagnostic, Location, Severity
+from prowess.format.rules.meta import Page, RuleMeta, Severities
 from prowess.format.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -16,7 +16,22 @@ if TYPE_CHECKING:
 
     from prowess.format.document import SkillDocument
 
-RULE = "catalog.budget"
+CATALOG_BUDGET = RuleMeta(
+    id="catalog.budget",
+    order=66,
+    family="catalog",
+    severities=Severities(
+        spec=Severity.INFO, skillscraft=Severity.INFO, boxxy=Severity.INFO, claude_code=Severity.INFO
+    ),
+    summary="The listing of a set of skills is not cut.",
+    page=Page(
+        what="Adds up the names and descriptions of all skills in a folder, and compares them with 8000 characters, "
+        "which is what Codex lists.",
+        why="What a host cuts from its list is never found by a model.",
+        example="Forty skills with descriptions of 600 characters",
+        instead="Shorten the longest descriptions, or offer fewer skills at once.",
+    ),
+)
 LISTING_CHARACTERS = 8000  # Codex documentation, skills
 _LONGEST_NAMED = 3
 
@@ -38,8 +53,6 @@ def catalog_budget(documents: Sequence[SkillDocument]) -> tuple[int, Diagnostic]
         f" {LISTING_CHARACTERS} characters and cuts the rest. The longest are {names}"
     )
     first = documents[longest[0][1]]
-    row = RULES[RULE]
     field = first.field("description")
     place = Location(path=first.path) if field is None else field.location
-    found = Diagnostic(rule=RULE, family=row.family, severity=row.default, message=message, location=place)
-    return longest[0][1], found
+    return longest[0][1], CATALOG_BUDGET.found(message, place)

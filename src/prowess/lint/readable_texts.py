@@ -28,9 +28,8 @@ class ReadableText(NamedTuple):
 def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
     """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
     yield ReadableText("own", subject.document.text, subject.document.origin.location)
-    if subject.may_name_markdown:
-        for path, text in subject.linked_texts:
-            yield ReadableText("markdown", text, partial(_place, subject, path, text))
+    for path, text in subject.linked_texts:
+        yield ReadableText("markdown", text, partial(_place, subject, path, text))
     for script in subject.scripts:
         yield ReadableText("script", script.text, partial(_place, subject, script.path, script.text))
 

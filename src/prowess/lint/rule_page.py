@@ -1,7 +1,7 @@
 """The page of a rule: what it does, why it matters, an example and what to write instead, with severities and fix.
 
-Rules of advice have their page in the docstring of their class, rules of the format in `format.rule_pages`; both give
-the same kind of page, for the terminal, the documentation and editors.
+A rule of advice has its page in the docstring of its class, every other rule in its declaration; both give the same
+kind of page, for the terminal, the documentation and editors.
 
     assert rule_page("name.format").severities["lenient"] == "warning"
 """
@@ -9,47 +9,21 @@ the same kind of page, for the terminal, the documentation and editors.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from prowess.format.profiles import PROFILES
-from prowess.format.rule_pages import FORMAT_PAGES, Page
-from prowess.format.rule_table import RULES
-from prowess.lint.linting import LINT_RULES
+from prowess.format.rules.meta import Page
+from prowess.lint.registry import LINT_RULES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from prowess.lint.subject import LintSubject
-    from prowess.rule_engine import Rule
-
 _SECTIONS = ("What it does:", "Why it matters:", "Example:", "Instead:")
-_SPECIFICATION, _EXTENDED = "Agent Skills specification", "agent skills platform, YAML frontmatter fields"
-_SOURCES = {
-    "manifest": "skillscraft specification reference, extended specification",
-    "security": "skillscraft specification reference, extended specification",
-    "testing": "skillscraft specification reference, extended specification",
-    "tools": "skillscraft specification reference, extended specification",
-    "composition": "skillscraft specification reference, extended specification",
-}
-_FIXES = {
-    "encoding.bom": "removes it",
-    "frontmatter.notFirst": "removes the blank lines before it",
-    "frontmatter.syntax": "quotes the value that YAML refuses",
-    "frontmatter.duplicateKey": "removes the second one; without --unsafe-fixes only a mere repetition",
-    "metadata.duplicateKey": "removes the second one; without --unsafe-fixes only a mere repetition",
-    "frontmatter.unknownField": "moves it under metadata",
-    "metadata.valueType": "quotes it",
-    "name.required": "names it after its directory",
-    "name.format": "writes the nearest name that is right",
-    "name.matchesDirectory": "renames the skill, with --unsafe-fixes",
-    "allowed-tools.type": "writes the tokens as a text",
-    "allowed-tools.separator": "writes blanks",
-}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulePage:
+class RulePage(Struct, frozen=True, kw_only=True):
     """One page. `severities` go by profile, None for one that does not report it; `fix` is None where there is none."""
 
     id: str
@@ -95,36 +69,28 @@ def rule_page(rule: str) -> RulePage:
         near = get_close_matches(rule.casefold(), folded, n=1, cutoff=0.6)
         hint = f"did you mean {folded[near[0]]}?" if near else "`prowess rule` lists them"
         raise InvalidArgumentsError((f"no rule is called {rule!r}; {hint}",))
-    row = RULES[rule]
-    advice = next((one for one in LINT_RULES if one.meta.id == rule), None)
+    meta = RULES[rule]
+    levels = {profile: meta.severity_in(profile) for profile in PROFILES}
     return RulePage(
         id=rule,
-        family=row.family,
-        summary=row.summary,
-        page=FORMAT_PAGES[rule] if advice is None else _page_of(advice),
-        severities={
-            profile: None if (level := row.severity_in(profile)) is None else str(level) for profile in PROFILES
-        },
-        fix=_FIXES.get(rule) if advice is None else advice.meta.fixes,
-        since="0.1.0" if advice is None else advice.meta.since,
-        source=_source(rule) if advice is None else advice.meta.source,
+        family=meta.family,
+        summary=meta.summary,
+        page=meta.page or _page_in(inspect.getdoc(LINT_RULES[rule]) or ""),
+        severities={profile: None if level is None else str(level) for profile, level in levels.items()},
+        fix=meta.fixes,
+        since=meta.since,
+        source=meta.source,
     )
 
 
 def rule_pages() -> Iterator[RulePage]:
-    """Yield the page of every rule, in the order of the table."""
+    """Yield the page of every rule, in the order of `RULES`."""
     return map(rule_page, RULES)
 
 
-def _source(rule: str) -> str:
-    extended = RULES[rule].spec is None
-    return _SOURCES.get(rule.partition(".")[0], _EXTENDED if extended else _SPECIFICATION)
-
-
-def _page_of(rule: Rule[LintSubject]) -> Page:
-    text = inspect.getdoc(type(rule)) or ""
+def _page_in(docstring: str) -> Page:
     parts = []
     for section in _SECTIONS:
-        before, _, text = text.partition(f"{section}\n")
-        parts.append(before)
-    return Page(*(inspect.cleandoc(part) for part in (*parts[1:], text)))
+        before, _, docstring = docstring.partition(f"{section}\n")
+        parts.append(inspect.cleandoc(before))
+    return Page(what=parts[1], why=parts[2], example=parts[3], instead=inspect.cleandoc(docstring))

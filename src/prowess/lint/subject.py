@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from prowess.lint.skill_texts import ScriptText, SkillTexts
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-# What is no small ASCII letter or digit stands between words.
-_BLANKED = bytes(byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 0x20 for byte in range(256))
 
 
 class LintSubject:
@@ -72,29 +70,15 @@ class LintSubject:
         return "]" in self.body and ("](" in self.body or "]:" in self.body)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """Those of `first_look.WATCHED` that are runs of ASCII letters and digits in the body."""
-        from prowess.lint.first_look import WATCHED  # imported here, not at the top: it is about subjects
-
-        blanked = self.lower.encode("utf-8", "surrogatepass").translate(_BLANKED)
-        return WATCHED.intersection(blanked.decode("ascii").split())
-
-    @cached_property
     def may_name_markdown(self) -> bool:
         """Whether the body may link to a Markdown file or name one; a link may spell its ending in escapes."""
         return ".md" in self.lower or (self.may_link and any(sign in self.body for sign in "%&\\"))
 
     @cached_property
-    def may_have_other_texts(self) -> bool:
-        """Whether there may be a Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
-        top = self.top
-        if top.get("references") == "directory" or self.may_name_markdown:
-            return True
-        return any(name != "SKILL.md" and name.lower().endswith(".md") for name in top)
-
-    @cached_property
     def linked_texts(self) -> tuple[tuple[str, str], ...]:
         """Path and text of each Markdown file that the body links to or names."""
+        if not self.may_name_markdown:
+            return ()
         from prowess.lint.linked_files import linked_markdown  # imported here, not at the top: as below
 
         return tuple(linked_markdown(self))

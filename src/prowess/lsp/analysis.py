@@ -105,8 +105,8 @@ def findings(document: SkillDocument, judgement: Judgement, silence: Silence) ->
     """Return what is reported of a document, by place, as `prowess check` does."""
     if judgement.excluded and judgement.floor is None:
         return []
-    found = [*raw_findings(document, judgement.profile), *lint_findings(document, judgement)]
-    return sorted(silence(document, judgement, judgement.judge(found)), key=place_in_report)
+    found = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
+    return sorted(silence(document, judgement, found), key=place_in_report)
 
 
 def _read(data: bytes, path: str, found: tuple[Diagnostic, ...]) -> SkillDocument:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from prowess._internal.terminal_text import printable
-from prowess.format.rule_table import RULES
+from prowess.lint import RULES
 from prowess.lint.rule_page import rule_page
 from prowess.lsp.field_meanings import FIELD_MEANINGS
 from prowess.lsp.reported import reported, shown_at

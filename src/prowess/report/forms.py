@@ -5,9 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from prowess.format.rules.table import RULES
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from prowess.format.rules.meta import RuleMeta
     from prowess.report.checked import CheckedSkill
 
     Style = Callable[[str, str], str]
@@ -17,8 +20,17 @@ _DOCUMENTS = {"json": ("json_report", "check_document"), "sarif": ("sarif", "sar
 _LINES = {"github": ("github", "github_lines"), "junit": ("junit", "junit_lines")}
 
 
-def render(form: str, skills: Sequence[CheckedSkill], *, style: Style | None = None, summary: bool = True) -> str:
-    """Return the whole report, safe to be printed; `style` and `summary` are about the text for people.
+def render(
+    form: str,
+    skills: Sequence[CheckedSkill],
+    *,
+    style: Style | None = None,
+    summary: bool = True,
+    rules: Mapping[str, RuleMeta] = RULES,
+) -> str:
+    """Return the whole report, safe to be printed.
+
+    `style` and `summary` are about the text for people; `rules` declare, by id, the rules that SARIF describes.
 
     Raises:
         KeyError: there is no such form.
@@ -33,13 +45,14 @@ def render(form: str, skills: Sequence[CheckedSkill], *, style: Style | None = N
         # Imported here, not at the top: as above.
         from prowess._internal.printable_json import json_text
 
-        return f"{json_text(_made(*_DOCUMENTS[form], skills), indent=2)}\n"
+        more = (rules,) if form == "sarif" else ()
+        return f"{json_text(_made(*_DOCUMENTS[form], skills, *more), indent=2)}\n"
     lines_of: Iterable[str] = _made(*_LINES[form], skills)  # type: ignore[assignment]  # what the table says
     return _joined(lines_of)
 
 
-def _made(module: str, function: str, skills: Sequence[CheckedSkill]) -> object:
-    return getattr(import_module(f"prowess.report.{module}"), function)(skills)
+def _made(module: str, function: str, *arguments: object) -> object:
+    return getattr(import_module(f"prowess.report.{module}"), function)(*arguments)
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from prowess.diagnostics import Severity
-from prowess.format.rule_table import RULES
 from prowess.report.fingerprint import fingerprint
 from prowess.report.json_report import as_unicode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from prowess.diagnostics import Diagnostic, Fix
     from prowess.format.document import SkillDocument
+    from prowess.format.rules.meta import RuleMeta
     from prowess.report.checked import CheckedSkill
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -29,11 +29,14 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 Json = dict[str, object]
 
 
-def sarif_document(skills: Sequence[CheckedSkill]) -> Json:
-    """Return the log as plain data: one run, the rules that found something, and a result for each finding."""
-    rules = {found.rule: found for skill in skills for found in skill.diagnostics}
+def sarif_document(skills: Sequence[CheckedSkill], rules: Mapping[str, RuleMeta]) -> Json:
+    """Return the log as plain data: one run, the rules that found something, and a result for each finding.
+
+    `rules` declare them, by id.
+    """
+    fired = {found.rule: found for skill in skills for found in skill.diagnostics}
     release = version("prowess")
-    order = {rule: at for at, rule in enumerate(sorted(rules))}
+    order = {rule: at for at, rule in enumerate(sorted(fired))}
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -44,7 +47,7 @@ def sarif_document(skills: Sequence[CheckedSkill]) -> Json:
                         "name": "Prowess",
                         "version": release,
                         "semanticVersion": release,
-                        "rules": [_rule(rules[rule]) for rule in order],
+                        "rules": [_rule(fired[rule], rules.get(rule)) for rule in order],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -56,10 +59,9 @@ def sarif_document(skills: Sequence[CheckedSkill]) -> Json:
     }
 
 
-def _rule(found: Diagnostic) -> Json:
-    row = RULES.get(found.rule)
-    summary = found.rule if row is None else row.summary
-    level = found.severity if row is None else row.default
+def _rule(found: Diagnostic, declared: RuleMeta | None) -> Json:
+    summary = found.rule if declared is None else declared.summary
+    level = found.severity if declared is None else declared.severity
     return {
         "id": found.rule,
         "shortDescription": {"text": summary},

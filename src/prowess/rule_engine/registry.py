@@ -8,20 +8,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prowess.diagnostics import Diagnostic
-    from prowess.rule_engine.rule import Rule, RuleMeta
+    from prowess.format.rules.meta import RuleMeta
+    from prowess.rule_engine.rule import Rule
 
 Subject = TypeVar("Subject")
 
 
 class RuleRegistry(Generic[Subject]):
-    """An ordered set of rules over one kind of subject.
+    """Rules over one kind of subject, ordered by the `order` and id of each.
 
     Raises:
         ValueError: two rules have one id.
     """
 
     def __init__(self, *rules: Rule[Subject]) -> None:
-        self._rules = {rule.meta.id: rule for rule in rules}
+        ordered = sorted(rules, key=lambda rule: (rule.meta.order, rule.meta.id))
+        self._rules = {rule.meta.id: rule for rule in ordered}
         if len(self._rules) != len(rules):
             ids = [rule.meta.id for rule in rules]
             twice = sorted({name for name in ids if ids.count(name) > 1})

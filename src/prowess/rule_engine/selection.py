@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
+from prowess.format.rules.table import RULES
 from prowess.format.validation import judge
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from prowess.diagnostics import Diagnostic, Severity
     from prowess.format.profiles import Profile
+    from prowess.format.rules.meta import RuleMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +37,8 @@ class Selection:
     shift: tuple[tuple[Severity, Severity | None], ...] = ()
 
     @classmethod
-    def checked(cls, select: Iterable[str], ignore: Iterable[str], known: Mapping[str, str]) -> Selection:
-        """Return a selection whose every selector means something among the rules `known` (id -> family).
+    def checked(cls, select: Iterable[str], ignore: Iterable[str], known: Mapping[str, RuleMeta]) -> Selection:
+        """Return a selection whose every selector means something among the rules `known`, by id.
 
         Raises:
             InvalidArgumentsError: one sentence for each selector that does not, with spellings that may be meant.
@@ -47,8 +49,11 @@ class Selection:
             raise InvalidArgumentsError(unknown)
         return selection
 
-    def keeps(self, rule: str, family: str, profile: Profile) -> bool:
+    def keeps(self, rule: RuleMeta, profile: Profile) -> bool:
         """Whether a rule runs."""
+        return self._keeps(rule.id, rule.family, reported=rule.severity_in(profile.name) is not None)
+
+    def _keeps(self, rule: str, family: str, *, reported: bool) -> bool:
         selector, level = self._level(rule, family)
         ignored = _exactness(
             self.ignore if level is not None or not selector else (*self.ignore, selector), rule, family
@@ -59,13 +64,18 @@ class Selection:
             return False
         if self.select:
             return selected > 0
-        return set_by_id > 0 or profile.severities.get(rule, "") is not None
+        return set_by_id > 0 or reported
 
-    def judged(self, found: Diagnostic, profile: Profile) -> Diagnostic | None:
-        """Return the finding at the severity it has in this profile; None where it is not reported."""
-        if not self.keeps(found.rule, found.family, profile):
+    def judged(self, found: Diagnostic, profile: Profile, rules: Mapping[str, RuleMeta] = RULES) -> Diagnostic | None:
+        """Return the finding at the severity it has in this profile; None if it is not reported.
+
+        `rules` declare it; the profile reports a rule that they do not declare, at the severity of the finding.
+        """
+        rule = rules.get(found.rule)
+        level = found.severity if rule is None else rule.severity_in(profile.name)
+        if not self._keeps(found.rule, found.family, reported=level is not None):
             return None
-        found = judge(found, profile) or found
+        found = judge(found.with_severity(level or found.severity), profile) or found
         severity: Severity | None = dict(self.shift).get(found.severity, found.severity)
         _, level = self._level(found.rule, found.family)
         severity = level or severity
@@ -82,14 +92,11 @@ class Selection:
         return chosen
 
 
-def judge_all(findings: Iterable[Diagnostic], profile: Profile, selection: Selection) -> list[Diagnostic]:
-    """Return the findings that are reported, at the severities they have in this profile."""
-    return [judged for found in findings if (judged := selection.judged(found, profile)) is not None]
-
-
-def selector_fault(selector: str, known: Mapping[str, str]) -> str | None:
-    """Return why a selector means nothing among the rules `known` (id -> family); None where it means something."""
-    families = tuple(dict.fromkeys(known.values()))  # a family without a rule would find no fault anywhere
+def selector_fault(selector: str, known: Mapping[str, RuleMeta]) -> str | None:
+    """Return why a selector means nothing among the rules `known`, by id; None if it means something."""
+    families = tuple(
+        dict.fromkeys(rule.family for rule in known.values())
+    )  # a family without a rule would find no fault anywhere
     if selector in families or any(_begins(rule, selector) for rule in known):
         return None
     return _unknown(selector, tuple(known), families)

@@ -15,6 +15,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
+from prowess.diagnostics import Severity
+from prowess.format.rules.meta import Page, RuleMeta, Severities
 from prowess.rule_engine.selection import names_rule
 
 if TYPE_CHECKING:
@@ -23,6 +25,22 @@ if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic, Location
     from prowess.format.document import SkillDocument
+
+UNUSED_SUPPRESSION = RuleMeta(
+    id="suppression.unused",
+    order=8,
+    family="lint",
+    severities=Severities(
+        spec=Severity.WARNING, skillscraft=Severity.WARNING, boxxy=Severity.WARNING, claude_code=Severity.WARNING
+    ),
+    summary="A comment asking for silence silences something.",
+    page=Page(
+        what="Looks for comments that suppress a rule which finds nothing there.",
+        why="A comment that outlived its reason hides the next fault.",
+        example="A comment that suppresses `body.maxLines` in a body of 40 lines",
+        instead="Remove it.",
+    ),
+)
 
 _GUARDED = "security"
 _MARK = "prowess:"

@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec import to_builtins
 
 from prowess.cli.dispatch import run
-from prowess.format import PROFILES, RULES
+from prowess.format import PROFILES
+from prowess.lint import RULES
 from prowess.lint.rule_page import rule_page, rule_pages
 
 
@@ -14,7 +16,7 @@ def test_every_rule_has_a_page_with_all_its_sections() -> None:
     pages = list(rule_pages())
     assert [page.id for page in pages] == list(RULES)
     for page in pages:
-        assert all(len(section) > 3 for section in page.page)
+        assert all(len(section) > 3 for section in to_builtins(page.page).values())
         assert list(page.severities) == list(PROFILES)
         assert page.source
         assert page.since

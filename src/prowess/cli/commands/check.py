@@ -14,6 +14,7 @@ from prowess.cli.silencing import Silencing
 from prowess.cli.skill_sets import is_folder_of_skills
 from prowess.cli.targets import STANDARD_INPUT, targets
 from prowess.config.settings import FORMATS
+from prowess.lint import RULES
 from prowess.report import Tally
 from prowess.report.forms import render
 
@@ -80,7 +81,7 @@ def command(
         output.note(f"{gone} of the baseline {'is' if gone == 1 else 'are'} gone; --write-baseline forgets them")
     if not diff:
         name = str(configuration.value("format").value)
-        output.raw(render(name, run.skills, style=output.styled, summary=not quiet))
+        output.raw(render(name, run.skills, style=output.styled, summary=not quiet, rules=RULES))
     failed = Tally.of(run.skills).errors > 0
     if fixing is not None:
         failed = failed or fixing.left_alone > 0 or (diff and fixing.files > 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
 from prowess.cli import exit_codes, output
 from prowess.errors import InvalidArgumentsError
@@ -59,7 +60,7 @@ def _document(page: RulePage) -> dict[str, object]:
         "rule": page.id,
         "family": page.family,
         "summary": page.summary,
-        **page.page._asdict(),
+        **asdict(page.page),
         "severities": dict(page.severities),
         "fix": page.fix,
         "since": page.since,

@@ -1,1 +1,9 @@
-"""One rule, one file. The class is the rule's page."""
+"""One rule, one file. Importing this package imports every rule, so a new file needs no entry anywhere."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

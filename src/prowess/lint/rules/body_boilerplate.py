@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _HEADINGS = frozenset(
     {
@@ -27,7 +18,7 @@ _HEADINGS = frozenset(
 _LICENCES = ("permission is hereby granted, free of charge", "redistribution and use in source and binary forms")
 
 
-class BodyBoilerplate:
+class BodyBoilerplate(LintRule):
     """Text for people inside the instructions.
 
     What it does:
@@ -44,15 +35,16 @@ class BodyBoilerplate:
         Keep it in the repository around the skill.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.boilerplate",
+        order=52,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The body has no licence text or changelog.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first such heading, else the first such text."""
         if any(word in subject.lower for word in _HEADINGS):
             for heading, place in zip(subject.headings[1:], subject.outline.headings[1:], strict=True):

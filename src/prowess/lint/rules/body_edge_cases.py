@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.lint.linked_files import linked_markdown
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 50  # lines: what is shorter needs no such part
 _WORDS = ("edge case", "error", "fail", "troubleshoot", "gotcha", "caveat", "limitation", "pitfall")
 
 
-class BodyEdgeCases:
+class BodyEdgeCases(LintRule):
     """A long body that treats no edge cases.
 
     What it does:
@@ -35,19 +25,20 @@ class BodyEdgeCases:
         `## Troubleshooting`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.edgeCases",
+        order=49,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="A long body treats edge cases.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines > _LONG and not any(
             word in text
-            for text in (subject.lower, *(text.lower() for _, text in linked_markdown(subject)))
+            for text in (subject.lower, *(text.lower() for _, text in subject.linked_texts))
             for word in _WORDS
         ):
             yield self.meta.found(

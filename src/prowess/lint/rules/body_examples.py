@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 50  # lines: what is shorter needs no such part
 _WORDS = ("example", "e.g.", "for instance", "exemplo", "sample")
 
 
-class BodyExamples:
+class BodyExamples(LintRule):
     """A long body without an example.
 
     What it does:
@@ -33,15 +24,16 @@ class BodyExamples:
         `## Example`, with input and output
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.examples",
+        order=48,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="A long body has an example.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines > _LONG and not any(word in subject.lower for word in _WORDS) and not subject.outline.blocks:
             yield self.meta.found("the body has no example; show an input and its output", subject.body_start)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _JOINTS = ("; ", " and also ", " as well as ", " plus ")
 _SEVERAL = 3
 
 
-class BodyScope:
+class BodyScope(LintRule):
     """A skill for several tasks.
 
     What it does:
@@ -33,15 +24,16 @@ class BodyScope:
         Four skills
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.scope",
+        order=58,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="A skill is for one task.",
         source="Agent Skills guide on good practice",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if sum(subject.description.lower().count(word) for word in _JOINTS) >= _SEVERAL:
             yield self.meta.found("the description names several tasks; make a skill of each", subject.body_start)

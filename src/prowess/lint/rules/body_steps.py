@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _ORDER = ("first", "then", "finally")
 
 
-class BodySteps:
+class BodySteps(LintRule):
     """A procedure without numbered steps.
 
     What it does:
@@ -32,15 +23,16 @@ class BodySteps:
         `1. Open the file`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.steps",
+        order=51,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="A procedure is a list of steps.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if all(word in subject.lower for word in _ORDER) and not any(
             subject.body[start : start + 1].isdigit() for start, _ in subject.outline.lists

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 50  # lines: what is shorter needs no such part
 
 
-class BodyStructure:
+class BodyStructure(LintRule):
     """A long body without structure.
 
     What it does:
@@ -32,15 +23,16 @@ class BodyStructure:
         Headings, a list of steps, commands in blocks
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.structure",
+        order=50,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="A long body has headings, lists or code.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines > _LONG and not (subject.outline.headings or subject.outline.lists or subject.outline.blocks):
             yield self.meta.found("the body has no headings, lists or code; give it structure", subject.body_start)

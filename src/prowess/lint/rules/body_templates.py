@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _FORMS = frozenset({"markdown", "md", "html", "json", "yaml", "yml", "xml", "text", ""})
 _LONG = 40
 
 
-class BodyTemplates:
+class BodyTemplates(LintRule):
     """A long template in the instructions.
 
     What it does:
@@ -33,15 +24,16 @@ class BodyTemplates:
         `assets/report.md`, and a line that says when to copy it
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.templates",
+        order=56,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="Long templates are assets.",
         source="Agent Skills guide on good practice",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each block."""
         for block in subject.outline.blocks:
             lines = subject.body.count("\n", block.start, block.end) - 1

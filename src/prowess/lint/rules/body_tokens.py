@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Severity
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.tokens import tokens_above
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.format.tokens import Method
-    from prowess.lint.subject import LintSubject
 
 
-class BodyTokens:
+class BodyTokens(LintRule):
     """Instructions that take too much of a model's context.
 
     What it does:
@@ -34,14 +29,15 @@ class BodyTokens:
         Keep what every task needs, and move the rest to `references/`, one topic a file.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.tokens",
+        order=6,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="The body has at most 5000 estimated tokens.",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         method: Method = "characters" if subject.profile.name == "boxxy" else "pieces"
         if (count := tokens_above(subject.body, MAX_BODY_TOKENS, method)) is not None:

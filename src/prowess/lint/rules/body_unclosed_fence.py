@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from prowess._internal.markdown import outline
-from prowess.diagnostics import Fix, FixSafety, Severity
-from prowess.lint.plain_fences import plainly_closed
-from prowess.rule_engine import RuleMeta
+from prowess.diagnostics import Fix, FixSafety
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from prowess._internal.markdown import CodeBlock
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
 
 _MESSAGE = "this block of code is never closed"
 # A fence without a language was often meant to close a block that holds fences itself.
 _BARE = f"{_MESSAGE}; if this fence was to close one, a fence inside that one did: write four backticks around it"
 
 
-class BodyUnclosedFence:
+class BodyUnclosedFence(LintRule):
     """A block of code that is never closed.
 
     What it does:
@@ -38,16 +33,17 @@ class BodyUnclosedFence:
         Close the block with three backticks; around a block that holds a fence write four.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.unclosedFence",
+        order=37,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Each block of code is closed.",
         source="CommonMark, fenced code blocks",
         fixes="closes it at the end of the file, with --unsafe-fixes",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the block that runs to the end."""
         if (block := _unclosed(subject.body)) is not None:
             offset = len(subject.document.text)
@@ -67,7 +63,7 @@ class BodyUnclosedFence:
 
 def _unclosed(text: str) -> CodeBlock | None:
     """Return the block that runs to the end of a text."""
-    if plainly_closed(text):
+    if _plainly_closed(text):
         return None
     for block in outline(text).blocks:
         code = text[block.start : block.end].rstrip()
@@ -80,3 +76,19 @@ def _unclosed(text: str) -> CodeBlock | None:
         if len(lines) == 1 or last.strip(mark[0]) or len(last) < length:
             return block
     return None
+
+
+def _plainly_closed(text: str) -> bool:
+    """Whether all fences are of three backticks, and each second one of nothing else; False says nothing."""
+    if "~~~" in text or "````" in text:
+        return False
+    at, inside = text.find("```"), False
+    while at >= 0:
+        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        line = text[start : end if end >= 0 else len(text)].strip()
+        if line.startswith("```"):
+            if inside and line != "```":
+                return False
+            inside = not inside
+        at = text.find("```", end) if end >= 0 else -1
+    return not inside

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _RISKY = ("delete ", "deploy", "migrat", "overwrit", "drop table")
 _CHECKS = ("verify", "validat", "check", "test", "confirm", "dry-run", "review")
 
 
-class BodyValidationLoop:
+class BodyValidationLoop(LintRule):
     """A risky procedure without a check.
 
     What it does:
@@ -33,15 +24,16 @@ class BodyValidationLoop:
         Plan, check the plan, carry it out, check the result; if it is wrong, correct and check again.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.validationLoop",
+        order=57,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="A risky procedure checks its result.",
         source="Agent Skills guide on good practice",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if any(word in subject.lower for word in _RISKY) and not any(word in subject.lower for word in _CHECKS):
             yield self.meta.found(

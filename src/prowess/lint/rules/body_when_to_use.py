@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 50  # lines: what is shorter needs no such part
 _WORDS = ("when to", "when not", "use when", "use this", "do not use", "don't use", "not for", "quando")
 
 
-class BodyWhenToUse:
+class BodyWhenToUse(LintRule):
     """A long body that does not say where the skill ends.
 
     What it does:
@@ -33,15 +24,16 @@ class BodyWhenToUse:
         `## When to use`, and what the skill is not for
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="body.whenToUse",
+        order=47,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="A long body says when to use the skill.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines > _LONG and not any(word in subject.lower for word in _WORDS):
             yield self.meta.found("the body says neither when to use the skill nor when not", subject.body_start)

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _NOTHING = frozenset({"any", "all", "none", "n/a", "universal", "no requirements", "nothing"})
 _ANY = (
@@ -31,7 +23,7 @@ _NEEDING = re.compile(r"\b(?:requires?|needs?|needed|must|depends?|uses|version|
 _NOT_NEEDING = re.compile(r"\b(?:requires|needs) (?:nothing|no)\b")
 
 
-class CompatibilityVague:
+class CompatibilityVague(LintRule):
     """A compatibility that names no requirement.
 
     What it does:
@@ -47,15 +39,15 @@ class CompatibilityVague:
         Leave it out, or say what is needed: `Requires git and jq`.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="compatibility.vague",
+        order=44,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="compatibility names a requirement.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the field."""
         text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
         vague = text.startswith(_ANY) and not _NEEDING.search(_NOT_NEEDING.sub("", text))

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum dolor")  # lorem ipsum by its name alone is a topic
 _MAX_FOUND = 20
 
 
-class ContentPlaceholder:
+class ContentPlaceholder(LintRule):
     """Text that was to be written later.
 
     What it does:
@@ -34,15 +25,16 @@ class ContentPlaceholder:
         Write it, or take the line out.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="content.placeholder",
+        order=38,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No text is left to be written.",
         source="practice of public skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each placeholder."""
         found = 0
         for phrase, at in subject.found_in_prose(_MARKS):

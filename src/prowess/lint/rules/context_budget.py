@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
 from prowess.format.limits import MAX_BODY_LINES, MAX_BODY_TOKENS
 from prowess.format.tokens import tokens_above
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _ADVICE = "move guides into references/ and code into scripts/, and keep the quick start"
 
 
-class ContextBudget:
+class ContextBudget(LintRule):
     """Instructions that take more of a model's context than a skill should.
 
     What it does:
@@ -36,15 +27,16 @@ class ContextBudget:
         to `assets/`.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="context-budget",
+        order=10,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(skillscraft=WARNING),
         summary="The body has at most 5000 tokens and 500 lines.",
         source="skillscraft specification reference, lint rules",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines > MAX_BODY_LINES:
             yield self.meta.found(

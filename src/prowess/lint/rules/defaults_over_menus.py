@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _OFFERS = (
     "you can use ",
@@ -29,7 +20,7 @@ _MAX_FOUND = 50
 _REACH = 400  # characters of a sentence, and of what follows it
 
 
-class DefaultsOverMenus:
+class DefaultsOverMenus(LintRule):
     """A row of equal choices without a default.
 
     What it does:
@@ -46,15 +37,16 @@ class DefaultsOverMenus:
         Use pdfplumber. For scans, where it finds no text, use pytesseract.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="defaults-over-menus",
+        order=14,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=INFO, claude_code=INFO),
         summary="Choices name a default.",
         source="skillscraft specification reference, lint rules",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each sentence that offers several choices."""
         found = 0
         for phrase, at in subject.found_in_prose(_OFFERS):

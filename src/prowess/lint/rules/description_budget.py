@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
 from prowess.format.tokens import tokens_above
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _BUDGET = 100
 
 
-class DescriptionBudget:
+class DescriptionBudget(LintRule):
     """Name and description that cost much in every conversation.
 
     What it does:
@@ -33,15 +24,16 @@ class DescriptionBudget:
         What it does and when, in two sentences.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="description.budget",
+        order=41,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="Name and description have about 100 tokens.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
         text = f"{subject.document.text_of('name') or ''} {subject.description}"
         if (count := tokens_above(text, _BUDGET, "characters")) is not None:

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _WORD = re.compile(r"[^\W\d_]+")
 _STEM = 4
@@ -55,7 +47,7 @@ _FILLER = frozenset(
 )
 
 
-class DescriptionKeywords:
+class DescriptionKeywords(LintRule):
     """A description without a word of its own.
 
     What it does:
@@ -71,15 +63,15 @@ class DescriptionKeywords:
         `description: Extracts tables and fills forms. Use when ...`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="description.keywords",
+        order=40,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
         summary="The description has words beyond the name.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
         words = _WORD.findall(subject.description.lower())
         name = subject.document.text_of("name") or ""

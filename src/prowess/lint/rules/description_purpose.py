@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _OCCASIONS = (
     "use when",
@@ -28,7 +20,7 @@ _OCCASIONS = (
 _DOES = re.compile(r"(?: [\u2014\u2013-] |; )[a-z]{3,}[^s\W]s [a-z]")
 
 
-class DescriptionPurpose:
+class DescriptionPurpose(LintRule):
     """A description that says when and not what.
 
     What it does:
@@ -45,15 +37,15 @@ class DescriptionPurpose:
         `Extracts tables from PDF files. Use when the user uploads one.`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="description.purpose",
+        order=39,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=WARNING, claude_code=INFO),
         summary="The description says what the skill does.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
         text = subject.description.lower()
         if not text.startswith(_OCCASIONS) or _DOES.search(text):

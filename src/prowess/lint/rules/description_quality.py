@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
 from prowess.lint.occasions import says_when
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class DescriptionQuality:
+class DescriptionQuality(LintRule):
     """A description that does not say when to use the skill.
 
     What it does:
@@ -34,15 +25,16 @@ class DescriptionQuality:
         `description: Extracts tables from PDF files. Use when the user asks for data from a PDF or a scan.`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="description-quality",
+        order=11,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
         summary="The description says when to use the skill.",
         source="skillscraft specification reference, lint rules",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
         text = subject.description
         if text and not says_when(text, subject.text_of("name") or ""):

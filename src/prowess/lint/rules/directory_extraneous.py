@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Location, Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.diagnostics import Location
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 # Written for people who browse a repository; boxxy guide, directory structure.
 _NAMES = frozenset({"readme", "changelog", "changes", "history", "contributing", "code_of_conduct", "authors", "todo"})
 _ENDINGS = frozenset({"", "md", "txt", "rst"})
 
 
-class DirectoryExtraneous:
+class DirectoryExtraneous(LintRule):
     """A file for people beside the files of the skill.
 
     What it does:
@@ -34,14 +26,15 @@ class DirectoryExtraneous:
         Say it in SKILL.md where the agent needs it, else in the repository around the skill.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="directory.extraneous",
+        order=7,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(boxxy=WARNING),
         summary="No README, CHANGELOG or the like is in a skill.",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each such file, at the start of SKILL.md."""
         if subject.files is None:
             return

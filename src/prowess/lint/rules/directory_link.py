@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _FOLDERS = ("scripts", "references", "assets")
 _MAX_LOOKED_AT = 1000
 
 
-class DirectoryLink:
+class DirectoryLink(LintRule):
     """A symbolic link among the files of the skill.
 
     What it does:
@@ -33,15 +24,16 @@ class DirectoryLink:
         A copy of the file
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="directory.link",
+        order=60,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No file is a symbolic link.",
         source="practice of public skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each link."""
         if subject.files is None:
             return

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _WRONG = (("references", (".py", ".sh"), "scripts"), ("scripts", (".md", ".pdf"), "references"))
 _MAX_LOOKED_AT = 200
 
 
-class DirectoryPlacement:
+class DirectoryPlacement(LintRule):
     """A file in the wrong directory.
 
     What it does:
@@ -33,15 +24,16 @@ class DirectoryPlacement:
         `scripts/run.py`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="directory.placement",
+        order=59,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="Files lie where agents look for them.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each such file."""
         if subject.files is None:
             return

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 50  # lines
 _WORDS = (
@@ -34,7 +25,7 @@ _WORDS = (
 )
 
 
-class GotchasPresent:
+class GotchasPresent(LintRule):
     """A longer skill that does not say what goes wrong.
 
     What it does:
@@ -52,15 +43,16 @@ class GotchasPresent:
         Add a section `## Gotchas` with the edge cases that cost you time.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="gotchas-present",
+        order=15,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(skillscraft=INFO),
         summary="A body of more than 50 lines has gotchas.",
         source="skillscraft specification reference, lint rules",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines <= _LONG:
             return

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess._internal.yaml_reader import Node
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
 
 # More missing scripts have one cause, and each suggestion is a search through all files.
 _MAX_FOUND = 100
 _MAX_SUGGESTIONS = 20
 
 
-class HookMissing:
+class HookMissing(LintRule):
     """A hook whose script the skill does not have.
 
     What it does:
@@ -36,11 +33,15 @@ class HookMissing:
         Add the file, or name one that is there.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
-        id="hooks.missing", family="lint", severity=Severity.WARNING, summary="A hook's script exists."
+    meta = RuleMeta(
+        id="hooks.missing",
+        order=9,
+        family="lint",
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
+        summary="A hook's script exists.",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each script that is missing, once."""
         field = subject.document.field("hooks")
         if field is None or subject.files is None:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 500  # characters
 
 
-class LicenseMissing:
+class LicenseMissing(LintRule):
     """A licence that names a file which is not there.
 
     What it does:
@@ -32,15 +23,15 @@ class LicenseMissing:
         Add the file.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="license.missing",
+        order=43,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="The file that license names is there.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each missing file."""
         text = subject.document.text_of("license") or ""
         if subject.files is None or len(text) > _LONG:

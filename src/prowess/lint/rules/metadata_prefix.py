@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _COMMON = frozenset({"type", "id", "config", "settings", "options", "data", "kind", "status", "mode"})
 
 
-class MetadataPrefix:
+class MetadataPrefix(LintRule):
     """A key of metadata that others use too.
 
     What it does:
@@ -32,15 +23,15 @@ class MetadataPrefix:
         `metadata: {acme-type: tool}`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="metadata.prefix",
+        order=46,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="Keys of metadata are distinctive.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each common key."""
         metadata = subject.document.mapping().get("metadata")
         for key in metadata if isinstance(metadata, dict) else ():

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class MetadataVersion:
+class MetadataVersion(LintRule):
     """A skill without a version.
 
     What it does:
@@ -30,15 +21,16 @@ class MetadataVersion:
         `metadata:` and below it a `version`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="metadata.version",
+        order=45,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(boxxy=INFO),
         summary="A skill has a version.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding."""
         metadata = subject.document.mapping().get("metadata")
         if subject.document.complete and not (isinstance(metadata, dict) and "version" in metadata):

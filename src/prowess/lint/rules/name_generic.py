@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _GENERIC = frozenset(
     {
@@ -40,7 +31,7 @@ _GENERIC = frozenset(
 )
 
 
-class NameGeneric:
+class NameGeneric(LintRule):
     """A name of parts that fit any skill.
 
     What it does:
@@ -56,15 +47,16 @@ class NameGeneric:
         `pdf-extraction`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="name.generic",
+        order=54,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="The name says what the skill does.",
         source="boxxy formal specification and implementation guide",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the name."""
         name = (subject.document.text_of("name") or "").strip()
         parts = name.split("-")

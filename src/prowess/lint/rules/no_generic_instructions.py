@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _PHRASES = (
     "handle errors appropriately",
@@ -34,7 +25,7 @@ _MAX_FOUND = 50
 _REACH = 120  # characters
 
 
-class NoGenericInstructions:
+class NoGenericInstructions(LintRule):
     """A phrase that tells a model nothing it would not do anyway.
 
     What it does:
@@ -51,15 +42,16 @@ class NoGenericInstructions:
         If the request fails with 429, wait for the seconds in Retry-After and try again, at most three times.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="no-generic-instructions",
+        order=12,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Instructions are specific.",
         source="skillscraft specification reference, lint rules",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each phrase."""
         found = 0
         for phrase, at in subject.found_in_prose(_PHRASES):

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class PortabilityAngleBrackets:
+class PortabilityAngleBrackets(LintRule):
     """An angle bracket in the description.
 
     What it does:
@@ -30,15 +21,16 @@ class PortabilityAngleBrackets:
         `description: Ports code to a service that you name.`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.angleBrackets",
+        order=32,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The description holds no angle brackets.",
         source="Claude documentation, upload of skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
         if any(bracket in subject.description for bracket in "<>"):
             message = "uploads to claude.ai and its API refuse < and > in a description; use words"

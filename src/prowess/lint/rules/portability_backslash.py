@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from prowess.diagnostics import Fix, FixSafety
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-from prowess.diagnostics import Fix, FixSafety, Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
 _ESCAPES = frozenset("nrt")
 
 
-class PortabilityBackslash:
+class PortabilityBackslash(LintRule):
     """A path of the skill with backslashes.
 
     What it does:
@@ -32,16 +25,17 @@ class PortabilityBackslash:
         `python scripts/fill.py`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.backslash",
+        order=28,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Paths are written with slashes.",
         source="practice of public skills",
         fixes="writes a slash, with --unsafe-fixes",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first of each kind."""
         for folder in ("scripts\\", "references\\", "assets\\"):
             at = subject.body.find(folder)

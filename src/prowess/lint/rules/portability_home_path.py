@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _ROOTS = ("/Users/", "/home/", "C:\\Users\\")
 _PLACEHOLDERS = frozenset(
@@ -26,7 +18,7 @@ _MAX_FOUND = 20
 _LONGEST = 40
 
 
-class PortabilityHomePath:
+class PortabilityHomePath(LintRule):
     """A path in somebody's home directory.
 
     What it does:
@@ -43,15 +35,16 @@ class PortabilityHomePath:
         `scripts/report.py`, or `~/work` where a home is meant
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.homePath",
+        order=27,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No path leads into a person's home.",
         source="practice of public skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each path."""
         found = 0
         for root in _ROOTS:

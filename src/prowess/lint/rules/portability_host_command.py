@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from prowess._internal.command_mark import COMMAND_MARK
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class PortabilityHostCommand:
+class PortabilityHostCommand(LintRule):
     """A command that one host runs while it loads the skill.
 
     What it does:
@@ -33,15 +24,16 @@ class PortabilityHostCommand:
         Run `git branch --show-current` first.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.hostCommand",
+        order=30,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO),
         summary="No command is left to the host to run on loading.",
         source="Claude Code documentation, skills, dynamic context",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first command."""
         if COMMAND_MARK not in subject.body:
             return

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Fix, FixSafety, Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.diagnostics import Fix, FixSafety
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _VARIABLES = (
     "{baseDir}/",
@@ -24,7 +16,7 @@ _VARIABLES = (
 _SETTINGS = frozenset({"json", "jsonc", "yaml", "yml", "toml"})  # languages of blocks
 
 
-class PortabilityHostVariable:
+class PortabilityHostVariable(LintRule):
     """A path that begins with the variable of one host.
 
     What it does:
@@ -42,16 +34,17 @@ class PortabilityHostVariable:
         `references/api.md`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.hostVariable",
+        order=29,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO),
         summary="Paths are relative to the skill, for every host.",
         source="practice of public skills",
         fixes="removes the variable, with --unsafe-fixes",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first use of each variable."""
         for variable in _VARIABLES:
             if (at := _first(subject, variable)) < 0:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _SHOWN = 1536  # characters
 
 
-class PortabilityListing:
+class PortabilityListing(LintRule):
     """A description that Claude Code cuts off.
 
     What it does:
@@ -32,15 +23,16 @@ class PortabilityListing:
         Begin with the occasion, and leave the detail to the body.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.listing",
+        order=34,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(claude_code=WARNING),
         summary="description and when_to_use fit into the listing.",
         source="Claude Code documentation, skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding."""
         length = len(subject.description) + len(subject.document.text_of("when_to_use") or "")
         if length > _SHOWN:

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class PortabilityPositional:
+class PortabilityPositional(LintRule):
     """A dollar sign in code that Claude Code replaces.
 
     What it does:
@@ -30,15 +21,16 @@ class PortabilityPositional:
         Put the command into a script and run that.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.positional",
+        order=35,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(claude_code=INFO),
         summary="Code holds no $1 that arguments would replace.",
         source="Claude Code documentation, skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first in each block."""
         if "$" not in subject.body:
             return

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _FACTORY = frozenset({"license", "compatibility", "metadata", "allowed-tools"})
 
 
-class PortabilityRefusedKeys:
+class PortabilityRefusedKeys(LintRule):
     """A field that a named host refuses.
 
     What it does:
@@ -32,15 +23,16 @@ class PortabilityRefusedKeys:
         Keep the field, and leave it out of the copy for that host.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.refusedKeys",
+        order=33,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="No field stands that a known host refuses.",
         source="reports on Factory",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the first such field."""
         keys = [field.key for field in subject.document.fields if field.key in _FACTORY]
         if keys:

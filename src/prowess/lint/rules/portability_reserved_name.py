@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class PortabilityReservedName:
+class PortabilityReservedName(LintRule):
     """A name that a host keeps for itself.
 
     What it does:
@@ -30,15 +21,16 @@ class PortabilityReservedName:
         `name: review-helper`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="portability.reservedName",
+        order=31,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The name holds no word that a host reserves.",
         source="Claude documentation, upload of skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each reserved word, at the name."""
         name = (subject.document.text_of("name") or "").lower()
         for word in ("anthropic", "claude"):

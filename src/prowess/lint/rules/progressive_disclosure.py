@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 200  # lines
 
 
-class ProgressiveDisclosure:
+class ProgressiveDisclosure(LintRule):
     """A long skill that keeps everything in one file.
 
     What it does:
@@ -33,15 +24,16 @@ class ProgressiveDisclosure:
         Move detail that only some tasks need into `references/`, and say in SKILL.md when to read which file.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="progressive-disclosure",
+        order=13,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
         summary="A body of 200 lines or more has reference files.",
         source="skillscraft specification reference, lint rules",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield one finding where the body begins."""
         if subject.lines >= _LONG and not _has_references(subject):
             message = f"the body has {subject.lines} lines and no reference file; move detail into references/"

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from prowess._internal.percent import percent_encoded
-from prowess.diagnostics import Fix, FixSafety, Severity
-from prowess.rule_engine import RuleMeta
+from prowess.diagnostics import Fix, FixSafety
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.format.references import Reference
-    from prowess.lint.subject import LintSubject
 
 _MAX_FOUND = 100  # a body with more of them has one cause
 
 
-class ReferenceCase:
+class ReferenceCase(LintRule):
     """A link that spells a file's name in other letters, large or small, than the disk does.
 
     What it does:
@@ -35,15 +31,16 @@ class ReferenceCase:
         `See [the API](references/api.md).`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.case",
+        order=4,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A linked file is spelled as it is on disk.",
         fixes="writes the name as the disk has it",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each link whose file is found only when case is ignored."""
         if subject.files is None:
             return

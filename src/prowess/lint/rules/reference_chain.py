@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
 from prowess.format.references import inner_components
 from prowess.lint.linked_files import local_targets
 from prowess.lint.mentions import names_folder
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _MAX_FOUND = 50
 
 
-class ReferenceChain:
+class ReferenceChain(LintRule):
     """A file that only another reference file leads to.
 
     What it does:
@@ -36,15 +27,15 @@ class ReferenceChain:
         Link to `references/fields.md` from SKILL.md too, and say when to read it.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.chain",
+        order=16,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="SKILL.md itself names each reference file.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each such file once, at the link that leads to it."""
         if subject.files is None or subject.texts is None or not subject.named:
             return

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
-from prowess.lint.linked_files import other_markdown
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 100  # lines
 _TOP = 40
@@ -30,7 +21,7 @@ _MARKUP = re.compile(r"[*_`\[\]|:]|\([^()]*\)")
 _WIDEST = 300  # characters of a line
 
 
-class ReferenceContents:
+class ReferenceContents(LintRule):
     """A long reference file without a table of contents.
 
     What it does:
@@ -48,20 +39,21 @@ class ReferenceContents:
         Begin with `## Contents` and a list of the headings.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.contents",
+        order=18,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A long reference file begins with its contents.",
         source="Claude guide on writing skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each long file without contents."""
         if subject.files is None:
             return
         named = {link.path.removeprefix("./") for link in subject.named}
-        for path, text in other_markdown(subject):
+        for path, text in subject.other_texts:
             if text.count("\n") <= _LONG or not (path in named or path.startswith("references/")):
                 continue
             if text.count("\n#") >= _FEW and not _has_contents(text):

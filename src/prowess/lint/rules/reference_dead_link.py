@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from prowess._internal.markdown import outline
 from prowess._internal.percent import percent_decoded
-from prowess.diagnostics import Severity
 from prowess.format.reference_rules import IS_ABSOLUTE, LEADS_OUT
 from prowess.format.references import inner_components, leads
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.skill_files import SkillFiles
-    from prowess.lint.subject import LintSubject
 
 _MAX_FOUND = 50
 _MAX_FILES = 100
@@ -27,7 +22,7 @@ _NO_FILE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*]
 _MADE_UP = ("template", "example", "sample", "readme", "changelog")
 
 
-class ReferenceDeadLink:
+class ReferenceDeadLink(LintRule):
     """A link in another Markdown file of the skill that leads nowhere.
 
     What it does:
@@ -46,15 +41,16 @@ class ReferenceDeadLink:
         Add the file, link to one that is there, or name the other skill in words.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.deadLink",
+        order=3,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Links in reference files lead to files.",
         source="Agent Skills specification, file references",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each link, where it stands."""
         if subject.files is None:
             return

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Location, Severity
+from prowess.diagnostics import Location
 from prowess.format.references import inner_components
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import ERROR, INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _FOLDER = "references"
 _DEPTH = 2  # references/FILE.md
 _MAX_FOUND = 100
 
 
-class ReferenceDepth:
+class ReferenceDepth(LintRule):
     """A reference that lies deeper than one level.
 
     What it does:
@@ -36,11 +28,15 @@ class ReferenceDepth:
         `references/api-v2-errors.md`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
-        id="reference.depth", family="lint", severity=Severity.INFO, summary="References lie one level deep."
+    meta = RuleMeta(
+        id="reference.depth",
+        order=5,
+        family="lint",
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=ERROR, claude_code=INFO),
+        summary="References lie one level deep.",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each file that is too deep, once, then each directory below `references/` that no link names."""
         linked: set[str] = set()
         seen: set[str] = set()

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.tokens import tokens_above
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class ReferenceLarge:
+class ReferenceLarge(LintRule):
     """A reference file that is too large to read at once.
 
     What it does:
@@ -32,15 +23,15 @@ class ReferenceLarge:
         One topic a file: `references/api-errors.md`, `references/api-limits.md`.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.large",
+        order=19,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A reference file has at most 5000 tokens.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each file that is too large."""
         for path, text in subject.linked_texts:
             if (count := tokens_above(text, MAX_BODY_TOKENS)) is not None:

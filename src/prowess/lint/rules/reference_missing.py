@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 # A body with more broken links has one cause, and each suggestion is a search through all files.
 _MAX_FOUND = 100
@@ -24,7 +16,7 @@ _CAPITALS = frozenset(
 )
 
 
-class ReferenceMissing:
+class ReferenceMissing(LintRule):
     """A link to a file that the skill does not have.
 
     What it does:
@@ -41,11 +33,15 @@ class ReferenceMissing:
         Add the file, or link to one that is there.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
-        id="reference.missing", family="lint", severity=Severity.WARNING, summary="A linked file exists."
+    meta = RuleMeta(
+        id="reference.missing",
+        order=1,
+        family="lint",
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
+        summary="A linked file exists.",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each link whose file is missing."""
         if subject.files is None:
             return

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Severity
 from prowess.lint.bare_paths import FOLDERS
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.format.references import Reference
-    from prowess.lint.subject import LintSubject
 
 _MAX_FOUND = 20
 _MAX_SUGGESTIONS = 10
@@ -31,7 +26,7 @@ _SHOWN = frozenset({"text", "txt", "plaintext", "output"})  # what a program pri
 _ANY_NAME = frozenset({"file", "script", "name", "doc", "topic", "reference", "x", "template", "guide", "tool"})
 
 
-class ReferenceMissingPath:
+class ReferenceMissingPath(LintRule):
     """A path in the text to a file that the skill does not have.
 
     What it does:
@@ -49,15 +44,16 @@ class ReferenceMissingPath:
         Add the file, or name one that is there.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.missingPath",
+        order=2,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A file that the text names by path exists.",
         source="Agent Skills specification, file references",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each path, where it stands first."""
         files = subject.files
         if files is None or not subject.paths or "skill" in (subject.document.text_of("name") or ""):

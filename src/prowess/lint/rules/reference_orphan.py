@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from prowess._internal.globs import fits_text
-from prowess.diagnostics import Severity
 from prowess.lint.mentions import names_folder, names_whole
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.skill_files import SkillFiles
-    from prowess.lint.subject import LintSubject
 
 _FOLDERS = ("references", "scripts", "assets")
 _MAX_LOOKED_FOR = 200
@@ -62,7 +57,7 @@ _LEAST_OF_PATTERN = 3  # letters of a name that a pattern has to give
 _MARKED_STEM = re.compile(r"[-_]")
 
 
-class ReferenceOrphan:
+class ReferenceOrphan(LintRule):
     """A file that nothing in the skill mentions.
 
     What it does:
@@ -81,17 +76,17 @@ class ReferenceOrphan:
         Say in SKILL.md when to read it, or remove it.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.orphan",
+        order=17,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Something mentions each bundled file.",
-        source="Agent Skills specification",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each file that nothing mentions, where the body begins."""
-        if subject.files is None or subject.texts is None:
+        if len(subject.top) == 1 or subject.files is None or subject.texts is None:
             return
         own = _candidates(subject.files)
         if not own:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _WORDS = ("if ", "when", "for ", "before", "after", "to ", "need", ":")
 _REACH = 300
 _MAX_LOOKED_AT = 100
 
 
-class ReferenceWhen:
+class ReferenceWhen(LintRule):
     """A reference without a word on when to read it.
 
     What it does:
@@ -34,15 +25,16 @@ class ReferenceWhen:
         `For forms with signatures read [forms](references/forms.md).`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="reference.when",
+        order=53,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="A link says when to read the file.",
         source="Agent Skills guide on good practice",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each link."""
         for link in subject.links[:_MAX_LOOKED_AT]:
             start = link.start - subject.document.body_offset

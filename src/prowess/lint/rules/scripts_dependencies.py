@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Severity
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_texts import in_long_text
-from prowess.rule_engine import RuleMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.skill_texts import ScriptText
-    from prowess.lint.subject import LintSubject
 
 _DECLARING = frozenset({"requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Pipfile", "setup.py"})
 # Module to package, the ones that scripts of skills import most.
@@ -56,7 +53,7 @@ _PACKAGES = {
 }
 
 
-class ScriptsDependencies:
+class ScriptsDependencies(LintRule):
     """A Python script whose packages nobody names.
 
     What it does:
@@ -75,21 +72,22 @@ class ScriptsDependencies:
         Begin the script with `# /// script` and `# dependencies = [...]`, and run it by `uv run`.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.dependencies",
+        order=24,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Scripts declare the packages they import.",
         source="Agent Skills guide on scripts; PEP 723",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each script at its first import that nothing declares."""
-        declared = subject.files is not None and any(
-            file.rpartition("/")[2] in _DECLARING for file in subject.files.listed
-        )
+        listed = [] if subject.files is None or not subject.scripts else subject.files.listed
+        if any(file.rpartition("/")[2] in _DECLARING for file in listed):
+            return
         for script in subject.scripts:
-            if declared or script.language != "python" or "# /// script" in script.text:
+            if script.language != "python" or "# /// script" in script.text:
                 continue
             compatibility = (subject.document.text_of("compatibility") or "").lower()
             for module, offset in _imports(script.code):

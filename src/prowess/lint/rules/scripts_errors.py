@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _SHORT = 10  # lines
 _STRICT = ("set -e", "set -o errexit", "set -u", "bash -e", "|| exit", "|| return", "$?", "trap ", "if !")
@@ -19,7 +10,7 @@ _NEAR = 200  # characters
 _HANDLERS = ("except:", "except Exception:", "except BaseException:")
 
 
-class ScriptsErrors:
+class ScriptsErrors(LintRule):
     """A script that hides its failures.
 
     What it does:
@@ -36,15 +27,16 @@ class ScriptsErrors:
         Say on standard error what was wrong and what to try, and exit with another code than 0.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.errors",
+        order=22,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Scripts say what failed, and exit with non-zero.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each script that hides a failure."""
         for script in subject.scripts:
             at = _swallows(script.code) if script.language == "python" else -1

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _DELETES = ("shutil.rmtree(", "rm -rf ", "rm -r ", "os.remove(", "fs.rmSync(", "DROP TABLE")
 _FLAGS = ("--dry-run", "--force", "--yes", "--confirm", "dry_run", "tempfile", "mktemp")
 
 
-class ScriptsGuard:
+class ScriptsGuard(LintRule):
     """A script that destroys without being asked twice.
 
     What it does:
@@ -33,15 +24,16 @@ class ScriptsGuard:
         A flag `--dry-run` that says what would be deleted
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.guard",
+        order=61,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(),
         summary="Scripts that delete have a --dry-run.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each such script."""
         for script in subject.scripts:
             at = min((at for mark in _DELETES if (at := script.code.find(mark)) >= 0), default=-1)

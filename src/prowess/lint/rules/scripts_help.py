@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 import tokenize
 from io import StringIO
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Severity
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.skill_texts import ScriptText
-    from prowess.lint.subject import LintSubject
 
 _READS = {"python": ("sys.argv[",), "shell": ('"$1"', "${1", "$1 ", '"$@"'), "javascript": ("process.argv",)}
 _PASSED_ON = 'main "$@"'
@@ -41,7 +36,7 @@ _HELPFUL = (
 )
 
 
-class ScriptsHelp:
+class ScriptsHelp(LintRule):
     """A script that takes arguments and does not explain them.
 
     What it does:
@@ -58,15 +53,16 @@ class ScriptsHelp:
         Use argparse, or print a usage line for `--help` and for wrong arguments.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.help",
+        order=21,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A script that takes arguments has --help.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each such script."""
         for script in subject.scripts:
             lower = script.text.lower()

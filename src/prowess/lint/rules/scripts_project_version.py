@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
 from prowess.lint.one_off_commands import unpinned_commands
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
-class ScriptsProjectVersion:
+class ScriptsProjectVersion(LintRule):
     """A one-off command whose version depends on the project it runs in.
 
     What it does:
@@ -32,15 +23,16 @@ class ScriptsProjectVersion:
         `npx eslint@9.17.0 .`, or say in the instructions that the project brings the tool
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.projectVersion",
+        order=26,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="npx, bunx and go run name a version.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first command of each package."""
         seen = set()
         for command in unpinned_commands(subject):

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from prowess.diagnostics import Severity
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_texts import in_long_text
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
 
 _PROMPTS = {
     "python": (
@@ -33,7 +24,7 @@ _ATTENDED = (
 )
 
 
-class ScriptsPrompt:
+class ScriptsPrompt(LintRule):
     """A script that waits for somebody to type.
 
     What it does:
@@ -51,15 +42,16 @@ class ScriptsPrompt:
         Take it as an argument, and say in `--help` what is expected.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.prompt",
+        order=20,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Scripts do not ask questions.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each script that asks, at its first question."""
         for script in subject.scripts:
             for mark in _PROMPTS[script.language]:

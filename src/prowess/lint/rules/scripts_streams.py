@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
-from prowess.diagnostics import Severity
+from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_texts import in_long_text
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
 
 # An error that is printed, and the end of the script with a number other than 0 on the line after it.
 _PYTHON = re.compile(
@@ -22,7 +14,7 @@ _PYTHON = re.compile(
 _SHELL = re.compile(r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$")
 
 
-class ScriptsStreams:
+class ScriptsStreams(LintRule):
     """An error on the stream that is for results.
 
     What it does:
@@ -39,15 +31,16 @@ class ScriptsStreams:
         `sys.exit("Error: no such file")`, or `echo "Error: no such file" >&2` in a shell
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.streams",
+        order=23,
         family="lint",
-        severity=Severity.INFO,
+        severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Errors go to standard error.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each script, at its first such error."""
         for script in subject.scripts:
             if script.language == "javascript" or "exit" not in script.code:

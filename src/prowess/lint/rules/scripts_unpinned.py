@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Severity
 from prowess.lint.one_off_commands import unpinned_commands
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.one_off_commands import OneOffCommand
-    from prowess.lint.subject import LintSubject
 
 
-class ScriptsUnpinned:
+class ScriptsUnpinned(LintRule):
     """A one-off command that runs whatever version is newest.
 
     What it does:
@@ -36,15 +31,16 @@ class ScriptsUnpinned:
         `uvx ruff@0.14.0 check .`
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="scripts.unpinned",
+        order=25,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="One-off commands name a version.",
         source="Agent Skills guide on scripts",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield the first command with each package in each file."""
         found = sorted((one for one in unpinned_commands(subject) if one.newest), key=_place)
         counts = Counter((command.place.path, command.package) for command in found)

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
 
 from prowess._internal.markdown import outline
-from prowess.diagnostics import Severity
 from prowess.lint.readable_texts import readable_texts
-from prowess.rule_engine import RuleMeta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
-    from prowess.lint.subject import LintSubject
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _MAX_FOUND = 20
 _NEAR, _NEAR_IN_A_LINE = 120, 300  # characters between the parts of a command
@@ -36,7 +28,7 @@ _PARTS_OF_SENDING = re.compile(
 )
 
 
-class SecurityHiddenInstructions:
+class SecurityHiddenInstructions(LintRule):
     """An instruction in a comment, where a reviewer does not see it.
 
     What it does:
@@ -54,15 +46,16 @@ class SecurityHiddenInstructions:
         Say in the open what the skill does, or take the comment out.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="security.hiddenInstructions",
+        order=64,
         family="security",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No comment gives orders that people do not see.",
         source="OWASP, top 10 for LLM applications, LLM01",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each comment, at the command in it."""
         found = 0
         for readable in readable_texts(subject):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Fix, FixSafety, Severity
+from prowess.diagnostics import Fix, FixSafety
 from prowess.lint.readable_texts import readable_texts
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.readable_texts import ReadableText
-    from prowess.lint.subject import LintSubject
 
 _MAX_FOUND = 20
 _TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
@@ -28,7 +24,7 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
 
 
-class SecurityInvisible:
+class SecurityInvisible(LintRule):
     """A character that nobody sees and a model reads.
 
     What it does:
@@ -47,16 +43,17 @@ class SecurityInvisible:
         The word without it; in an example write `U+200B`.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="security.invisible",
+        order=63,
         family="security",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No invisible characters hide in the texts.",
         source="Unicode Technical Standard 39; CVE-2021-42574",
         fixes="removes them, with --unsafe-fixes",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each run of them, by number and never as they are."""
         found = 0
         for readable in readable_texts(subject):

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from prowess.diagnostics import Severity
 from prowess.lint.readable_texts import readable_texts
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from prowess.diagnostics import Diagnostic, Location
+    from prowess.diagnostics import Location
     from prowess.lint.readable_texts import ReadableText
-    from prowess.lint.subject import LintSubject
 
 # What begins a secret: what it is, and the whole shape. The beginning is looked for first, as plain text.
 _SHAPES = (
@@ -60,7 +58,7 @@ _FEWEST, _COUNTED, _LONGEST_ROW = 8, 16, 4  # different characters of the last o
 _MAX_FOUND = 20
 
 
-class SecuritySecret:
+class SecuritySecret(LintRule):
     """A key or a token that was published with the skill.
 
     What it does:
@@ -78,15 +76,16 @@ class SecuritySecret:
         Read it from the environment, name the variable in `compatibility`, and revoke what was published.
     """
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="security.secret",
+        order=65,
         family="security",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No key or token is published with the skill.",
         source="formats of tokens in the documentation of their issuers; RFC 7468",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each secret, named by its issuer alone."""
         found = 0
         for text, at in _texts(subject):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from prowess.diagnostics import Severity
 from prowess.lint.json_places import items, members
-from prowess.rule_engine import RuleMeta
+from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.diagnostics import Diagnostic
     from prowess.lint.skill_files import SkillFiles
-    from prowess.lint.subject import LintSubject
 
 _PATH = "evals/evals.json"
 _TEXTS = ("prompt", "expected_output")
@@ -22,7 +19,7 @@ _LISTS = ("files", "assertions", "expectations")
 _MAX_FOUND, _LONGEST = 20, 60
 
 
-class TestingEvals:
+class TestingEvals(LintRule):
     """A file of evaluations that a runner cannot read.
 
     What it does:
@@ -42,15 +39,16 @@ class TestingEvals:
 
     __test__ = False  # no class of tests, whatever its name begins with
 
-    meta: ClassVar[RuleMeta] = RuleMeta(
+    meta = RuleMeta(
         id="testing.evals",
+        order=62,
         family="lint",
-        severity=Severity.WARNING,
+        severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="evals/evals.json has the shape of the guide.",
         source="Agent Skills guide on evaluating skills",
     )
 
-    def check(self, subject: LintSubject) -> Iterator[Diagnostic]:
+    def check(self, subject: LintSubject) -> Findings:
         """Yield each fault, where it stands in the file."""
         if subject.files is None or subject.texts is None or subject.files.entries("").get("evals") != "directory":
             return

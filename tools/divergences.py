@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prowess.format.limits import MAX_NAME_LENGTH
 from prowess.format.profiles import PROFILES
+from prowess.lint import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +35,7 @@ class Divergence(NamedTuple):
 
 
 def _word(profile: Profile, rule: str) -> str:
-    severity = profile.severities[rule]
+    severity = RULES[rule].severity_in(profile.name)
     return "off" if severity is None else str(severity)
 
 
@@ -90,7 +91,7 @@ DIVERGENCES = (
 
 
 def _levels(profile: Profile) -> list[str]:
-    used = {str(severity) for severity in profile.severities.values() if severity is not None}
+    used = {str(level) for rule in RULES.values() if (level := rule.severity_in(profile.name)) is not None}
     return [level for level in ("error", "warning", "info") if level in used]
 
 

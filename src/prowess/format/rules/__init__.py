@@ -1,0 +1,1 @@
+"""The declarations of rules, and those of the rules of the format."""

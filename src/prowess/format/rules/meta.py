@@ -1,0 +1,111 @@
+"""What is declared of a rule, once: its id, its severity in each profile, its summary and its page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess.diagnostics import Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from prowess.diagnostics import Fix, Location
+
+LAST = 1000
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """The documentation of a rule: four paragraphs of Markdown."""
+
+    what: str
+    why: str
+    example: str
+    instead: str
+
+
+class Severities(Struct, frozen=True, kw_only=True):
+    """The severity of a rule in each profile. None: the profile does not report the rule."""
+
+    spec: Severity | None = None
+    skills_ref: Severity | None = None
+    skillscraft: Severity | None = None
+    boxxy: Severity | None = None
+    claude_code: Severity | None = None
+    lenient: Severity | None = None
+
+
+class RuleMeta(Struct, frozen=True, kw_only=True):
+    """What is known of a rule before it runs.
+
+    `family` is `spec`, `lint`, `security` or `catalog`; `source` is whose advice the rule is; `since` the version that
+    brought it; `fixes` what its fix does, None if it has none. `page` is None for a rule that is a class: the docstring
+    of the class is the page. Rules are listed, and report at one place, by `order`, then by id.
+    """
+
+    id: str
+    family: str
+    severities: Severities
+    summary: str
+    source: str = "Agent Skills specification"
+    since: str = "0.1.0"
+    fixes: str | None = None
+    page: Page | None = None
+    order: int = LAST
+
+    @property
+    def severity(self) -> Severity:
+        """The default: the severity of a finding before a profile has judged it.
+
+        It is also the severity of a rule that the profile does not report and the user selects: that of `spec`, else of
+        `lenient`, else of the first profile that reports the rule. A rule that no profile reports is an info.
+        """
+        by = self.severities
+        others = (by.skills_ref, by.skillscraft, by.boxxy, by.claude_code)
+        return by.spec or by.lenient or next(filter(None, others), Severity.INFO)
+
+    def severity_in(self, profile: str) -> Severity | None:
+        """Return the severity in the profile of this name; None if that does not report the rule."""
+        severity: Severity | None = getattr(self.severities, profile.replace("-", "_"))
+        return severity
+
+    def found(
+        self, message: str, location: Location, *, detail: str | None = None, fix: Fix | None = None
+    ) -> Diagnostic:
+        """Return a finding of this rule at its default severity."""
+        return Diagnostic(
+            rule=self.id,
+            family=self.family,
+            severity=self.severity,
+            message=message,
+            location=location,
+            detail=detail,
+            fix=fix,
+        )
+
+
+E, W, I, N = Severity.ERROR, Severity.WARNING, Severity.INFO, None  # noqa: E741 -- one letter a cell keeps a table a table
+
+
+Cell = Severity | None
+
+
+def rule_row(
+    rule: str,
+    severities: tuple[Cell, Cell, Cell, Cell, Cell, Cell],
+    summary: str,
+    page: tuple[str, str, str, str],
+    *,
+    family: str = "spec",
+    source: str = "Agent Skills specification",
+    fixes: str | None = None,
+) -> RuleMeta:
+    """Return a rule of a table whose columns are the profiles, in the order of `PROFILES`; `page` as in `Page`."""
+    return RuleMeta(
+        id=rule,
+        family=family,
+        severities=Severities(**dict(zip(Severities.__struct_fields__, severities, strict=True))),
+        summary=summary,
+        source=source,
+        fixes=fixes,
+        page=Page(**dict(zip(Page.__struct_fields__, page, strict=True))),
+    )
