@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-_WORD = re.compile(r"[^\W\d_]+")
-_WORD_OR_END = re.compile(r"[^\W\d_]+|[.;!?:(\n]")
+_WORD = r"[^\W\d_]+"
+_WORD_OR_END = r"[^\W\d_]+|[.;!?:(\n]"
 _NONE: frozenset[str] = frozenset()
 _BY_LANGUAGE = {
     "English": "when whenever while trigger triggers triggered triggering upon",
@@ -63,7 +63,7 @@ _KNOWN = frozenset(_COMMON.split())
 def says_when(description: str, name: str = "") -> bool:
     """Whether a clause of the description of the skill of this name gives an occasion."""
     text = description.lower()
-    words = _WORD.findall(text)
+    words = re.findall(_WORD, text)
     if not _OCCASIONS.isdisjoint(words) or any(offer in text for offer in _OTHER_OFFERS):
         return True
     if _offers(text, name):
@@ -73,9 +73,9 @@ def says_when(description: str, name: str = "") -> bool:
 
 def _offers(text: str, name: str) -> bool:
     """Whether the text says in English what the skill itself is used for, not another thing."""
-    own = frozenset(_WORD.findall(name.lower()))
+    own = frozenset(re.findall(_WORD, name.lower()))
     before, purposes, fillers = "", _NONE, _NONE
-    for word in _WORD_OR_END.findall(text):
+    for word in re.findall(_WORD_OR_END, text):
         if word in purposes or (before, word) in _PAIRS or (word in _ASKING and before in _USERS):
             return True
         if before in _NEGATIONS or not word[0].isalpha():

@@ -6,7 +6,7 @@ import re
 
 from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = r"[^\W\d_]+"
 _STEM = 4
 _SHORT = 2
 _FILLER = frozenset(
@@ -73,7 +73,7 @@ class DescriptionKeywords(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
-        words = _WORD.findall(subject.description.lower())
+        words = re.findall(_WORD, subject.description.lower())
         name = subject.document.text_of("name") or ""
         stems = tuple(part[:_STEM] for part in name.lower().split("-") if len(part) > 1)
         says_more = any(len(word) > _SHORT and word not in _FILLER and not word.startswith(stems) for word in words)

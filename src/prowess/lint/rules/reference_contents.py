@@ -15,9 +15,9 @@ _TITLE = re.compile(
     r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)$|overview of (?:sections|contents)"
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
 )
-_HEADING = re.compile(r"^#{1,4} +(.+)$", re.MULTILINE)
-_ENTRY = re.compile(r"^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$", re.MULTILINE)
-_MARKUP = re.compile(r"[*_`\[\]|:]|\([^()]*\)")
+_HEADING = r"(?m)^#{1,4} +(.+)$"
+_ENTRY = r"(?m)^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$"
+_MARKUP = r"[*_`\[\]|:]|\([^()]*\)"
 _WIDEST = 300  # characters of a line
 
 
@@ -66,10 +66,10 @@ def _has_contents(text: str) -> bool:
     top = "\n".join(lines)
     if "](#" in top or any(_TITLE.match(_plain(line)) for line in lines):
         return True
-    headings = {_plain(heading[1]) for heading in _HEADING.finditer(text)}
-    listed = {_plain(entry[1]) for entry in _ENTRY.finditer(top)}
+    headings = {_plain(heading[1]) for heading in re.finditer(_HEADING, text)}
+    listed = {_plain(entry[1]) for entry in re.finditer(_ENTRY, top)}
     return len(headings & listed) >= _FEW or len(headings) < _FEW
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub("", text[:_WIDEST]).strip(" #>-").lower()
+    return re.sub(_MARKUP, "", text[:_WIDEST]).strip(" #>-").lower()

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _MAX_FOUND = 50
 _MAX_FILES = 100
-_TARGET = re.compile(r"\]\(\s*<?([^)\s>]{1,300})")
-_ENDING = re.compile(r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$")
-_NO_FILE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*])")
+_TARGET = r"\]\(\s*<?([^)\s>]{1,300})"
+_ENDING = r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$"
+_NO_FILE = r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*])"
 _MADE_UP = ("template", "example", "sample", "readme", "changelog")
 
 
@@ -76,13 +76,13 @@ class ReferenceDeadLink(LintRule):
 
 def _targets(text: str) -> set[str]:
     """Return what may be targets of links to files, by a rough look."""
-    return {match[1] for match in _TARGET.finditer(text) if not _NO_FILE.match(match[1])}
+    return {match[1] for match in re.finditer(_TARGET, text) if not re.match(_NO_FILE, match[1])}
 
 
 def _fault(target: str, here: str, files: SkillFiles) -> str:
     """Say what is wrong with a target; empty where it leads to a file, or means none."""
     path = percent_decoded(target.partition("#")[0].partition("?")[0])
-    if not _ENDING.search(path):
+    if not re.search(_ENDING, path):
         return ""
     if leads(path) == "absolute":
         return IS_ABSOLUTE

@@ -10,7 +10,7 @@ from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta
 _MAX_FOUND = 100
 _MAX_SUGGESTIONS = 20
 # `[Open](LINK)` in a template, `[0](MON/WED)` in prose; files without an ending that are written so have these names.
-_SHOUTED = re.compile(r"[A-Z]+(?:[/_-][A-Z]+)*")
+_SHOUTED = r"[A-Z]+(?:[/_-][A-Z]+)*"
 _CAPITALS = frozenset(
     {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "LICENCE", "LICENSE", "NOTICE", "README", "VERSION"}
 )
@@ -48,7 +48,7 @@ class ReferenceMissing(LintRule):
         found = 0
         for link in subject.links:
             sighting = subject.files.look_for(link.path)
-            if sighting.kind != "missing" or (_SHOUTED.fullmatch(link.target) and link.target not in _CAPITALS):
+            if sighting.kind != "missing" or (re.fullmatch(_SHOUTED, link.target) and link.target not in _CAPITALS):
                 continue
             near = subject.files.suggest(sighting.path) if found < _MAX_SUGGESTIONS else None
             found += 1

@@ -49,12 +49,10 @@ _CODE = (".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx")
 _READ_BY_MODELS = (".md", ".txt", ".py", ".sh", ".js", ".mjs", ".ts")  # beside SKILL.md
 _LISTS = ("glob", "listdir", "iterdir", "walk(", "readdir", "scandir", "os.path.join", "path.join", " / ")
 # A path with a star, a choice or a name to fill in, and a slash or an ending.
-_PATTERN = re.compile(
-    r"(?<![\w./{}<>*-])(?:[\w.-]{1,60}/|\./){0,4}[\w.-]{0,60}(?:\*|[{<][\w ,.-]{1,60}[}>])[\w./*{}<>,-]{1,60}"
-)
-_PLACEHOLDER = re.compile(r"\{[^}]*\}|<[^>]*>|\*+")
+_PATTERN = r"(?<![\w./{}<>*-])(?:[\w.-]{1,60}/|\./){0,4}[\w.-]{0,60}(?:\*|[{<][\w ,.-]{1,60}[}>])[\w./*{}<>,-]{1,60}"
+_PLACEHOLDER = r"\{[^}]*\}|<[^>]*>|\*+"
 _LEAST_OF_PATTERN = 3  # letters of a name that a pattern has to give
-_MARKED_STEM = re.compile(r"[-_]")
+_MARKED_STEM = r"[-_]"
 
 
 class ReferenceOrphan(LintRule):
@@ -119,8 +117,11 @@ class _Mentions:
         self._patterns = {
             pattern
             for text in (own, *texts.values())
-            for match in (_PATTERN.finditer(text) if "*." in text or "}." in text or ">." in text else ())
-            if (pattern := _PLACEHOLDER.sub("*", match[0]).lstrip("./")) and _says_which(pattern)
+            if "*." in text or "}." in text or ">." in text
+            for line in text.split("\n")  # a pattern ends with its line, and most lines have none of its signs
+            if "*" in line or "}" in line or ">" in line
+            for match in re.finditer(_PATTERN, line)
+            if (pattern := re.sub(_PLACEHOLDER, "*", match[0]).lstrip("./")) and _says_which(pattern)
         }
 
     def __contains__(self, file: str) -> bool:
@@ -136,7 +137,7 @@ class _Mentions:
             return True
         if names_whole(self._own, f"`{stem}`") or f"{folder}/{stem}`" in self._own:
             return True
-        if _MARKED_STEM.search(stem) and any(
+        if re.search(_MARKED_STEM, stem) and any(
             names_whole(text, stem) for text in (self._own, *(text for _, text in others))
         ):
             return True

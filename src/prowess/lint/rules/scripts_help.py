@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _READS = {"python": ("sys.argv[",), "shell": ('"$1"', "${1", "$1 ", '"$@"'), "javascript": ("process.argv",)}
 _PASSED_ON = 'main "$@"'
-_FUNCTION = re.compile(r"(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{")
+_FUNCTION = r"(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{"
 _HELPFUL = (
     "argparse",
     "--help",
@@ -97,7 +97,7 @@ def _outside_functions(code: str) -> str:
     lines = code.split("\n")
     inside = False
     for at, line in enumerate(lines):
-        begins = not inside and _FUNCTION.match(line) is not None
+        begins = not inside and re.match(_FUNCTION, line) is not None
         if inside or begins:
             lines[at] = " " * len(line)
             inside = not (line.startswith("}") or (begins and line.rstrip().endswith("}")))

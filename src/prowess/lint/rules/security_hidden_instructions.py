@@ -21,7 +21,7 @@ _COMMANDS = {
     ),
 }
 _DOWNLOAD = re.compile(r"\b(?:curl|wget)\s[^|\n]+$")
-_SHELL = re.compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b")
+_SHELL = r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b"
 _PARTS_OF_SENDING = re.compile(
     r"\b(?P<send>send|upload|post|exfiltrate|forward)\b|(?P<address>https?://)|(?P<line>\n)|\b(?P<secret>api\s+keys?"
     r"|tokens?|credentials?|passwords?|secrets?|environment\s+variables?|ssh\s+keys?)\b"
@@ -91,7 +91,7 @@ def _command(comment: str) -> tuple[str, int, int] | None:
 
 
 def _run_of_download(comment: str) -> tuple[int, int] | None:
-    for shell in _SHELL.finditer(comment):
+    for shell in re.finditer(_SHELL, comment):
         first = max(shell.start() - _NEAR_IN_A_LINE - len("curl "), 0)
         if download := _DOWNLOAD.search(comment, first, shell.start()):
             return download.start(), shell.end()

@@ -16,11 +16,11 @@ _MAX_FOUND = 20
 _TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
 _OVERRIDES, _EMBEDDINGS = "\u202d\u202e", "\u202a-\u202c\u2066-\u2069"
 _JOINERS, _NEVER_NEEDED = "\u200b-\u200d\u180e", "\u2060-\u2064\ufeff"
-_RUN = re.compile(f"[{_TAGS}{_SELECTORS}{_OVERRIDES}{_EMBEDDINGS}{_JOINERS}{_NEVER_NEEDED}]+")
+_RUN = f"[{_TAGS}{_SELECTORS}{_OVERRIDES}{_EMBEDDINGS}{_JOINERS}{_NEVER_NEEDED}]+"
 _TAG, _SELECTOR = re.compile(f"[{_TAGS}]"), re.compile(f"[{_SELECTORS}]{{3,}}")
 _OVERRIDE, _EMBEDDING = re.compile(f"[{_OVERRIDES}]"), re.compile(f"[{_EMBEDDINGS}]")
 _UNNEEDED, _SMUGGLED = re.compile(f"[{_NEVER_NEEDED}]"), re.compile(f"[{_JOINERS}]{{4,}}")
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 _BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
 
 
@@ -59,7 +59,7 @@ class SecurityInvisible(LintRule):
         for readable in readable_texts(subject):
             if readable.text.isascii():
                 continue
-            for match in _RUN.finditer(readable.text):
+            for match in re.finditer(_RUN, readable.text):
                 what = _suspicion(readable, match)
                 if not what:
                     continue
@@ -85,7 +85,7 @@ def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
         return f"{_number(run)} turns the direction of writing"
     if _EMBEDDING.search(run):
         line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
-        return "" if _RIGHT_TO_LEFT.search(line) else f"{_number(run)}, a control of writing direction, stands"
+        return "" if re.search(_RIGHT_TO_LEFT, line) else f"{_number(run)}, a control of writing direction, stands"
     if readable.kind == "script" or match.start() == 0:
         return ""
     before, after = text[match.start() - 1], text[match.end() : match.end() + 1]
