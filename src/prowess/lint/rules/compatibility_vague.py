@@ -19,7 +19,7 @@ _ANY = (
 
 
 # Words after which such a text does name a requirement.
-_NEEDING = re.compile(r"\b(?:requires?|needs?|needed|must|depends?|uses|version|\d+\.(?:\d|x))\b|\d\+")
+_NEEDING = r"\b(?:requires?|needs?|needed|must|depends?|uses|version|\d+\.(?:\d|x))\b|\d\+"
 _NOT_NEEDING = r"\b(?:requires|needs) (?:nothing|no)\b"
 
 
@@ -50,7 +50,7 @@ class CompatibilityVague(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the field."""
         text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
-        vague = text.startswith(_ANY) and not _NEEDING.search(re.sub(_NOT_NEEDING, "", text))
+        vague = text.startswith(_ANY) and not re.search(_NEEDING, re.sub(_NOT_NEEDING, "", text))
         if vague or text in _NOTHING:
             yield self.meta.found(
                 "compatibility names no requirement; leave it out", subject.field_place("compatibility")

@@ -10,7 +10,7 @@ _LONG = 100  # lines
 _TOP = 40
 _FEW = 3  # headings that need no list
 # A line of its own, without its marks, in small letters.
-_TITLE = re.compile(
+_TITLE = (
     r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links)"
     r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)$|overview of (?:sections|contents)"
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
@@ -64,7 +64,7 @@ class ReferenceContents(LintRule):
 def _has_contents(text: str) -> bool:
     lines = text.split("\n", _TOP)[:_TOP]
     top = "\n".join(lines)
-    if "](#" in top or any(_TITLE.match(_plain(line)) for line in lines):
+    if "](#" in top or any(re.match(_TITLE, _plain(line)) for line in lines):
         return True
     headings = {_plain(heading[1]) for heading in re.finditer(_HEADING, text)}
     listed = {_plain(entry[1]) for entry in re.finditer(_ENTRY, top)}

@@ -8,10 +8,8 @@ from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, S
 from prowess.lint.skill_texts import in_long_text
 
 # An error that is printed, and the end of the script with a number other than 0 on the line after it.
-_PYTHON = re.compile(
-    r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)"
-)
-_SHELL = re.compile(r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$")
+_PYTHON = r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)"
+_SHELL = r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$"
 
 
 class ScriptsStreams(LintRule):
@@ -46,7 +44,7 @@ class ScriptsStreams(LintRule):
             if script.language == "javascript" or "exit" not in script.code:
                 continue
             pattern = _PYTHON if script.language == "python" else _SHELL
-            for match in pattern.finditer(script.code):
+            for match in re.finditer(pattern, script.code):
                 if "stderr" in match[0] or in_long_text(script, match.start()):
                     continue
                 message = f"{script.path} prints an error to standard output; write it to standard error"

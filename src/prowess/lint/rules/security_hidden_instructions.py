@@ -11,18 +11,18 @@ from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta
 _MAX_FOUND = 20
 _NEAR, _NEAR_IN_A_LINE = 120, 300  # characters between the parts of a command
 _COMMANDS = {
-    "to disregard other instructions": re.compile(
+    "to disregard other instructions": (
         r"\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+)?"
         r"(?:previous|prior|above|earlier|other|system|safety)\s+(?:instructions?|rules?|prompts?|messages?|guidelines?)"
     ),
-    "to keep something from the user": re.compile(
+    "to keep something from the user": (
         r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to|reveal\s+(?:this|it)\s+to|show\s+(?:this|it)\s+to"
         r"|alert|notify)\s+the\s+user|\bwithout\s+(?:telling|informing|asking|notifying)\s+the\s+user"
     ),
 }
-_DOWNLOAD = re.compile(r"\b(?:curl|wget)\s[^|\n]+$")
+_DOWNLOAD = r"\b(?:curl|wget)\s[^|\n]+$"
 _SHELL = r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b"
-_PARTS_OF_SENDING = re.compile(
+_PARTS_OF_SENDING = (
     r"\b(?P<send>send|upload|post|exfiltrate|forward)\b|(?P<address>https?://)|(?P<line>\n)|\b(?P<secret>api\s+keys?"
     r"|tokens?|credentials?|passwords?|secrets?|environment\s+variables?|ssh\s+keys?)\b"
 )
@@ -83,7 +83,7 @@ def _command(comment: str) -> tuple[str, int, int] | None:
     Whatever its length, each character is looked at a bounded number of times: padding hides nothing.
     """
     for what, pattern in _COMMANDS.items():
-        if match := pattern.search(comment):
+        if match := re.search(pattern, comment):
             return what, match.start(), match.end()
     if place := _run_of_download(comment):
         return "to run what a download holds", *place
@@ -93,7 +93,7 @@ def _command(comment: str) -> tuple[str, int, int] | None:
 def _run_of_download(comment: str) -> tuple[int, int] | None:
     for shell in re.finditer(_SHELL, comment):
         first = max(shell.start() - _NEAR_IN_A_LINE - len("curl "), 0)
-        if download := _DOWNLOAD.search(comment, first, shell.start()):
+        if download := re.compile(_DOWNLOAD).search(comment, first, shell.start()):
             return download.start(), shell.end()
     return None
 
@@ -102,7 +102,7 @@ def _sending(comment: str) -> tuple[int, int] | None:
     """Find a word of sending, a secret and an address near each other in one line, in this order."""
     send: re.Match[str] | None = None
     begun: tuple[int, int] | None = None  # of the last secret that is to be sent: where that begins and ends
-    for part in _PARTS_OF_SENDING.finditer(comment):
+    for part in re.finditer(_PARTS_OF_SENDING, comment):
         match part.lastgroup:
             case "send":
                 send = part

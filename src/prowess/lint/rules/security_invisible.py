@@ -17,9 +17,9 @@ _TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
 _OVERRIDES, _EMBEDDINGS = "\u202d\u202e", "\u202a-\u202c\u2066-\u2069"
 _JOINERS, _NEVER_NEEDED = "\u200b-\u200d\u180e", "\u2060-\u2064\ufeff"
 _RUN = f"[{_TAGS}{_SELECTORS}{_OVERRIDES}{_EMBEDDINGS}{_JOINERS}{_NEVER_NEEDED}]+"
-_TAG, _SELECTOR = re.compile(f"[{_TAGS}]"), re.compile(f"[{_SELECTORS}]{{3,}}")
-_OVERRIDE, _EMBEDDING = re.compile(f"[{_OVERRIDES}]"), re.compile(f"[{_EMBEDDINGS}]")
-_UNNEEDED, _SMUGGLED = re.compile(f"[{_NEVER_NEEDED}]"), re.compile(f"[{_JOINERS}]{{4,}}")
+_TAG, _SELECTOR = f"[{_TAGS}]", f"[{_SELECTORS}]{{3,}}"
+_OVERRIDE, _EMBEDDING = f"[{_OVERRIDES}]", f"[{_EMBEDDINGS}]"
+_UNNEEDED, _SMUGGLED = f"[{_NEVER_NEEDED}]", f"[{_JOINERS}]{{4,}}"
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 _BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
 
@@ -76,20 +76,20 @@ class SecurityInvisible(LintRule):
 def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
     """Say what is wrong with a run of such characters; nothing where it may be needed."""
     run, text = match[0], readable.text
-    if _TAG.search(run):
+    if re.search(_TAG, run):
         flag = text[match.start() - 1 : match.start()] == _BLACK_FLAG and run.endswith(_FLAG_END)
         return "" if flag else f"{len(run)} tag characters, which nobody sees and a model reads, stand"
-    if _SELECTOR.search(run):
+    if re.search(_SELECTOR, run):
         return f"{len(run)} variation selectors, which can carry hidden text, stand"
-    if _OVERRIDE.search(run):
+    if re.search(_OVERRIDE, run):
         return f"{_number(run)} turns the direction of writing"
-    if _EMBEDDING.search(run):
+    if re.search(_EMBEDDING, run):
         line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
         return "" if re.search(_RIGHT_TO_LEFT, line) else f"{_number(run)}, a control of writing direction, stands"
     if readable.kind == "script" or match.start() == 0:
         return ""
     before, after = text[match.start() - 1], text[match.end() : match.end() + 1]
-    if _SMUGGLED.search(run) or _UNNEEDED.search(run) or (_in_word(before) and _in_word(after)):
+    if re.search(_SMUGGLED, run) or re.search(_UNNEEDED, run) or (_in_word(before) and _in_word(after)):
         return f"{_number(run)}, which nobody sees, stands"
     return ""
 
