@@ -38,13 +38,13 @@ def _module(path: Path) -> str:
 
 # Ceilings of the shape of src. No commit raises one; who gets below a ceiling lowers it to the new figure.
 CEILINGS: dict[str, float] = {
-    "lines": 52_950,
+    "lines": 52_600,
     "lines of the longest module": 597,
     "lines of the median module": 110,
     "modules in import cycles": 26,
     "own imports inside functions": 75,
-    "dataclasses": 213,
-    "named tuples": 63,
+    "dataclasses": 0,
+    "named tuples": 0,
     "modules outside tools that make audit records": 0,
     "public names defined twice": 17,
 }

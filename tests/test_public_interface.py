@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import inspect
 import os
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from msgspec import Struct
 
 import prowess
 
@@ -36,7 +36,7 @@ _EXPENSIVE = frozenset(
     {
         *("anyio", "argparse", "asyncio", "click", "concurrent", "dataclasses", "hashlib", "inspect"),
         *("json", "logging", "markdown_it", "mcp", "pathlib", "pydantic", "pyromark", "shutil", "socket", "sqlite3"),
-        *("subprocess", "tempfile", "tomllib", "typing", "urllib", "uuid", "yaml"),
+        *("msgspec", "subprocess", "tempfile", "tomllib", "urllib", "uuid", "yaml"),
     }
 )
 
@@ -104,7 +104,7 @@ def test_everything_public_says_what_it_is(name: str) -> None:
     for label, value in _public(room):
         if not (inspect.isclass(value) or inspect.isfunction(value)):
             continue
-        if not value.__doc__ or (dataclasses.is_dataclass(value) and value.__doc__.startswith(f"{label}(")):
+        if not value.__doc__ or value.__doc__.startswith(f"{label}("):
             silent.append(label)
         if inspect.isclass(value):
             silent += [
@@ -119,11 +119,10 @@ def test_everything_public_says_what_it_is(name: str) -> None:
 def test_public_values_are_frozen_slotted_and_built_by_keyword(name: str) -> None:
     loose = []
     for label, value in _public(_room(name)):
-        if not (inspect.isclass(value) and dataclasses.is_dataclass(value)):
+        if not (inspect.isclass(value) and issubclass(value, Struct)):
             continue
-        parameters = value.__dataclass_params__  # type: ignore[attr-defined]  # typeshed keeps it to itself
-        by_keyword = all(field.kw_only for field in dataclasses.fields(value))
-        if not (parameters.frozen and "__slots__" in vars(value) and (by_keyword or label in _POSITIONAL)):
+        # A struct lists the fields that may be given by position in `__match_args__`.
+        if not (value.__struct_config__.frozen and (not value.__match_args__ or label in _POSITIONAL)):
             loose.append(label)
     assert loose == []
 

@@ -6,7 +6,8 @@ nothing and a program pays only for the rooms it enters.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing's, which would cost an import
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.diagnostics import Diagnostic, Severity

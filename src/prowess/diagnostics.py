@@ -12,7 +12,9 @@ keywords.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Severity(StrEnum):
@@ -30,7 +32,7 @@ class FixSafety(StrEnum):
     UNSAFE = "unsafe"
 
 
-class Location(NamedTuple):
+class Location(Struct, frozen=True, kw_only=True):
     """A place in a file. Lines and columns are 1-based, columns count code points.
 
     The end is exclusive in its column, as an editor's selection is. Without an end the location is a point.
@@ -47,7 +49,7 @@ class Location(NamedTuple):
         return f"{self.path or '<input>'}:{self.line}:{self.column}"
 
 
-class Edit(NamedTuple):
+class Edit(Struct, frozen=True, kw_only=True):
     """Replace the text from (line, column) up to (end_line, end_column) by `text`; positions as in `Location`."""
 
     line: int
@@ -57,7 +59,7 @@ class Edit(NamedTuple):
     text: str
 
 
-class Fix(NamedTuple):
+class Fix(Struct, frozen=True, kw_only=True):
     """A set of edits that removes the fault; they do not overlap and apply together or not at all.
 
     `changes` names the top-level fields whose value it changes, adds or takes away. Every other field reads the same
@@ -70,7 +72,7 @@ class Fix(NamedTuple):
     changes: tuple[str, ...] = ()
 
 
-class Diagnostic(NamedTuple):
+class Diagnostic(Struct, frozen=True, kw_only=True):
     """One finding of one rule at one place.
 
     `family` is `spec`, `lint`, `security` or `catalog`; `detail` names the construct where a rule covers several
@@ -88,4 +90,4 @@ class Diagnostic(NamedTuple):
 
     def with_severity(self, severity: Severity) -> Diagnostic:
         """Return the same finding at another severity."""
-        return self if severity is self.severity else self._replace(severity=severity)
+        return self if severity is self.severity else replace(self, severity=severity)

@@ -13,6 +13,7 @@ from prowess._internal.yaml_reader import (
     Node,
     Scalar,
     Sequence,
+    YamlReading,
     read_yaml,
 )
 
@@ -21,7 +22,11 @@ def test_scalars_keep_their_text_their_style_and_their_place() -> None:
     reading = read_yaml("a: 1.0\nb: 'x'\nc: |\n  y\n", base=4)
     assert isinstance(reading.root, Mapping)
     values = [value for _, value in reading.root.entries]
-    assert values == [Scalar("1.0", "", 7, 10), Scalar("x", "'", 14, 17), Scalar("y\n", "|", 21, 26)]
+    assert values == [
+        Scalar(text="1.0", style="", start=7, end=10),
+        Scalar(text="x", style="'", start=14, end=17),
+        Scalar(text="y\n", style="|", start=21, end=26),
+    ]
     assert reading.faults == ()
 
 
@@ -76,7 +81,7 @@ def test_an_escape_cannot_forge_a_hidden_line_end() -> None:
 
 
 def test_nothing_gives_no_root_and_no_fault() -> None:
-    assert read_yaml("# only a comment\n") == (None, (), 0)
+    assert read_yaml("# only a comment\n") == YamlReading(root=None, faults=(), nodes=0)
 
 
 def test_without_libyaml_reading_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:

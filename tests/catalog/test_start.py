@@ -17,7 +17,7 @@ from tests.simple_corpus import write_corpus
 if TYPE_CHECKING:
     from pathlib import Path
 
-_COSTLY = ("dataclasses", "typing", "inspect", "pathlib", "asyncio", "anyio", "yaml", "click", "hashlib", "json")
+_COSTLY = ("dataclasses", "inspect", "pathlib", "asyncio", "anyio", "yaml", "click", "hashlib", "json")
 
 
 @pytest.fixture(scope="module")

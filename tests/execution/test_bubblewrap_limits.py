@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import uuid
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
+from msgspec import structs
 
 from prowess.execution.request import MEBIBYTE, ExecLimits
 from tests.execution.bench import processes_with, within
@@ -196,7 +196,7 @@ async def test_no_descriptor_is_left_open_in_this_process(bench: Bench) -> None:
 @pytest.mark.parametrize("limits", [ExecLimits(open_files=12), ExecLimits(file_bytes=512)], ids=["files", "bytes"])
 async def test_a_bound_too_tight_for_the_set_up_holds_for_the_script_alone(bench: Bench, limits: ExecLimits) -> None:
     request = bench.request("run.sh", "ulimit -n; ulimit -f; echo done", limits=limits)
-    result = await bench.sandbox.run(dataclasses.replace(request, out_dir=None))
+    result = await bench.sandbox.run(structs.replace(request, out_dir=None))
     assert result.exit_code == 0
     files = limits.open_files
     assert result.stdout == f"{files}\n{limits.file_bytes and limits.file_bytes // 512}\ndone\n".encode()
@@ -204,7 +204,7 @@ async def test_a_bound_too_tight_for_the_set_up_holds_for_the_script_alone(bench
 
 async def test_the_bounds_hold_from_the_first_instruction_where_nobody_takes_what_is_left_in_out(bench: Bench) -> None:
     source = "ulimit -Hn; ulimit -Sn; ulimit -c; touch /out/dropped && echo written"
-    request = dataclasses.replace(bench.request("run.sh", source), out_dir=None)
+    request = structs.replace(bench.request("run.sh", source), out_dir=None)
     for _ in range(10):
         result = await bench.sandbox.run(request)
         assert result.stdout == b"256\n256\n0\nwritten\n"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from prowess.errors import ExecutionError
 from prowess.execution import self_check
@@ -60,7 +60,7 @@ class NoSandbox:
         return self._result(b"Killed" if self._garbled else done.stdout, request.limits)
 
     def _result(self, stdout: bytes, limits: ExecLimits) -> ExecResult:
-        lifted = dataclasses.replace(limits, memory_bytes=None, processes=None)
+        lifted = structs.replace(limits, memory_bytes=None, processes=None)
         held = () if self._honest else ("cpu_time", "file_size", "open_files", "processes", "memory")
         return ExecResult(
             exit_code=0,

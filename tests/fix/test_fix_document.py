@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from prowess.diagnostics import Diagnostic, Edit, Fix, FixSafety, Location, Severity
 from prowess.fix import FixedDocument, apply_fixes, fix_document
+from prowess.fix.applying import Applied
 from prowess.fix.rounds import keeps_its_word
 from prowess.format import parse_allowed_tools, parse_document
 from prowess.format.parsing import parse_source
@@ -56,19 +57,19 @@ def everything(document: SkillDocument) -> dict[str, object]:
 def test_of_two_fixes_that_overlap_the_second_waits() -> None:
     one, other = fix(edit(1, 1, 1, 3, "AB")), fix(edit(1, 2, 1, 4, "X"))
     done = apply_fixes("abcd", [one, other])
-    assert done == ("ABcd", (one,), (other,))
+    assert done == Applied(text="ABcd", fixes=(one,), refused=(other,))
     touching = fix(edit(1, 3, 1, 5, "Z"))
     assert apply_fixes("abcd", [one, touching]).text == "ABZ"
 
 
 def test_two_insertions_at_one_place_have_no_order() -> None:
     one, other = fix(edit(1, 2, 1, 2, "1")), fix(edit(1, 2, 1, 2, "2"))
-    assert apply_fixes("ab", [one, other]) == ("a1b", (one,), (other,))
+    assert apply_fixes("ab", [one, other]) == Applied(text="a1b", fixes=(one,), refused=(other,))
 
 
 def test_a_fix_whose_own_edits_overlap_is_refused_whole() -> None:
     broken = fix(edit(1, 1, 1, 3, "x"), edit(1, 2, 1, 4, "y"))
-    assert apply_fixes("abcd", [broken, fix()]) == ("abcd", (), (broken, fix()))
+    assert apply_fixes("abcd", [broken, fix()]) == Applied(text="abcd", fixes=(), refused=(broken, fix()))
 
 
 def test_two_fixes_of_one_field_do_not_go_together() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.fix import formatting
-from prowess.fix.formatting import format_source
+from prowess.fix.formatting import Formatted, format_source
 from prowess.format import parse_document
 from tests.conformance.format_cases import lay_out, parameters
 
@@ -68,7 +68,7 @@ def test_a_library_that_changes_a_value_or_fails_costs_nothing(monkeypatch: pyte
     text = b"---\nname:  a # c\n---\n"
     for wrong in ("name: b # c\n", "name: 'a' # c\n", "name: a\n", "- a\n"):
         monkeypatch.setattr(formatting, "_round_trip", lambda _, wrong=wrong: wrong)
-        assert format_source(text) == (text, "it cannot be laid out without changing what it says")
+        assert format_source(text) == Formatted(data=text, reason="it cannot be laid out without changing what it says")
 
     def fails(_: str) -> str:
         raise AssertionError
@@ -94,7 +94,7 @@ def promise_is_kept(data: bytes) -> None:
         return
     assert b"\r" not in result.data
     assert result.data.endswith(b"\n")
-    assert format_source(result.data) == (result.data, None)
+    assert format_source(result.data) == Formatted(data=result.data)
 
 
 _SCALARS = st.sampled_from(

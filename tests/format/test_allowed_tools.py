@@ -72,4 +72,4 @@ def test_writing_the_tokens_gives_the_text_back(tokens: list[str]) -> None:
 
 
 def test_a_bare_name_differs_from_a_pattern() -> None:
-    assert ToolToken("Bash") != ToolToken("Bash", "*")
+    assert ToolToken(name="Bash") != ToolToken(name="Bash", pattern="*")

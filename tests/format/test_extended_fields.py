@@ -493,9 +493,12 @@ def test_thousands_of_faults_are_cut_and_still_close() -> None:
 def test_a_fault_stands_at_the_innermost_value_that_its_path_finds() -> None:
     (field,) = parse_document("---\nscope:\n  agents: [a]\n---\n").fields
     for path in (("scope", "agents", 0), ("scope", "agents", 0, "x")):
-        assert (place_of(field, FieldFault("scope.type", "", path)).line, field.location.line) == (3, 3)
-        assert place_of(field, FieldFault("scope.type", "", path)).column == 12
-    assert place_of(field, FieldFault("scope.type", "", ("scope", "x", "y"))) == field.location
+        assert (place_of(field, FieldFault(rule="scope.type", message="", path=path)).line, field.location.line) == (
+            3,
+            3,
+        )
+        assert place_of(field, FieldFault(rule="scope.type", message="", path=path)).column == 12
+    assert place_of(field, FieldFault(rule="scope.type", message="", path=("scope", "x", "y"))) == field.location
 
 
 def test_a_path_is_spelled_as_an_author_would() -> None:

@@ -55,9 +55,9 @@ def test_what_silences_nothing_is_said_and_security_is_closed_to_a_skill() -> No
         rule="name.x", family="spec", severity=Severity.ERROR, message="m", location=Location(path="other", line=3)
     )
     findings = [*validate_skill(document), danger, elsewhere]
-    kept, silenced, unused = suppress(findings, suppressions(document), document, security=False)
-    assert kept == (danger, elsewhere)
-    assert silenced == 1
-    assert [one.selector for one in unused] == ["lint"]
+    done = suppress(findings, suppressions(document), document, security=False)
+    assert done.kept == (danger, elsewhere)
+    assert done.silenced == 1
+    assert [one.selector for one in done.unused] == ["lint"]
     opened = suppress(findings, suppressions(document), document, security=True)
     assert opened.kept == (elsewhere,)

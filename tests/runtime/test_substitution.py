@@ -70,7 +70,7 @@ def test_words_are_split_at_white_space_and_quotes_hold_them_together(args: str,
 
 def test_a_replacement_takes_its_place_as_it_is() -> None:
     body = "$1 !`x` $1 !`x`"
-    outputs = (Replacement(3, 7, "$1 one"), Replacement(11, 15, "two"))
+    outputs = (Replacement(start=3, end=7, text="$1 one"), Replacement(start=11, end=15, text="two"))
     assert substituted(body, _with("v"), outputs) == "v $1 one v two"
 
 

@@ -192,7 +192,7 @@ def test_a_wrapper_offers_what_it_wraps_but_for_what_it_is_for(name: str) -> Non
         needs_approval="why",
     )
     offered = WRAPPERS[name](Plain(spec)).spec
-    differing = {field for field in spec.__slots__ if getattr(offered, field) != getattr(spec, field)}
+    differing = {field for field in spec.__struct_fields__ if getattr(offered, field) != getattr(spec, field)}
     assert differing == DIFFERS.get(name, set())
 
 

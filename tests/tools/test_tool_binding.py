@@ -17,9 +17,9 @@ GIT = {"tool": "Bash(git:*)", "required": True, "purpose": "to read the history"
 def test_a_binding_is_read() -> None:
     binding = read_tool_binding({"dependencies": [GIT, {"tool": "Read", "required": "false", "purpose": " files "}]})
     first, second = binding.dependencies
-    assert (first.tool, first.required, first.min_version) == (ToolToken("Bash", "git:*"), True, "2.9")
+    assert (first.tool, first.required, first.min_version) == (ToolToken(name="Bash", pattern="git:*"), True, "2.9")
     assert (second.tool, second.required, second.purpose, second.min_version) == (
-        ToolToken("Read"),
+        ToolToken(name="Read"),
         False,
         "files",
         None,

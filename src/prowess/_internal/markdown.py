@@ -7,7 +7,9 @@ paragraph. The last text read is remembered: all who judge one skill share one r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +23,7 @@ _STEP = 512  # bytes between two places whose code point is known
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
-class MarkdownLink(NamedTuple):
+class MarkdownLink(Struct, frozen=True, kw_only=True):
     """A link or image: its target as Markdown defines it, and the range of the whole construct in code points."""
 
     target: str
@@ -29,7 +31,7 @@ class MarkdownLink(NamedTuple):
     end: int
 
 
-class InlineCode(NamedTuple):
+class InlineCode(Struct, frozen=True, kw_only=True):
     """Inline code: its text as Markdown defines it, and the range with its backticks in code points."""
 
     text: str
@@ -37,7 +39,7 @@ class InlineCode(NamedTuple):
     end: int
 
 
-class Heading(NamedTuple):
+class Heading(Struct, frozen=True, kw_only=True):
     """A heading of level 1 to 6, with its range in code points."""
 
     level: int
@@ -45,7 +47,7 @@ class Heading(NamedTuple):
     end: int
 
 
-class CodeBlock(NamedTuple):
+class CodeBlock(Struct, frozen=True, kw_only=True):
     """A block of code with its range in code points, fences included; `info` is None where it is indented."""
 
     info: str | None
@@ -53,7 +55,7 @@ class CodeBlock(NamedTuple):
     end: int
 
 
-class Outline(NamedTuple):
+class Outline(Struct, frozen=True, kw_only=True):
     """What one text holds, each kind in order; `comments` are ranges of HTML that begin with `<!--`, `lists` ranges."""
 
     links: list[MarkdownLink]
@@ -64,7 +66,7 @@ class Outline(NamedTuple):
     lists: list[tuple[int, int]]
 
 
-_EMPTY = Outline([], [], [], [], [], [])
+_EMPTY = Outline(links=[], spans=[], headings=[], blocks=[], comments=[], lists=[])
 _last: tuple[str, bool, Outline] = ("", False, _EMPTY)
 
 
@@ -103,7 +105,7 @@ def inline_code(text: str) -> list[InlineCode] | None:
 
 def _by_pyromark(text: str, events: Any) -> Outline:  # noqa: ANN401 -- pyromark's events are nested unions of dicts
     point, source = _points(text)
-    found = Outline([], [], [], [], [], [])
+    found = Outline(links=[], spans=[], headings=[], blocks=[], comments=[], lists=[])
     for event, span in events:
         if not isinstance(event, dict):
             continue
@@ -113,7 +115,7 @@ def _by_pyromark(text: str, events: Any) -> Outline:  # noqa: ANN401 -- pyromark
             continue
         if isinstance(code := event.get("Code"), str):
             if len(found.spans) < _MAX_PARTS:
-                found.spans.append(InlineCode(code, point(span["start"]), point(span["end"])))
+                found.spans.append(InlineCode(text=code, start=point(span["start"]), end=point(span["end"])))
         elif isinstance(html := event.get("Html") or event.get("InlineHtml"), str):
             _html(found, html, point(span["start"]), point(span["end"]))
     return found
@@ -130,14 +132,14 @@ def _begun(
     if (link := begin.get("Link") or begin.get("Image")) is not None:
         if link["link_type"] not in {"Autolink", "Email"} and len(found.links) < MAX_LINKS:
             end = _boundary(source, min(end, start + _MAX_RANGE))
-            found.links.append(MarkdownLink(link["dest_url"], point(start), point(end)))
+            found.links.append(MarkdownLink(target=link["dest_url"], start=point(start), end=point(end)))
     elif (heading := begin.get("Heading")) is not None:
         if len(found.headings) < _MAX_PARTS:
-            found.headings.append(Heading(int(heading["level"][1:]), point(start), point(end)))
+            found.headings.append(Heading(level=int(heading["level"][1:]), start=point(start), end=point(end)))
     elif (block := begin.get("CodeBlock")) is not None:
         if len(found.blocks) < _MAX_PARTS:
             info = block["Fenced"] if isinstance(block, dict) else None
-            found.blocks.append(CodeBlock(info, point(start), point(end)))
+            found.blocks.append(CodeBlock(info=info, start=point(start), end=point(end)))
     elif "List" in begin and len(found.lists) < _MAX_PARTS:
         found.lists.append((point(start), point(end)))
 
@@ -179,16 +181,16 @@ def _by_markdown_it(text: str) -> Outline:
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
-    found = Outline([], [], [], [], [], [])
+    found = Outline(links=[], spans=[], headings=[], blocks=[], comments=[], lists=[])
     for block in MarkdownIt("commonmark").enable("table").parse(text):
         if block.map is None:
             continue
         start, end = starts[block.map[0]], max(starts[block.map[1]] - 1, starts[block.map[0]])
         match block.type:
             case "heading_open":
-                found.headings.append(Heading(int(block.tag[1:]), start, end))
+                found.headings.append(Heading(level=int(block.tag[1:]), start=start, end=end))
             case "fence" | "code_block":
-                found.blocks.append(CodeBlock(block.info if block.type == "fence" else None, start, end))
+                found.blocks.append(CodeBlock(info=block.info if block.type == "fence" else None, start=start, end=end))
             case "html_block":
                 _html(found, block.content, start, end)
             case "bullet_list_open" | "ordered_list_open":
@@ -204,4 +206,4 @@ def _links_of(tokens: Any, start: int, end: int) -> Iterator[MarkdownLink]:  # n
     for token in tokens:
         target = token.attrs.get("href" if token.type == "link_open" else "src")
         if token.type in {"link_open", "image"} and isinstance(target, str) and token.info != "auto":
-            yield MarkdownLink(target, start, end)
+            yield MarkdownLink(target=target, start=start, end=end)

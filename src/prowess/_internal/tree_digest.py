@@ -17,7 +17,9 @@ import hashlib
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.contained import is_link, opens_beneath
 from prowess.errors import LimitExceededError
@@ -46,7 +48,7 @@ _CacheKey = tuple[str, int, int, int, int]
 _cache: dict[_CacheKey, str] = {}
 
 
-class FileRecord(NamedTuple):
+class FileRecord(Struct, frozen=True, kw_only=True):
     """One regular file: `path` relative with `/`, `size` in bytes, `sha256` as lower-case hex."""
 
     path: str
@@ -55,7 +57,7 @@ class FileRecord(NamedTuple):
     sha256: str
 
 
-class TreeManifest(NamedTuple):
+class TreeManifest(Struct, frozen=True, kw_only=True):
     """The regular files of a tree and what stands in the way of a digest, both sorted by the path's UTF-8 bytes."""
 
     files: tuple[FileRecord, ...]

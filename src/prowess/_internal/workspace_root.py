@@ -11,7 +11,8 @@ import errno
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prowess._internal.atomic_write import write_all
 from prowess._internal.contained import ContainedRoot, check_relative
@@ -24,8 +25,7 @@ _WRITE_BITS = 0o222
 _RIGHTS = 0o777  # kept of a file's mode; not what lets a program run as its owner
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """What a directory holds: `kind` is file, directory, link or special; `size` in bytes."""
 
     name: str

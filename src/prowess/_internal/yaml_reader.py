@@ -12,7 +12,9 @@ and restored in what it returns. Each stands for one character, so positions sta
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +34,7 @@ _WIDE_ESCAPE = re.compile(r"\\U([0-9a-fA-F]{8})")
 _STAND_INS = range(0xF0000, 0xFFFFE)  # a private plane: more characters than any front matter holds
 
 
-class Scalar(NamedTuple):
+class Scalar(Struct, frozen=True, kw_only=True):
     """A text. `style` is empty for a plain one, else its first sign: `'`, `"`, `|` or `>`; offsets into the source."""
 
     text: str
@@ -41,7 +43,7 @@ class Scalar(NamedTuple):
     end: int
 
 
-class Sequence(NamedTuple):
+class Sequence(Struct, frozen=True, kw_only=True):
     """A list; `flow` is true for the bracketed form."""
 
     items: tuple[Node, ...]
@@ -50,7 +52,7 @@ class Sequence(NamedTuple):
     end: int
 
 
-class Mapping(NamedTuple):
+class Mapping(Struct, frozen=True, kw_only=True):
     """Entries in the order written, duplicates included; `flow` is true for the braced form."""
 
     entries: tuple[tuple[Node, Node], ...]
@@ -62,7 +64,7 @@ class Mapping(NamedTuple):
 Node = Scalar | Sequence | Mapping
 
 
-class YamlFault(NamedTuple):
+class YamlFault(Struct, frozen=True, kw_only=True):
     """One construct that is not allowed.
 
     `construct` is `syntax` where libyaml refuses the text, else what was met: `alias`, `anchor`, `tag`, `merge key`,
@@ -76,7 +78,7 @@ class YamlFault(NamedTuple):
     problem: str = ""
 
 
-class YamlReading(NamedTuple):
+class YamlReading(Struct, frozen=True, kw_only=True):
     """What came out. `root` is None where nothing stands or reading stopped; `nodes` counts what was read."""
 
     root: Node | None
@@ -101,7 +103,13 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
         LibyamlMissingError: this installation of PyYAML lacks libyaml.
     """
     if control := _CONTROL.search(text):
-        return YamlReading(None, (YamlFault("control character", control.start() + base, control.start() + base),), 0)
+        return YamlReading(
+            root=None,
+            faults=(
+                YamlFault(construct="control character", offset=control.start() + base, context=control.start() + base),
+            ),
+            nodes=0,
+        )
     restore: Callable[[str], str] | None = None
     if _LINE_ENDS.search(text):
         text, restore = _hide_line_ends(text)
@@ -147,15 +155,16 @@ class _Reader:
             self._faults.append(self._syntax_fault(refusal))
         except YAMLError as refusal:  # the reader below the parser; the check for control characters comes first
             complete = False
-            self._faults.append(YamlFault("syntax", self._base, self._base, str(refusal)))
-        return YamlReading(self._root if complete else None, tuple(self._faults), self._nodes)
+            self._faults.append(
+                YamlFault(construct="syntax", offset=self._base, context=self._base, problem=str(refusal))
+            )
+        return YamlReading(root=self._root if complete else None, faults=tuple(self._faults), nodes=self._nodes)
 
     def _consume(self, next_event: Callable[[], Event | None]) -> bool:  # noqa: C901, PLR0912 -- calls would double its time
         """Build the tree; False where reading stopped early. One loop without calls: ten thousand nodes in a few ms."""
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
         base, restore, opened = self._base, self._restore, self._open
-        make = tuple.__new__  # what the constructor of a NamedTuple does, without a call in between
         nodes = 0
         node: Node
         children: list[Node] | None = None  # of the innermost open collection
@@ -176,7 +185,7 @@ class _Reader:
                 if style == "|" or style == ">":  # noqa: PLR1714 -- the loop is hot
                     # libyaml lets a block scalar reach to the next entry; the author sees it end with its text.
                     end = start + len(self._text[start - base : end - base].rstrip(" \n"))
-                node = make(Scalar, (text, style, start, end))
+                node = Scalar(text=text, style=style, start=start, end=end)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 children = self._enter(event, is_mapping=kind is MappingStartEvent)
                 if children is None:
@@ -187,9 +196,11 @@ class _Reader:
                 # A block collection ends where its last child does; libyaml says: where the next thing begins.
                 end = items[-1].end if items and not flow else event.end_mark.index + base
                 if is_mapping:
-                    node = make(Mapping, (tuple(zip(items[::2], items[1::2], strict=True)), flow, start, end))
+                    node = Mapping(
+                        entries=tuple(zip(items[::2], items[1::2], strict=True)), flow=flow, start=start, end=end
+                    )
                 else:
-                    node = make(Sequence, (tuple(items), flow, start, end))
+                    node = Sequence(items=tuple(items), flow=flow, start=start, end=end)
                 children = opened[-1][0] if opened else None
             else:
                 alias = self._other(event)
@@ -197,7 +208,7 @@ class _Reader:
                     return False
                 if not alias:
                     continue
-                node = Scalar("", "", event.start_mark.index + base, event.end_mark.index + base)
+                node = Scalar(text="", style="", start=event.start_mark.index + base, end=event.end_mark.index + base)
             nodes += 1
             if nodes > MAX_NODES:
                 self._nodes = nodes
@@ -250,7 +261,7 @@ class _Reader:
         if len(self._faults) >= MAX_FAULTS:
             return
         offset = event.start_mark.index + self._base
-        self._faults.append(YamlFault(construct, offset, offset))
+        self._faults.append(YamlFault(construct=construct, offset=offset, context=offset))
 
     def _syntax_fault(self, refusal: MarkedYAMLError) -> YamlFault:
         mark = refusal.problem_mark
@@ -258,7 +269,7 @@ class _Reader:
         begin = offset
         context = refusal.context or ""
         if refusal.problem == "exceeded maximum nesting depth":
-            return YamlFault("depth", offset + self._base, offset + self._base)
+            return YamlFault(construct="depth", offset=offset + self._base, context=offset + self._base)
         if (refusal.context_mark is not None and context.startswith(("while scanning a", "while parsing a flow"))) or (
             context == "while parsing a quoted scalar" and refusal.context_mark is not None
         ):
@@ -266,4 +277,6 @@ class _Reader:
         elif self._last is not None and "\n" not in self._text[self._last.end_mark.index : offset]:
             # Something that began on an earlier line ended on this one: it swallowed too much, so it is to blame.
             begin = min(begin, self._last.start_mark.index)
-        return YamlFault("syntax", offset + self._base, begin + self._base, refusal.problem or "")
+        return YamlFault(
+            construct="syntax", offset=offset + self._base, context=begin + self._base, problem=refusal.problem or ""
+        )

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 import prowess
 from prowess.adapters.extras import MissingExtraError
@@ -43,8 +44,7 @@ Key = tuple[str, str, str | None, str | None]
 Attributes = dict[str, str | int]
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A span that has begun in this task. `skills` are those that were loaded inside it."""
 
     key: Key

@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
+from msgspec import Struct
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.contained import check_relative
@@ -96,8 +96,7 @@ class SkillExistsError(SkillError):
         return f"a skill {self.name!r} exists already ({self.location}) and is not overwritten; choose another name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
+class _Draft(Struct, frozen=True, kw_only=True):
     """A skill before it is written: the text of SKILL.md, and further files by path."""
 
     name: str

@@ -7,8 +7,9 @@ complete agent system prompt). The skills come last, because they change from ca
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.open_flags import READ
 from prowess.runtime.disclosure import estimate_tokens
@@ -32,8 +33,7 @@ MAX_PROJECT_CHARACTERS = 16_000  # of each file
 _CUT = "\n[cut here: the file is longer]\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemPrompt:
+class SystemPrompt(Struct, frozen=True, kw_only=True):
     """The parts that stay the same during a run; `project` is empty where there is no instruction file."""
 
     role: str

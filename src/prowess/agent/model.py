@@ -7,8 +7,9 @@ reaches the loop. What a model needs back unchanged in its next request, such as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from prowess.errors import SkillError
 
@@ -31,15 +32,13 @@ class ModelError(SkillError):
         return f"model {self.model!r} gave no answer: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True, kw_only=True):
     """A piece of text, to be shown as it comes."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolUse:
+class ToolUse(Struct, frozen=True, kw_only=True):
     """The model asks for a call, under whatever spelling of the name it likes.
 
     `unreadable` is one sentence where the arguments came as a text that is no JSON object; `arguments` is then empty.
@@ -51,8 +50,7 @@ class ToolUse:
     unreadable: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True):
     """What was used: tokens, and US dollars where the price is known (None: it is not)."""
 
     input_tokens: int = 0
@@ -65,8 +63,7 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opaque:
+class Opaque(Struct, frozen=True, kw_only=True):
     """What the model wants back in `AssistantMessage.opaque` when this turn is part of its history."""
 
     value: object
@@ -75,24 +72,21 @@ class Opaque:
 Part = TextDelta | ToolUse | Usage | Opaque
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserMessage:
+class UserMessage(Struct, frozen=True, kw_only=True):
     """What the user asks."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssistantMessage:
+class AssistantMessage(Struct, frozen=True, kw_only=True):
     """One turn of the model: its text, and the calls that it asked for."""
 
     text: str
     calls: tuple[ToolUse, ...] = ()
-    opaque: object = field(default=None, compare=False, repr=False)
+    opaque: object = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolMessage:
+class ToolMessage(Struct, frozen=True, kw_only=True):
     """What one call gave back; `text` is what the model reads."""
 
     call: ToolUse
@@ -103,8 +97,7 @@ class ToolMessage:
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True, kw_only=True):
     """One call of a model. `instructions` are new in each; `messages` only ever grow."""
 
     instructions: str

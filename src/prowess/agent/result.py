@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from prowess.agent.model import Message, ToolUse, Usage
@@ -22,8 +23,7 @@ Ending = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, frozen=True, kw_only=True):
     """Bounds on one run; `None` lifts a bound. What sub-agents use counts.
 
     A bound on cost needs a model that reports what it costs; with any other the run ends after its first turn.
@@ -35,8 +35,7 @@ class Budget:
     wall_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentResult:
+class AgentResult(Struct, frozen=True, kw_only=True):
     """How a run ended.
 
     `text` is the model's last text, the answer where `ended` is `answered`; `reason` is a sentence for every other
@@ -75,38 +74,33 @@ class AgentResult:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnStarted:
+class TurnStarted(Struct, frozen=True, kw_only=True):
     """The model is being asked, for the `turn`-th time; `instruction_tokens` estimates what it is told anew."""
 
     turn: int
     instruction_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     """A piece of the model's text. It stays said, whatever follows."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallStarted:
+class CallStarted(Struct, frozen=True, kw_only=True):
     """A call goes to the door."""
 
     call: ToolUse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFinished:
+class CallFinished(Struct, frozen=True, kw_only=True):
     """A call came back."""
 
     call: ToolUse
     result: ToolResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillActivating:
+class SkillActivating(Struct, frozen=True, kw_only=True):
     """A skill is about to come into force: none of its hooks has run, and nothing of it is in the instructions.
 
     It may still be refused; then the call that asked for it fails. `message` is the line to show.
@@ -116,23 +110,20 @@ class SkillActivating:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillActivated:
+class SkillActivated(Struct, frozen=True, kw_only=True):
     """A skill came into force. `allowed_tools` are the tokens that it restricts calls to, None where it does not."""
 
     skill: str
     allowed_tools: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillDeactivated:
+class SkillDeactivated(Struct, frozen=True, kw_only=True):
     """A skill is no longer in force, and with it its restriction."""
 
     skill: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class Ended(Struct, frozen=True, kw_only=True):
     """The run is over; always the last step."""
 
     result: AgentResult

@@ -7,8 +7,9 @@ asked, so that a test can look at the instructions of each turn.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.agent.model import ModelError, ModelRequest, Part, TextDelta, ToolUse, Usage
 from prowess.errors import InvalidArgumentsError
@@ -22,8 +23,7 @@ _PIECE = 16  # characters of one text delta
 _FREE = Usage(cost_usd=0.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedTurn:
+class ScriptedTurn(Struct, frozen=True, kw_only=True):
     """One answer: a text, calls as (name, arguments), and what it is said to have used."""
 
     text: str = ""

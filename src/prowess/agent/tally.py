@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.agent.model import Usage
 
@@ -23,8 +24,7 @@ MOST_ALIKE = 3  # failures of the same call with the same error, one after anoth
 MOST_FAILURES = 10  # failures of whatever calls, one after another
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class Stop(Struct, frozen=True, kw_only=True):
     """Why a run ends; `reason` is None where the model came to an end by itself."""
 
     ended: Ending

@@ -10,7 +10,8 @@ listing does not need.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from prowess.catalog.catalog import Catalog
     from prowess.catalog.entry import SkillEntry

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from _thread import allocate_lock  # `threading` itself costs more at import than the lock is worth
+from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import key_of
 from prowess.catalog.index import CatalogIndex
@@ -16,7 +17,6 @@ from prowess.catalog.layers import Layer
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

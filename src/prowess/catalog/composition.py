@@ -10,8 +10,9 @@ Extended specification 001, skill composition; that the order is relative to the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.yaml_reader import MAX_FAULTS
 from prowess.format.name import normalise
@@ -28,8 +29,7 @@ _SHOWN = 10  # names of a circle
 _SELF = "composition.cycle"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(Struct, frozen=True, kw_only=True):
     """One skill of a set; `directory` is absolute, `shown_as` is how reports call it."""
 
     name: str

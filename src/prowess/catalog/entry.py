@@ -8,11 +8,11 @@ for the same reason. A plain class: dataclasses alone take longer to import than
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from prowess._internal.open_flags import READ
 from prowess.format.plain_front_matter import plain_properties
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -10,9 +10,10 @@ hand its name, and what people take it for, to whoever wrote the project at hand
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prowess.catalog.entry import SkillEntry, key_of
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

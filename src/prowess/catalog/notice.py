@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """`code` is stable (`project_untrusted`, `trust_unreadable`, `no_directory`); `message` is one sentence."""
 
     code: str

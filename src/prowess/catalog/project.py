@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from prowess._internal.places import prowess_home, user_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import SKILL_FOLDERS, stranger
 from prowess.catalog.sources.directory import DirectorySource, EnterpriseSource
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

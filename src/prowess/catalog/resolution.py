@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.catalog.layers import Layer
 
@@ -13,16 +14,14 @@ if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shadowed:
+class Shadowed(Struct, frozen=True, kw_only=True):
     """A copy that does not answer to the bare name; `reason` completes the sentence "it is ..."."""
 
     entry: SkillEntry
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(Struct, frozen=True, kw_only=True):
     """All copies of one name: the one that is used, and the others in the order in which they would follow."""
 
     name: str

@@ -6,10 +6,11 @@ skill that is reached twice is one entry of the higher layer with the other path
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prowess.catalog.entry import SkillEntry, signature_of
 from prowess.format.plain_front_matter import read_plain_skill
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     import os
 

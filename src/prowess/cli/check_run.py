@@ -6,6 +6,8 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess.cli.skill_sets import findings_between
 from prowess.format.name import normalise
 from prowess.format.validation import place_in_report, raw_findings
@@ -60,7 +62,7 @@ class CheckRun:
             skill = self.skills[at]
             self.everything.append((skill.document, found))
             fresh = self._silencing.by_baseline(skill.document, found)
-            self.skills[at] = skill._replace(diagnostics=(*skill.diagnostics, *fresh))
+            self.skills[at] = replace(skill, diagnostics=(*skill.diagnostics, *fresh))
 
     def _found(self, document: SkillDocument, judgement: Judgement) -> tuple[Diagnostic, ...]:
         findings = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,7 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpPlace:
+class HttpPlace(Struct, frozen=True, kw_only=True):
     """Where to listen, and for whom; without `tokens` every client of this machine may come."""
 
     host: str

@@ -7,8 +7,9 @@ as a command. The colours of texts keep a contrast of at least 3 to 1 on black a
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from rich.box import SIMPLE
 from rich.console import Console, Group
 from rich.markdown import Markdown
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from prowess.report.skill_page import SkillPage
 
 
-class Palette(NamedTuple):
+class Palette(Struct, frozen=True, kw_only=True):
     """Colours of texts, and of the background of code, on which white stands."""
 
     heading: str
@@ -32,9 +33,9 @@ class Palette(NamedTuple):
 
 
 PALETTES = {
-    Role.COORDINATOR: Palette("#D97706", "#B45309", "#92400E"),
-    Role.GENERATOR: Palette("#A855F7", "#7C3AED", "#581C87"),
-    Role.VERIFIER: Palette("#2E5FA3", "#1D4ED8", "#1E3A5F"),
+    Role.COORDINATOR: Palette(heading="#D97706", accent="#B45309", code="#92400E"),
+    Role.GENERATOR: Palette(heading="#A855F7", accent="#7C3AED", code="#581C87"),
+    Role.VERIFIER: Palette(heading="#2E5FA3", accent="#1D4ED8", code="#1E3A5F"),
 }
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess.format.limits import FILE_NAMES, MANIFEST_FILE
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def findings_between(
     for member, diagnostic in composition_findings(members, whole=whole):
         found.setdefault(id(member), []).append(diagnostic)
     for at, (skill, member) in enumerate(zip(skills, members, strict=True)):
-        own = [one._replace(skill=skill.document.directory_name) for one in found.get(id(member), ())]
+        own = [replace(one, skill=skill.document.directory_name) for one in found.get(id(member), ())]
         if judged := tuple(judgements[at].judge(own)):
             result[at] = (*result.get(at, ()), *judged)
     return result
@@ -67,5 +69,5 @@ def _over_budget(skills: Sequence[CheckedSkill], judgements: Sequence[Judgement]
     if over is None:
         return {}
     at, found = over
-    judged = judgements[at].judge([found._replace(skill=skills[at].document.directory_name)], RULES)
+    judged = judgements[at].judge([replace(found, skill=skills[at].document.directory_name)], RULES)
     return {at: tuple(judged)} if judged else {}

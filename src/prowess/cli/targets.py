@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from prowess._internal.terminal_text import printable_line
 from prowess.cli import output
@@ -24,7 +25,7 @@ STANDARD_INPUT = "-"
 _OF_A_SKILL = frozenset({"skill.md", MANIFEST_FILE})  # files that name the skill they lie in
 
 
-class Target(NamedTuple):
+class Target(Struct, frozen=True, kw_only=True):
     """One SKILL.md, and the path on the command line that led to it."""
 
     document: SkillDocument
@@ -53,7 +54,7 @@ def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Tar
             if key not in seen:
                 seen.add(key)
                 located = locate(directory, shown_as=os.path.normpath(directory))
-                yield Target(document_at(located), located.data, path)
+                yield Target(document=document_at(located), data=located.data, named=path)
 
 
 def _directories(path: str) -> tuple[str, ...]:
@@ -72,4 +73,6 @@ def _directories(path: str) -> tuple[str, ...]:
 def _from_standard_input(stdin_path: str | None) -> Target:
     data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
     directory = None if stdin_path is None else os.path.dirname(os.path.abspath(stdin_path))
-    return Target(parse_source(data, path=stdin_path or "<stdin>", directory=directory), data, STANDARD_INPUT)
+    return Target(
+        document=parse_source(data, path=stdin_path or "<stdin>", directory=directory), data=data, named=STANDARD_INPUT
+    )

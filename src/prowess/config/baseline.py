@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.printable_json import json_text
@@ -30,8 +31,7 @@ VERSION = 1
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-@dataclass(slots=True, kw_only=True)
-class Baseline:
+class Baseline(Struct, kw_only=True):
     """What is known already: how many findings of each skill and kind. `path` is absolute."""
 
     path: str

@@ -12,9 +12,11 @@ not trusted cannot lower what is found in the family `security` (`prowess.rule_e
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess.config.origin import DEFAULT, Origin, Value
@@ -39,8 +41,7 @@ if TYPE_CHECKING:
 FILE_VARIABLE, FILE_FLAG = "PROWESS_CONFIG", "--config"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsLayer:
+class SettingsLayer(Struct, frozen=True, kw_only=True):
     """The settings of one place; `directory` is what patterns are seen from."""
 
     kind: Kind
@@ -166,7 +167,8 @@ def load_configuration(
             if file is not None:
                 layers.append(_of_file(_named(file), "project"))
             elif here is not None:
-                found, notices = project_file(here)
+                project = project_file(here)
+                found, notices = project.file, project.notices
                 if found is not None:
                     layers.append(_of_file(found, "project"))
                     trusted = is_trusted is not None and is_trusted(found.directory)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
 Kind = Literal["default", "preset", "user", "project", "environment", "flag"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Struct, frozen=True, kw_only=True):
     """`name` is the path, variable, flag or preset; `line` is 1-based and stands only beside a path."""
 
     kind: Kind
@@ -28,8 +28,7 @@ class Origin:
         return self.name if self.line is None else f"{self.name}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class Value(Struct, frozen=True, kw_only=True):
     """The value of one setting, of the type that `Setting.kind` names, and where it was set.
 
     `entries` has the origin of each entry of a table.

@@ -6,7 +6,9 @@ What lies inside a skill is never a setting: a skill comes from somewhere, and m
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 OWN_FILE, SHARED_FILE, USER_FILE = "prowess.toml", "pyproject.toml", "config.toml"
 
 
-class ProjectFile(NamedTuple):
+class ProjectFile(Struct, frozen=True, kw_only=True):
     """The file of the project, None where there is none, and remarks about those that were passed over."""
 
     file: SettingsFile | None
@@ -51,8 +53,8 @@ def project_file(start: str) -> ProjectFile:
                 (f"{directory} has settings in {OWN_FILE} and in [tool.prowess] of {SHARED_FILE}; keep them in one",)
             )
         if found:
-            return ProjectFile(found[0], tuple(notices))
-    return ProjectFile(None, tuple(notices))
+            return ProjectFile(file=found[0], notices=tuple(notices))
+    return ProjectFile(file=None, notices=tuple(notices))
 
 
 def _upwards(start: str) -> Iterator[str]:

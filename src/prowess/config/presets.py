@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.diagnostics import Severity
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
 _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preset:
+class Preset(Struct, frozen=True, kw_only=True):
     """`severity` and `shift` mean what they mean in a `Selection`; None is off."""
 
     name: str

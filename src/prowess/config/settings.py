@@ -7,7 +7,9 @@ documentation are made from this table.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess.config.presets import PRESETS
 from prowess.format.profiles import PROFILES
@@ -20,7 +22,7 @@ FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = ("error", "warning", "info", "off")
 
 
-class Setting(NamedTuple):
+class Setting(Struct, frozen=True, kw_only=True):
     """One setting. `choices` are those of a `choice`; `by_path`: it may differ for some of a project's paths.
 
     A `choice` is a text, `selectors` and `patterns` are tuples of texts, `severities` pairs of selector and severity.
@@ -37,22 +39,76 @@ class Setting(NamedTuple):
 
 
 _ROWS = (
-    Setting("profile", "choice", "PROWESS_PROFILE", "--profile", "spec", "whose reading judges", tuple(PROFILES)),
-    Setting("preset", "choice", "PROWESS_PRESET", "--preset", "recommended", "a named bundle", tuple(PRESETS)),
-    Setting("select", "selectors", "PROWESS_SELECT", "--select", (), "only these rules run"),
-    Setting("ignore", "selectors", "PROWESS_IGNORE", "--ignore", (), "these rules do not run"),
-    Setting("severity", "severities", "PROWESS_SEVERITY", "--severity", (), "how bad a finding is"),
-    Setting("exclude", "patterns", "PROWESS_EXCLUDE", "--exclude", (), "skills that are passed over", by_path=False),
     Setting(
-        "suppressions",
-        "choice",
-        "PROWESS_SUPPRESSIONS",
-        "--suppressions",
-        "trusted",
-        "whether comments in a skill count",
-        ("trusted", "on", "off"),
+        name="profile",
+        kind="choice",
+        environment="PROWESS_PROFILE",
+        flag="--profile",
+        default="spec",
+        summary="whose reading judges",
+        choices=tuple(PROFILES),
     ),
-    Setting("format", "choice", "PROWESS_FORMAT", "--format", "text", "the form of the report", FORMATS, by_path=False),
+    Setting(
+        name="preset",
+        kind="choice",
+        environment="PROWESS_PRESET",
+        flag="--preset",
+        default="recommended",
+        summary="a named bundle",
+        choices=tuple(PRESETS),
+    ),
+    Setting(
+        name="select",
+        kind="selectors",
+        environment="PROWESS_SELECT",
+        flag="--select",
+        default=(),
+        summary="only these rules run",
+    ),
+    Setting(
+        name="ignore",
+        kind="selectors",
+        environment="PROWESS_IGNORE",
+        flag="--ignore",
+        default=(),
+        summary="these rules do not run",
+    ),
+    Setting(
+        name="severity",
+        kind="severities",
+        environment="PROWESS_SEVERITY",
+        flag="--severity",
+        default=(),
+        summary="how bad a finding is",
+    ),
+    Setting(
+        name="exclude",
+        kind="patterns",
+        environment="PROWESS_EXCLUDE",
+        flag="--exclude",
+        default=(),
+        summary="skills that are passed over",
+        by_path=False,
+    ),
+    Setting(
+        name="suppressions",
+        kind="choice",
+        environment="PROWESS_SUPPRESSIONS",
+        flag="--suppressions",
+        default="trusted",
+        summary="whether comments in a skill count",
+        choices=("trusted", "on", "off"),
+    ),
+    Setting(
+        name="format",
+        kind="choice",
+        environment="PROWESS_FORMAT",
+        flag="--format",
+        default="text",
+        summary="the form of the report",
+        choices=FORMATS,
+        by_path=False,
+    ),
 )
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({row.name: row for row in _ROWS})

@@ -16,8 +16,9 @@ notice. Every fault is named with its line.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 from prowess._internal.toml_file import TomlFile, read_toml_bytes
 from prowess.config.origin import Origin, Value
@@ -37,8 +38,7 @@ _SCHEMA = "$schema"  # what editors write
 _TABLE = ("tool", "prowess")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathSettings:
+class PathSettings(Struct, frozen=True, kw_only=True):
     """What a file sets for some paths; `glob` is seen from the file's directory."""
 
     pattern: str
@@ -47,8 +47,7 @@ class PathSettings:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True, kw_only=True):
     """One file. `directory` is the absolute path that its patterns are seen from."""
 
     path: str

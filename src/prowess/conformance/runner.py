@@ -15,8 +15,9 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess.conformance import watcher
 from prowess.errors import InvalidArgumentsError
@@ -36,8 +37,7 @@ _UNEXPLAINED = "the process that watched it was ended"
 Said = Literal["accept", "reject", "none", "skipped"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """How a tool is asked.
 
     `argv` are its words; `{path}` in one is the skill's directory, `{file}` its SKILL.md, `{directory}` the folder of
@@ -65,8 +65,7 @@ class Question:
         return [_filled(word, places) for word in self.argv]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What a tool made of one case.
 
     `said` is `none` where it gave no answer and `skipped` where it was not asked; `why` says what happened instead.

@@ -22,8 +22,9 @@ import os
 import re
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,8 +48,7 @@ _resting: list[_Directory] = []
 _lock = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Bound:
+class _Bound(Struct, frozen=True, kw_only=True):
     """A number in a file of the hierarchy of a controller, which versions 1 and 2 call by two names.
 
     `counts` are files and the words before their numbers: what is not zero there belongs to the run before.
@@ -62,8 +62,7 @@ class _Bound:
     counts: tuple[tuple[str, str | None], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Purpose:
+class _Purpose(Struct, frozen=True, kw_only=True):
     """What a directory is made for: bounds in one hierarchy, `threads` where that can hold single threads."""
 
     hierarchy: str
@@ -71,8 +70,7 @@ class _Purpose:
     bounds: tuple[_Bound, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Directory:
+class _Directory(Struct, frozen=True, kw_only=True):
     """A directory of the group, with descriptors that are open for as long as it is.
 
     `tasks` lets a thread in and `back` takes it to where it was, both -1 in version 2. `counts` are the files that

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from prowess.errors import ScriptUnsupportedError
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterpreterRule:
+class InterpreterRule(Struct, frozen=True, kw_only=True):
     """A row of the table: `programs` are tried in order, `flags` are the one-letter options kept from a shebang."""
 
     name: str
@@ -78,8 +78,7 @@ INTERPRETERS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterpreterMount:
+class InterpreterMount(Struct, frozen=True, kw_only=True):
     """An interpreter outside /usr: `prefix` on the host appears read-only in the sandbox, `program` lies below it.
 
     For example `InterpreterMount(prefix="/opt/python3.13", program="bin/python3")`.
@@ -89,8 +88,7 @@ class InterpreterMount:
     program: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpreter:
+class Interpreter(Struct, frozen=True, kw_only=True):
     """The command that the script's path and arguments are added to; `prefix` is mounted at `mount_point` if set."""
 
     name: str

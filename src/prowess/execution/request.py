@@ -5,8 +5,9 @@ Nothing here is checked against the machine; a sandbox does that before it start
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +19,7 @@ LONGEST_STRING = 131_000
 ALL_STRINGS = 1_500_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecLimits:
+class ExecLimits(Struct, frozen=True, kw_only=True):
     """Bounds on one script run; `None` lifts a bound. Sizes are in bytes.
 
     Which of them hold on this machine is said by `Guarantees`, run by run.
@@ -37,8 +37,7 @@ class ExecLimits:
     open_files: int | None = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecRequest:
+class ExecRequest(Struct, frozen=True, kw_only=True):
     """One run of `script` (relative to `skill_dir`) with `args` exactly as they are.
 
     With `command` it is a run of that text by bash instead, with `args` as $0, $1 ...; then there is no skill in the

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
+class Artifact(Struct, frozen=True, kw_only=True):
     """A file that the script left in /out, vetted and copied: `name` is relative with `/`, `path` is on the host.
 
     `size` is in bytes, `digest` is `sha256:` and 64 hexadecimal digits over the bytes at `path`.
@@ -29,16 +28,14 @@ class Artifact:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecNotice:
+class ExecNotice(Struct, frozen=True, kw_only=True):
     """Something about the run that a caller should know; `code` is for programs, `message` is one sentence."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guarantees:
+class Guarantees(Struct, frozen=True, kw_only=True):
     """What held during the run: each name stands either in `enforced` or, with the reason, in `not_enforced`."""
 
     backend: str
@@ -62,8 +59,7 @@ class Guarantees:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecResult:
+class ExecResult(Struct, frozen=True, kw_only=True):
     """The end of one run.
 
     `exit_code` is the script's own status, 128 + N where signal N ended it (so 137 at the time limit). `stdout` and

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from prowess.execution.request import ExecRequest
     from prowess.execution.result import ExecResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxReport:
+class SandboxReport(Struct, frozen=True, kw_only=True):
     """Whether this machine can run scripts; `hint` says what to do where it cannot, and is empty where it can.
 
     `tier` is 1 for kernel namespaces with a file system of its own, 0 where nothing can be run.

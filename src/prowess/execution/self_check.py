@@ -16,8 +16,9 @@ import statistics
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 from prowess.errors import ExecutionError
 from prowess.execution.environment import base_environment
@@ -34,8 +35,7 @@ _ROUNDS = 10
 _PROMPT_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """One attempt: `held` is True where the sandbox stopped it, None where this machine cannot; `detail` says more."""
 
     name: str
@@ -47,8 +47,7 @@ class Finding:
         return {"name": self.name, "held": self.held, "detail": self.detail}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelfCheck:
+class SelfCheck(Struct, frozen=True, kw_only=True):
     """What the sandbox of this machine stopped; `overhead_ms` is the median over a plain process that does nothing."""
 
     report: SandboxReport
@@ -122,8 +121,7 @@ class _Stage:
                 victim.communicate()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Targets:
+class _Targets(Struct, frozen=True, kw_only=True):
     tcp: socket.socket
     udp: socket.socket
     named: socket.socket
@@ -191,8 +189,7 @@ async def _escapes(sandbox: Sandbox, stage: _Stage) -> tuple[Finding, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LimitProbe:
+class _LimitProbe(Struct, frozen=True, kw_only=True):
     """Go past `bound` with the action of `probes/limits.py`; `holds` judges the result."""
 
     bound: str

@@ -11,7 +11,8 @@ import contextlib
 import os
 import shutil
 import time
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prowess._internal.uuid7 import uuid7
 
@@ -25,8 +26,7 @@ _WAIT_SECONDS = 1.0
 _ASIDE = ".old-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stage:
+class _Stage(Struct, frozen=True, kw_only=True):
     name: str
     used_at: float
     size: int

@@ -12,8 +12,9 @@ import os
 import select
 import signal
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import subprocess
@@ -23,8 +24,7 @@ _LONGEST_POLL = 1_000_000.0  # milliseconds
 _DEATH_SECONDS = 2.0  # a killed process that the kernel holds longer than this is reported, not waited for
 
 
-@dataclass(slots=True)
-class Capture:
+class Capture(Struct):
     """The first `limit` bytes of a stream, and how many there were."""
 
     limit: int
@@ -38,8 +38,7 @@ class Capture:
         self.total += len(chunk)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(Struct, frozen=True, kw_only=True):
     """How it ended: `ended` is False where processes were still there after they were killed."""
 
     timed_out: bool

@@ -12,8 +12,9 @@ import os
 import select
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.open_flags import READ_DIRECTORY
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
@@ -28,8 +29,7 @@ _PAUSE_SECONDS = 0.02
 _LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritableWorkspace:
+class WritableWorkspace(Struct, frozen=True, kw_only=True):
     """`root` is the real path of the workspace, `places` are the names in it that stay read-only."""
 
     root: str

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
-class Applied(NamedTuple):
+class Applied(Struct, frozen=True, kw_only=True):
     """The new text, the fixes that are in it, and those that were refused because another one is in their way."""
 
     text: str
@@ -26,7 +28,7 @@ class Applied(NamedTuple):
     refused: tuple[Fix, ...]
 
 
-class _Span(NamedTuple):
+class _Span(Struct, frozen=True, kw_only=True, order=True):
     start: int
     end: int
     text: str
@@ -54,7 +56,7 @@ def apply_fixes(text: str, fixes: Sequence[Fix]) -> Applied:
             refused.append(fix)
     for span in sorted(taken, reverse=True):
         text = text[: span.start] + span.text + text[span.end :]
-    return Applied(text, tuple(done), tuple(refused))
+    return Applied(text=text, fixes=tuple(done), refused=tuple(refused))
 
 
 def _overlap(one: _Span, other: _Span) -> bool:
@@ -75,7 +77,7 @@ class _Places:
         start = self._offset(edit.line, edit.column)
         end = max(self._offset(edit.end_line, edit.end_column), start)
         text = edit.text if "\n" not in edit.text else edit.text.replace("\n", self._break_at(start))
-        return _Span(start, end, text)
+        return _Span(start=start, end=end, text=text)
 
     def _offset(self, line: int, column: int) -> int:
         if line > len(self._starts):

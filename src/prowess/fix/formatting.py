@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from io import StringIO
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.yaml_reader import Mapping, Scalar
 from prowess.format.parsing import parse_document
@@ -27,7 +29,7 @@ _COMMENT = re.compile(r"(?:^|[ \t])(#[^\n]*?)[ \t]*$", re.MULTILINE)
 _NEVER = 1 << 30  # columns before a line is broken
 
 
-class Formatted(NamedTuple):
+class Formatted(Struct, frozen=True, kw_only=True):
     """The new bytes; or the old ones, and in `reason` why they stay."""
 
     data: bytes
@@ -44,13 +46,15 @@ def format_source(data: bytes) -> Formatted:
     faults = [found for found in document.diagnostics if found.rule != "encoding.bom"]
     if faults:
         where = f"line {faults[0].location.line}"
-        return Formatted(data, f"it cannot be laid out while {where} is wrong ({faults[0].rule}); see `prowess check`")
+        return Formatted(
+            data=data, reason=f"it cannot be laid out while {where} is wrong ({faults[0].rule}); see `prowess check`"
+        )
     if not document.complete:
-        return Formatted(data, "it has no frontmatter that can be read")
+        return Formatted(data=data, reason="it has no frontmatter that can be read")
     new = _laid_out(document)
     if new is None or not _is_same(document, parse_document(new)) or _laid_out(parse_document(new)) != new:
-        return Formatted(data, "it cannot be laid out without changing what it says")
-    return Formatted(new.encode())
+        return Formatted(data=data, reason="it cannot be laid out without changing what it says")
+    return Formatted(data=new.encode())
 
 
 def _laid_out(document: SkillDocument) -> str | None:

@@ -7,7 +7,9 @@ and so is every fix of a text that cannot be read as a whole.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.diagnostics import FixSafety
 from prowess.fix.applying import apply_fixes
@@ -23,7 +25,7 @@ _FEWEST_ROUNDS = 8
 _MAX_BYTES = 16 * 1024 * 1024  # read over all rounds, so that a huge file cannot hold up a check
 
 
-class FixedDocument(NamedTuple):
+class FixedDocument(Struct, frozen=True, kw_only=True):
     """The new bytes, what was fixed in the order it was, and the document and findings of the new bytes."""
 
     data: bytes
@@ -57,7 +59,7 @@ def fix_document(
         data, document = step.data, step.document
         fixed += step.fixed
         findings = check(document)
-    return FixedDocument(data, tuple(fixed), document, tuple(findings))
+    return FixedDocument(data=data, fixed=tuple(fixed), document=document, findings=tuple(findings))
 
 
 def keeps_its_word(before: SkillDocument, after: SkillDocument, fixes: Iterable[Fix]) -> bool:
@@ -80,7 +82,7 @@ def _is_usable(found: Diagnostic, document: SkillDocument, *, unsafe: bool) -> b
     return unsafe or fix.safety is FixSafety.SAFE
 
 
-class _Step(NamedTuple):
+class _Step(Struct, frozen=True, kw_only=True):
     data: bytes
     document: SkillDocument
     fixed: list[Diagnostic]
@@ -106,7 +108,7 @@ def _step(
             continue
         after = read(new)
         if keeps_its_word(document, after, applied.fixes):
-            return _Step(new, after, [found for found in wanted if found.fix in applied.fixes])
+            return _Step(data=new, document=after, fixed=[found for found in wanted if found.fix in applied.fixes])
         if len(attempt) == 1:
             refused.update(attempt)
     return None

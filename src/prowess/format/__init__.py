@@ -7,7 +7,7 @@ for what it needs.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing's, which would cost an import
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prowess.format.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools

@@ -12,14 +12,12 @@ Agent Skills specification, field `allowed-tools`; the field is experimental, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from msgspec import Struct
 
 _BLANKS = " \t\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolToken:
+class ToolToken(Struct, frozen=True, kw_only=True):
     """One tool, all of it or what `pattern` matches; `pattern` is None for a bare name. `str` gives the source."""
 
     name: str
@@ -29,14 +27,14 @@ class ToolToken:
         return self.name if self.pattern is None else f"{self.name}({self.pattern})"
 
 
-class ToolFault(NamedTuple):
+class ToolFault(Struct, frozen=True, kw_only=True):
     """Why a text does not fit the grammar; `offset` counts code points from its start."""
 
     message: str
     offset: int
 
 
-class AllowedTools(NamedTuple):
+class AllowedTools(Struct, frozen=True, kw_only=True):
     """What a text says. With a fault, `tokens` is empty: what cannot be read permits nothing."""
 
     tokens: tuple[ToolToken, ...]
@@ -56,22 +54,26 @@ def parse_allowed_tools(text: str) -> AllowedTools:
             at += 1
         elif char == ",":
             if after_comma:
-                return AllowedTools((), ToolFault("a tool name is missing before this comma", at), commas=True)
+                return AllowedTools(
+                    tokens=(),
+                    fault=ToolFault(message="a tool name is missing before this comma", offset=at),
+                    commas=True,
+                )
             commas = after_comma = True
             at += 1
         else:
             end = _token_end(text, at)
             if isinstance(end, ToolFault):
-                return AllowedTools((), end, commas)
+                return AllowedTools(tokens=(), fault=end, commas=commas)
             tokens.append(_token(text[at:end]))
             after_comma = False
             at = end
-    return AllowedTools(tuple(tokens), None, commas)
+    return AllowedTools(tokens=tuple(tokens), fault=None, commas=commas)
 
 
 def _token(source: str) -> ToolToken:
     name, parenthesis, rest = source.partition("(")
-    return ToolToken(name, rest[:-1] if parenthesis else None)
+    return ToolToken(name=name, pattern=rest[:-1] if parenthesis else None)
 
 
 def _token_end(text: str, start: int) -> int | ToolFault:
@@ -81,10 +83,10 @@ def _token_end(text: str, start: int) -> int | ToolFault:
     if at == len(text) or text[at] in " \t\r\n,":
         return at
     if text[at] == ")":
-        return ToolFault("this parenthesis closes nothing", at)
+        return ToolFault(message="this parenthesis closes nothing", offset=at)
     if at == start:
         before = "a blank stands before this parenthesis" if start else "a tool name is missing"
-        return ToolFault(f"{before}; write Name(pattern)", at)
+        return ToolFault(message=f"{before}; write Name(pattern)", offset=at)
     opened, depth = at, 0
     while at < len(text):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -92,9 +94,11 @@ def _token_end(text: str, start: int) -> int | ToolFault:
         if depth == 0:
             break
     if depth:
-        return ToolFault("this parenthesis is never closed", opened)
+        return ToolFault(message="this parenthesis is never closed", offset=opened)
     if not text[opened + 1 : at - 1].strip():
-        return ToolFault(f"the parentheses are empty; write {text[start:opened]} for the whole tool", opened)
+        return ToolFault(
+            message=f"the parentheses are empty; write {text[start:opened]} for the whole tool", offset=opened
+        )
     if at < len(text) and text[at] not in " \t\r\n,":
-        return ToolFault("text follows the closing parenthesis; separate tokens by a blank", at)
+        return ToolFault(message="text follows the closing parenthesis; separate tokens by a blank", offset=at)
     return at

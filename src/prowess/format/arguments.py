@@ -7,8 +7,9 @@ that cannot be read whole counts as none: with one entry left out, every later n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.format.plain_values import is_blank, kind, named, read_boolean, read_text, report_unknown
 
@@ -22,8 +23,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _TAKEN = frozenset({"ARGUMENTS", "SKILL_DIR", "SESSION_ID"})  # placeholders with a meaning of their own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
+class Argument(Struct, frozen=True, kw_only=True):
     """One declared argument; `default` is None where there is none."""
 
     name: str

@@ -5,14 +5,14 @@ Nothing raises. What cannot be decoded is replaced, so that the rest can still b
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from prowess.format.limits import MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 
 _BOM = "\ufeff"
 
 
-class TextFault(NamedTuple):
+class TextFault(Struct, frozen=True, kw_only=True):
     """A fault of the bytes; `offset` counts code points of the decoded text."""
 
     rule: str
@@ -21,7 +21,7 @@ class TextFault(NamedTuple):
     detail: str | None = None
 
 
-class Decoded(NamedTuple):
+class Decoded(Struct, frozen=True, kw_only=True):
     """The text, whether a byte-order mark was cut off, whether the end was, and what was wrong."""
 
     text: str
@@ -36,7 +36,7 @@ def decode(source: bytes) -> Decoded:
     cut = len(source) > MAX_DOCUMENT_BYTES
     if cut:
         message = f"the file has {len(source)} bytes, at most {MAX_DOCUMENT_BYTES} are read; move detail to references/"
-        faults.append(TextFault("file.size", message, 0))
+        faults.append(TextFault(rule="file.size", message=message, offset=0))
         source = _whole_characters(source[:MAX_DOCUMENT_BYTES])
     try:
         text = source.decode("utf-8")
@@ -44,19 +44,25 @@ def decode(source: bytes) -> Decoded:
         text = _replaced(source, fault.start)
         before = source[: fault.start].decode("utf-8")
         message = f"byte 0x{source[fault.start]:02x} at offset {fault.start} is not UTF-8; save the file as UTF-8"
-        faults.append(TextFault("encoding.invalid", message, _length(before), f"byte {fault.start}"))
+        faults.append(
+            TextFault(rule="encoding.invalid", message=message, offset=_length(before), detail=f"byte {fault.start}")
+        )
     bom = text.startswith(_BOM)
     if bom:
         text = text[1:]
-        faults.append(TextFault("encoding.bom", "the file starts with a byte-order mark; save it without", 0))
+        faults.append(
+            TextFault(rule="encoding.bom", message="the file starts with a byte-order mark; save it without", offset=0)
+        )
     if (nul := text.find("\0")) >= 0:
         offset = source.index(0)
         message = f"a NUL character stands at byte {offset}; remove it"
-        faults.append(TextFault("encoding.nul", message, _length(text[:nul]), f"byte {offset}"))
+        faults.append(
+            TextFault(rule="encoding.nul", message=message, offset=_length(text[:nul]), detail=f"byte {offset}")
+        )
         text = text.replace("\0", "\ufffd")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Decoded(text, bom, cut, tuple(faults))
+    return Decoded(text=text, bom=bom, cut=cut, faults=tuple(faults))
 
 
 def _replaced(source: bytes, first_bad: int) -> str:

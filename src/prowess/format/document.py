@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from prowess.format.source_text import SourceText
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(Struct, frozen=True, kw_only=True):
     """One top-level entry. `key` is its text, or its source where it is a collection.
 
     `repaired`: YAML refused the value as written, and `value` holds what quoting it gives.
@@ -51,8 +51,7 @@ class Field:
         return self.origin.location(self.key_node.start, self.key_node.end)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillDocument:
+class SkillDocument(Struct, frozen=True, kw_only=True):
     """What reading one SKILL.md gave; made by `parse_document` and `read_document`.
 
     `front_matter` is the source between the fences, None where there are none; `front_matter_line` is the 1-based line

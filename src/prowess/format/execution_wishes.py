@@ -9,8 +9,9 @@ Agent skills platform, script execution security; the limits of a turn as a plat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
+
+from msgspec import Struct
 
 from prowess.format.plain_values import (
     is_blank,
@@ -36,8 +37,7 @@ MAX_ITERATION_SECONDS = 3600.0
 _RULE = "execution.type"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
+class Execution(Struct, frozen=True, kw_only=True):
     """None leaves a setting to the host.
 
     `sandbox` is false only where the skill says so. `allowed_paths` are as written, None where the key is absent.

@@ -10,8 +10,9 @@ in use for who may invoke a skill, with which arguments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, to_builtins
 
 from prowess.format.arguments import Argument, read_arguments
 from prowess.format.execution_wishes import Execution, read_execution
@@ -36,8 +37,7 @@ Context = Literal["inherit", "fork"]
 _SCOPES = ("agents", "tenants", "environments")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """Where a skill is visible. None of a dimension admits everything, an empty tuple nothing.
 
     `closed`: a part of the scope could not be read, and the skill is visible nowhere.
@@ -59,8 +59,7 @@ class Scope:
 _NO_HOOKS, _NO_SCOPE, _NO_EXECUTION = Hooks(), Scope(), Execution()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtendedFields:
+class ExtendedFields(Struct, frozen=True, kw_only=True):
     """The fields beyond the specification.
 
     `model` and `agent` are None where the host chooses. `paths` is None where the key is absent. `faults` say what
@@ -89,10 +88,7 @@ class ExtendedFields:
 
     def as_dict(self) -> dict[str, object]:
         """Return plain data for JSON, without the faults."""
-        # Imported here, not at the top: one caller needs it.
-        from dataclasses import asdict
-
-        data = asdict(self)
+        data: dict[str, object] = to_builtins(self)
         del data["faults"]
         return data
 

@@ -7,7 +7,9 @@ three hyphens inside a value are text. Line breaks are LF here already.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.format.limits import FIELDS, MAX_FRONT_MATTER_BYTES
 
@@ -17,7 +19,7 @@ _BLANKS = re.compile(r"[ \t\n]*")
 _FIELD = re.compile(rf"^(?:{'|'.join(FIELDS)})[ \t]*:", re.MULTILINE)
 
 
-class Fences(NamedTuple):
+class Fences(Struct, frozen=True, kw_only=True):
     """Offsets into the text. `opening` is None where there is no frontmatter; `end` is None where nothing closes it.
 
     The frontmatter is `text[start:end]`, the body `text[body:]`. `blank_before` is true where only blank lines stand
@@ -39,17 +41,17 @@ def find_fences(text: str) -> Fences:
     if start and (late := _FENCE.match(text, start)) is not None:
         fences = _closed(text, start, late.end())
         if fences.end is not None and _FIELD.search(text, fences.start, fences.end):
-            return fences._replace(blank_before=blank)
-    return Fences(None)
+            return replace(fences, blank_before=blank)
+    return Fences(opening=None)
 
 
 def _closed(text: str, opening: int, fence_end: int) -> Fences:
     start = min(fence_end + 1, len(text))
     closing = _closing_fence(text, fence_end) if start > fence_end else None
     if closing is None:
-        return Fences(opening, start, None, len(text))
+        return Fences(opening=opening, start=start, end=None, body=len(text))
     begin, end = closing
-    return Fences(opening, start, begin, min(end + 1, len(text)))
+    return Fences(opening=opening, start=start, end=begin, body=min(end + 1, len(text)))
 
 
 def _closing_fence(text: str, line_end: int) -> tuple[int, int] | None:

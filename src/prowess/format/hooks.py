@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.format.plain_values import is_blank, kind, named, read_boolean, read_seconds, read_text, report_unknown
 
@@ -34,8 +36,7 @@ _MATCHER = re.compile(r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z")
 _SHELL_SYNTAX = frozenset("$`;&|<>()*?[]{}~#!\n\r")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class Hook(Struct, frozen=True, kw_only=True):
     """One hook: exactly one of `script` and `command` is set.
 
     `script` is a path relative to the skill, `command` a command line as written. `matcher` is None where the hook is
@@ -68,8 +69,7 @@ class Hook:
         return self.matcher is None or any(_fits(part, tool) for part in self.matcher.split("|"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hooks:
+class Hooks(Struct, frozen=True, kw_only=True):
     """The hooks of a skill in the order written.
 
     `complete` is false where one of them could not be read. Nothing of the skill may be activated then: what is missing

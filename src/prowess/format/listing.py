@@ -5,7 +5,8 @@ This module and what it imports at the top stay cheap; `prowess list` reads thou
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument

@@ -7,8 +7,8 @@ counted after NFKC, so two spellings that normalise alike are the same name.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from prowess.format.limits import MAX_NAME_LENGTH
 
@@ -16,7 +16,7 @@ from prowess.format.limits import MAX_NAME_LENGTH
 _NORMALISED_AT_MOST = 16 * MAX_NAME_LENGTH
 
 
-class NameFault(NamedTuple):
+class NameFault(Struct, frozen=True, kw_only=True):
     """One reason why a name is not valid. `kind` is `length`, `case`, `edge`, `double` or `character`.
 
     `offset` counts code points in the normalised name; `character` is the one at fault, where there is one.
@@ -29,8 +29,7 @@ class NameFault(NamedTuple):
     character: str = ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SkillName:
+class SkillName(Struct, frozen=True, kw_only=True, order=True):
     """The key of a name: equal where two spellings clash. It may be invalid; `name_faults` says why."""
 
     text: str
@@ -38,7 +37,7 @@ class SkillName:
     @classmethod
     def of(cls, raw: str) -> SkillName:
         """Trim and normalise `raw`."""
-        return cls(normalise(raw))
+        return cls(text=normalise(raw))
 
     def __str__(self) -> str:
         return self.text
@@ -61,21 +60,37 @@ def name_faults(text: str, *, ascii_only: bool = False) -> list[NameFault]:
     faults = []
     if len(text) > MAX_NAME_LENGTH:
         message = f"name has {len(text)} characters, at most {MAX_NAME_LENGTH} are allowed"
-        faults.append(NameFault("length", "name.maxLength", message, MAX_NAME_LENGTH))
+        faults.append(NameFault(kind="length", rule="name.maxLength", message=message, offset=MAX_NAME_LENGTH))
     if (index := _first_uppercase(text)) is not None:
         message = f"name must be lowercase, but character {index + 1} is {text[index]!r}"
-        faults.append(NameFault("case", "name.format", message, index, text[index]))
+        faults.append(NameFault(kind="case", rule="name.format", message=message, offset=index, character=text[index]))
     if text.startswith("-"):
-        faults.append(NameFault("edge", "name.format", "name starts with a hyphen", 0, "-"))
+        faults.append(
+            NameFault(kind="edge", rule="name.format", message="name starts with a hyphen", offset=0, character="-")
+        )
     if text.endswith("-") and len(text) > 1:
-        faults.append(NameFault("edge", "name.format", "name ends with a hyphen", len(text) - 1, "-"))
+        faults.append(
+            NameFault(
+                kind="edge", rule="name.format", message="name ends with a hyphen", offset=len(text) - 1, character="-"
+            )
+        )
     if (index := text.find("--")) >= 0:
-        faults.append(NameFault("double", "name.format", f"name has two hyphens in a row at {index + 1}", index, "-"))
+        faults.append(
+            NameFault(
+                kind="double",
+                rule="name.format",
+                message=f"name has two hyphens in a row at {index + 1}",
+                offset=index,
+                character="-",
+            )
+        )
     for index, char in enumerate(text):
         if not (char == "-" or (char.isalnum() and (char.isascii() or not ascii_only))):
             allowed = "a to z, 0 to 9" if ascii_only else "lowercase letters, digits"
             message = f"character {index + 1} of name is {char!r}, only {allowed} and hyphens are allowed"
-            faults.append(NameFault("character", "name.format", message, index, char))
+            faults.append(
+                NameFault(kind="character", rule="name.format", message=message, offset=index, character=char)
+            )
             break  # the first shows the mistake; a sentence as a name would give one finding a blank
     return faults
 

@@ -147,13 +147,14 @@ class _Parsing:
             # Imported here, not at the top: most documents need no repair.
             from prowess.format.repair import mend
 
-            reading, repairs, broken = mend(front_matter, fences.start, reading)
-            for repair in repairs:
+            mending = mend(front_matter, fences.start, reading)
+            reading, broken = mending.reading, mending.broken
+            for repair in mending.repairs:
                 self._syntax(repair.fault, repair.start, repair.end, repair.fix(self._origin))
             if broken is not None:
                 self._syntax(broken.fault, broken.start, broken.end)
                 return None
-            mended = frozenset(repair.start for repair in repairs)
+            mended = frozenset(repair.start for repair in mending.repairs)
         for fault in reading.faults:
             if fault.construct != "syntax":
                 self._syntax(fault, fault.offset, self._end_of(fault))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ _SHOWN = 60
 Path = tuple[str | int, ...]
 
 
-class FieldFault(NamedTuple):
+class FieldFault(Struct, frozen=True, kw_only=True):
     """What is wrong with one value. `path` leads to it: keys and indices from the top; `on_key`: the key is wrong."""
 
     rule: str
@@ -40,7 +40,7 @@ class Faults:
 
     def add(self, rule: str, message: str, path: Path, *, on_key: bool = False) -> None:
         """Report one fault."""
-        self.found.append(FieldFault(rule, message, path, on_key))
+        self.found.append(FieldFault(rule=rule, message=message, path=path, on_key=on_key))
 
 
 _Value = TypeVar("_Value")

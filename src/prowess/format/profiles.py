@@ -6,9 +6,10 @@ Everything else that differs is below, once: what a profile leaves out is as in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
 from prowess.format.rules.table import RULES
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Severity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Struct, frozen=True, kw_only=True):
     """One column of the table.
 
     `source` says whose reading it is. `known_fields` are those that are no `frontmatter.unknownField`; the extended

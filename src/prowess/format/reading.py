@@ -9,7 +9,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.open_flags import READ
 from prowess._internal.places import working_directory
@@ -74,7 +77,7 @@ def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, 
     )
 
 
-class Located(NamedTuple):
+class Located(Struct, frozen=True, kw_only=True):
     """What lies at a skill's place: the bytes of its SKILL.md, or the reasons why there are none in `found`."""
 
     directory: str  # absolute
@@ -96,7 +99,7 @@ def locate(directory: str | os.PathLike[str], *, shown_as: str | None = None) ->
     if name is not None:
         data, fault = _read(os.path.join(absolute, name), path, name)
         found += fault
-    return Located(absolute, path, data, found)
+    return Located(directory=absolute, path=path, data=data, found=found)
 
 
 def read_document(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> SkillDocument:
@@ -118,9 +121,6 @@ def document_at(located: Located) -> SkillDocument:
 def parse_nothing(path: str, directory: str, found: tuple[Diagnostic, ...]) -> SkillDocument:
     """Return the document of a file that could not be read: empty, with the reasons alone."""
     empty = parse_source(b"", path=path, directory=directory)
-    # Imported here, not at the top: this is the path of failure.
-    from dataclasses import replace
-
     return replace(empty, diagnostics=found)
 
 

@@ -145,7 +145,9 @@ def _unreadable(document: SkillDocument) -> Diagnostic | None:
     if document.front_matter is not None and not document.fields:
         location = Location(path=document.path)
         return finding("frontmatter.notMapping", NOT_A_MAPPING, location)
-    root = Mapping(tuple((field.key_node, field.value) for field in document.fields), flow=False, start=0, end=0)
+    root = Mapping(
+        entries=tuple((field.key_node, field.value) for field in document.fields), flow=False, start=0, end=0
+    )
     if (fault := _mapping_outside_dialect(root, document)) is not None:
         at, what = fault
         location = document.origin.location(at)

@@ -7,7 +7,9 @@ demands, and its query and fragment do not belong to the path. Nothing here touc
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess._internal.percent import percent_decoded
 
@@ -20,7 +22,7 @@ _HOME = re.compile(r"@?~[^/\\]*(?:[/\\]|$)")  # some hosts mark a file by an @ b
 _COMMAND = re.compile(r"/[\w-]+:[\w-]+")  # `/plugin:skill` of some hosts
 
 
-class Reference(NamedTuple):
+class Reference(Struct, frozen=True, kw_only=True):
     """One link to a file. `path` is what it means, decoded; offsets are those of the target in `document.text`.
 
     `leads` says where: `inside` the skill, out of it (`outside`), or from some root (`absolute`).
@@ -52,7 +54,7 @@ def references(document: SkillDocument) -> list[Reference]:
         exact = at >= 0
         if exact:
             start, end = at + 2, at + 2 + len(link.target)
-        found.append(Reference(link.target, path, leads(path), start, end, exact))
+        found.append(Reference(target=link.target, path=path, leads=leads(path), start=start, end=end, exact=exact))
     return found
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence, read_yaml
 from prowess.diagnostics import Fix, FixSafety
@@ -36,7 +39,7 @@ _PARTS = re.compile(r"[^\[\], \t][^\],]*[^\], \t]|.")  # an item without the bla
 _NEEDING_QUOTES = frozenset("@`%")
 
 
-class Repair(NamedTuple):
+class Repair(Struct, frozen=True, kw_only=True):
     """One mended value: `text` replaces what stands from `start` to `end`. Offsets count in the original text."""
 
     fault: YamlFault
@@ -51,7 +54,7 @@ class Repair(NamedTuple):
         return Fix(safety=FixSafety.SAFE, title=self.title, edits=(edit,))
 
 
-class Broken(NamedTuple):
+class Broken(Struct, frozen=True, kw_only=True):
     """A fault that could not be mended, and the place of its value in the original text."""
 
     fault: YamlFault
@@ -59,7 +62,7 @@ class Broken(NamedTuple):
     end: int
 
 
-class Mended(NamedTuple):
+class Mended(Struct, frozen=True, kw_only=True):
     """The last reading, in offsets of the original text, the repairs that led to it, and what stopped them."""
 
     reading: YamlReading
@@ -67,7 +70,7 @@ class Mended(NamedTuple):
     broken: Broken | None
 
 
-class _Value(NamedTuple):
+class _Value(Struct, frozen=True, kw_only=True):
     """The lines `first` to `last` hold a value, from `column` of the first line on."""
 
     first: int
@@ -78,18 +81,18 @@ class _Value(NamedTuple):
 def mend(text: str, base: int, reading: YamlReading) -> Mended:
     """Repair `text`, whose `reading` failed, until it is read or cannot be mended; offsets count from `base`."""
     if text.count("\n") > _MAX_LINES and (fault := _syntax(reading)) is not None:
-        return Mended(reading, (), Broken(fault, fault.context, fault.offset))
+        return Mended(reading=reading, repairs=(), broken=Broken(fault=fault, start=fault.context, end=fault.offset))
     work = _Work(text, base)
     characters, nodes = 0, reading.nodes
     while (fault := _syntax(reading)) is not None:
         characters += len(text)
         if characters > _MAX_CHARACTERS or not work.mend(fault):
-            return Mended(reading, tuple(work.repairs), work.broken(fault))
+            return Mended(reading=reading, repairs=tuple(work.repairs), broken=work.broken(fault))
         failed, reading = reading, read_yaml(work.text(), base=base)
         nodes += reading.nodes
         if nodes > _MAX_NODES:  # also where it is read now: to move so many nodes back takes longer than it is worth
-            return Mended(failed, tuple(work.repairs[:-1]), work.broken(fault))
-    return Mended(work.in_original(reading), tuple(work.repairs), None)
+            return Mended(reading=failed, repairs=tuple(work.repairs[:-1]), broken=work.broken(fault))
+    return Mended(reading=work.in_original(reading), repairs=tuple(work.repairs), broken=None)
 
 
 def _syntax(reading: YamlReading) -> YamlFault | None:
@@ -131,22 +134,21 @@ class _Work:
         value = self._find_value(fault)
         if value is None:
             line, column = self._position(fault.context)
-            value = _Value(line, column, line)
+            value = _Value(first=line, column=column, last=line)
         start = self._mapped(value.first, value.column)
         end = self._offset(value.last, len(self._original[value.last]))
-        return Broken(self._in_original(fault), start, end)
+        return Broken(fault=self._in_original(fault), start=start, end=end)
 
     def in_original(self, reading: YamlReading) -> YamlReading:
         """Return `reading` with offsets that count in the original text."""
         faults = tuple(self._in_original(fault) for fault in reading.faults)
-        return reading._replace(root=None if reading.root is None else self._moved(reading.root), faults=faults)
+        return replace(reading, root=None if reading.root is None else self._moved(reading.root), faults=faults)
 
     def _moved(self, node: Node) -> Node:
         """Return `node` with offsets of the original text; what stands on one unchanged line moves with it."""
         base, starts, starts_now, quoted = self._base, self._starts, self._starts_now, self._quoted_ends
         ends_now = [*starts_now[1:], len(self._lines[-1]) + starts_now[-1] + 1]
         changed = {line for line, text in enumerate(self._lines) if text is not self._original[line]}
-        make = tuple.__new__  # what the constructor of a NamedTuple does, without a call in between
 
         def moved(node: Node) -> Node:
             start, end = node.start - base, node.end - base
@@ -158,11 +160,11 @@ class _Work:
                 start = self._mapped(line, start - starts_now[line])
                 end = self._mapped(*self._position(node.end))
             if isinstance(node, Scalar):
-                return make(Scalar, (node.text, node.style, start, quoted.get(start, end)))
+                return Scalar(text=node.text, style=node.style, start=start, end=quoted.get(start, end))
             if isinstance(node, Sequence):
-                return make(Sequence, (tuple(map(moved, node.items)), node.flow, start, end))
+                return Sequence(items=tuple(map(moved, node.items)), flow=node.flow, start=start, end=end)
             entries = tuple([(moved(key), moved(value)) for key, value in node.entries])
-            return make(Mapping, (entries, node.flow, start, end))
+            return Mapping(entries=entries, flow=node.flow, start=start, end=end)
 
         return moved(node)
 
@@ -177,8 +179,10 @@ class _Work:
                 blanks = indent.replace("\t", "  ")
                 self._wider[line] = len(blanks) - len(indent)
                 self._lines[line] = blanks + self._lines[line][len(indent) :]
-                here = fault._replace(offset=start + indent.index("\t"), context=start)
-                self.repairs.append(Repair(here, start, start + len(indent), blanks, "indent with blanks"))
+                here = replace(fault, offset=start + indent.index("\t"), context=start)
+                self.repairs.append(
+                    Repair(fault=here, start=start, end=start + len(indent), text=blanks, title="indent with blanks")
+                )
         return True
 
     def _quote(self, fault: YamlFault, value: _Value) -> bool:
@@ -210,7 +214,7 @@ class _Work:
             self._inserted[value.first] = [value.column + column for column in items[1]]
         self._quoted_ends[start] = end
         self._touched.update(range(value.first, value.last + 1))
-        self.repairs.append(Repair(original, start, end, quoted, title))
+        self.repairs.append(Repair(fault=original, start=start, end=end, text=quoted, title=title))
         return True
 
     def _find_value(self, fault: YamlFault) -> _Value | None:
@@ -226,10 +230,10 @@ class _Work:
             last += 1
         last = self._last_written(top, last - 1)
         if _has_value(self._lines[top][key.end() :]):
-            return _Value(top, key.end(), last)
+            return _Value(first=top, column=key.end(), last=last)
         if key[0].rstrip(" \t:") in _TEXT_FIELDS:
             first = next((line for line in range(top + 1, last + 1) if _has_value(self._lines[line].strip())), None)
-            return None if first is None else _Value(first, len(_indent(self._lines[first])), last)
+            return None if first is None else _Value(first=first, column=len(_indent(self._lines[first])), last=last)
         return self._find_nested(top, failing, last)
 
     def _find_nested(self, top: int, failing: int, last: int) -> _Value | None:
@@ -245,7 +249,7 @@ class _Work:
                 end = line + 1
                 while end <= last and (not self._lines[end].strip() or len(_indent(self._lines[end])) > indent):
                     end += 1
-                return _Value(line, column, self._last_written(line, end - 1))
+                return _Value(first=line, column=column, last=self._last_written(line, end - 1))
         return None
 
     def _last_written(self, first: int, last: int) -> int:
@@ -255,7 +259,7 @@ class _Work:
 
     def _in_original(self, fault: YamlFault) -> YamlFault:
         offset, context = (self._mapped(*self._position(place)) for place in (fault.offset, fault.context))
-        return fault._replace(offset=offset, context=context)
+        return replace(fault, offset=offset, context=context)
 
     def _position(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._starts_now, offset - self._base) - 1

@@ -9,8 +9,9 @@ Sources: extended specification 001; where the file lies is ours, because SKILL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess.format.allowed_tools import ToolToken
 
@@ -43,8 +44,7 @@ _CLOSING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capability:
+class Capability(Struct, frozen=True, kw_only=True):
     """Something that a skill needs to be able to do, such as `file:read`, and why."""
 
     capability: str
@@ -52,8 +52,7 @@ class Capability:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecurityManifest:
+class SecurityManifest(Struct, frozen=True, kw_only=True):
     """What a skill says that it does; None where it does not say."""
 
     capabilities: tuple[Capability, ...] = ()
@@ -63,8 +62,7 @@ class SecurityManifest:
     file_system_scope: FileSystemScope | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class Assertion(Struct, frozen=True, kw_only=True):
     """What must be true of an answer, or of the workspace after it."""
 
     type: AssertionType
@@ -72,8 +70,7 @@ class Assertion:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioCase:
+class ScenarioCase(Struct, frozen=True, kw_only=True):
     """One prompt and what must come of it; `expected_behavior` is for a reader or a judge."""
 
     name: str
@@ -82,8 +79,7 @@ class ScenarioCase:
     expected_behavior: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class Scenario(Struct, frozen=True, kw_only=True):
     """A group of cases."""
 
     name: str
@@ -91,8 +87,7 @@ class Scenario:
     cases: tuple[ScenarioCase, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillDependency:
+class SkillDependency(Struct, frozen=True, kw_only=True):
     """Another skill that this one relies on, and why."""
 
     skill_name: str
@@ -100,8 +95,7 @@ class SkillDependency:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composition:
+class Composition(Struct, frozen=True, kw_only=True):
     """How a skill relates to others.
 
     `conflicts` are names of skills that may not be active beside it. `execution_order` says where it stands relative to
@@ -113,8 +107,7 @@ class Composition:
     execution_order: ExecutionOrder = "independent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sidecar:
+class Sidecar(Struct, frozen=True, kw_only=True):
     """Everything that the file says; a part that is absent, or could not be read, is None.
 
     `digest` is `sha256:<64 hex>` of its bytes, None without a file. `faults` say what is wrong, each with its place in
@@ -143,8 +136,8 @@ def _plain(value: object) -> object:
         return str(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if is_dataclass(value):
-        return {_camel(field.name): _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Struct):
+        return {_camel(name): _plain(getattr(value, name)) for name in value.__struct_fields__}
     return value
 
 

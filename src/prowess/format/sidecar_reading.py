@@ -145,7 +145,7 @@ def place_in_composition(directory: str, shown_as: str, part: str, index: int) -
         for key, value in root_node.entries:
             if key_text(key, origin) == "composition":
                 field = Field(key="composition", key_node=key, value=value, origin=origin)
-                return place_of(field, FieldFault("", "", ("composition", part, index)))
+                return place_of(field, FieldFault(rule="", message="", path=("composition", part, index)))
     return Location(path=path)
 
 

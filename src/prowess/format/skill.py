@@ -6,9 +6,10 @@ its type is kept beside it: `metadata_raw` has nested values as they were writte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
@@ -31,8 +32,7 @@ ResourceKind = Literal["script", "reference", "asset", "other"]
 _KINDS: dict[str, ResourceKind] = {"scripts": "script", "references": "reference", "assets": "asset"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frontmatter:
+class Frontmatter(Struct, frozen=True, kw_only=True):
     """The fields of a skill.
 
     `license` and `compatibility` are None where absent. `allowed_tools` is None where the key is absent, which means no
@@ -67,8 +67,7 @@ class Frontmatter:
         return dict(self.raw)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """A file of the skill beside SKILL.md; `path` is relative with `/`, `size` in bytes, `sha256` in hex."""
 
     path: str
@@ -90,8 +89,7 @@ class Resource:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skill:
+class Skill(Struct, frozen=True, kw_only=True):
     """A skill as a profile loaded it; made by `read_skill`.
 
     `location` is the absolute path of its SKILL.md, `root_dir` of its directory. `manifest` has the hashes of its

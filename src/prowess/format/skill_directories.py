@@ -7,7 +7,9 @@ is sorted and bounded, enters each real directory once, and passes over `.git` a
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +19,7 @@ MAX_DIRECTORIES = 200_000
 _PASSED_OVER = frozenset({".git", "node_modules"})
 
 
-class SkillDirectories(NamedTuple):
+class SkillDirectories(Struct, frozen=True, kw_only=True):
     """The directories found, as paths that begin with the one asked about, and sentences on what was not looked at."""
 
     paths: tuple[str, ...]
@@ -27,7 +29,7 @@ class SkillDirectories(NamedTuple):
 def find_skill_directories(root: str) -> SkillDirectories:
     """Return `root` itself where it is a skill, else the skills below it; raises nothing for what lies there."""
     notes: list[str] = []
-    return SkillDirectories(tuple(_walk(root, notes)), tuple(notes))
+    return SkillDirectories(paths=tuple(_walk(root, notes)), notes=tuple(notes))
 
 
 def kinds_of(directory: str) -> dict[str, str]:

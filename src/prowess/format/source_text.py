@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from prowess.diagnostics import Edit, Location
 
 
-class SourceText(NamedTuple):
+class SourceText(Struct, frozen=True, kw_only=True):
     """The text of one file: line breaks are LF, a leading byte-order mark is cut off and remembered in `bom`."""
 
     path: str | None

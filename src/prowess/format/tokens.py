@@ -9,8 +9,9 @@ on the other). `tokenizer`: a real one, where the extra `tokens` is installed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 
@@ -41,8 +42,7 @@ _AT_MOST: dict[Method, float] = {  # tokens a character
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenCount:
+class TokenCount(Struct, frozen=True, kw_only=True):
     """A number of tokens, and how it was found; as a text it names both."""
 
     tokens: int

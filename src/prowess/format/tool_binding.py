@@ -7,8 +7,9 @@ Sources: extended specification 001, tool binding; the grammar of a tool is that
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.format.allowed_tools import ToolToken, parse_allowed_tools
 from prowess.format.plain_values import kind, named, needed, optional, read_boolean, read_list, read_record, read_text
@@ -20,8 +21,7 @@ VERSION = re.compile(r"v?(?P<release>\d+(?:\.\d+)*)(?:-?(?P<pre>[A-Za-z][0-9A-Za
 _ITEM = "tools.dependencies.itemType"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDependency:
+class ToolDependency(Struct, frozen=True, kw_only=True):
     """One tool that a skill uses; `min_version` is None where any version will do."""
 
     tool: ToolToken
@@ -30,8 +30,7 @@ class ToolDependency:
     min_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBinding:
+class ToolBinding(Struct, frozen=True, kw_only=True):
     """Everything that a manifest says about tools."""
 
     dependencies: tuple[ToolDependency, ...]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidSkillError
 from prowess.format.body_rules import body_findings
@@ -115,7 +117,7 @@ def sidecar_faults(document: SkillDocument) -> tuple[Diagnostic, ...]:
 def _of_skill(found: Diagnostic, skill: str | None) -> Diagnostic:
     if found.skill is not None or skill is None:
         return found
-    return found._replace(skill=skill)
+    return replace(found, skill=skill)
 
 
 def place_in_report(found: Diagnostic) -> tuple[bool, int, int]:

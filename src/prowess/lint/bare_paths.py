@@ -49,7 +49,9 @@ def paths_of(subject: LintSubject) -> tuple[Reference, ...]:
     more = [name for name, kind in entries.items() if kind == "directory" and name not in FOLDERS and name[0] != "."]
     offset = subject.document.body_offset
     return tuple(
-        Reference(path, path, "inside", start + offset, start + offset + len(path), exact=True)
+        Reference(
+            target=path, path=path, leads="inside", start=start + offset, end=start + offset + len(path), exact=True
+        )
         for path, start in bare_paths(subject.body, (*FOLDERS, *more[:_MAX_FOLDERS]))
         if inner_components(path) is not None
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess.format.profiles import profile_named
 from prowess.format.validation import document_of
 from prowess.lint.registry import LINT_RULES, RULES
@@ -39,7 +41,7 @@ def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnos
     found = [one for rule in _kept(judgement) for one in rule.check(subject)]
     found.sort(key=_place)
     skill = document.directory_name
-    return judgement.judge((one._replace(skill=skill) for one in found), RULES)
+    return judgement.judge((replace(one, skill=skill) for one in found), RULES)
 
 
 def _kept(judgement: Judgement) -> tuple[Rule[LintSubject], ...]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +32,7 @@ _MAX_SPANS = 1000  # with the name of a runner, of one body
 _MAX_WORDS = 40  # of one command that are looked at
 
 
-class OneOffCommand(NamedTuple):
+class OneOffCommand(Struct, frozen=True, kw_only=True):
     """A package without a version: its name, the place of the name, and whether its newest version runs for certain."""
 
     package: str
@@ -47,11 +49,15 @@ def _all_unpinned(subject: LintSubject) -> Iterator[OneOffCommand]:
     if any(sign in subject.body for sign in _SIGNS):
         for start, text, block in _code(subject):
             for package, newest, at in _unpinned(text, block=block):
-                yield OneOffCommand(package, newest, subject.at(start + at, start + at + len(package)))
+                yield OneOffCommand(
+                    package=package, newest=newest, place=subject.at(start + at, start + at + len(package))
+                )
     for script in subject.scripts:
         if script.language == "shell" and any(sign in script.code for sign in _SIGNS):
             for package, newest, at in _unpinned(script.code, block=True):
-                yield OneOffCommand(package, newest, subject.file_place(script.path, at, script.text))
+                yield OneOffCommand(
+                    package=package, newest=newest, place=subject.file_place(script.path, at, script.text)
+                )
 
 
 def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:

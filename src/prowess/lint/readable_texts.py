@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from prowess.lint.subject import LintSubject
 
 
-class ReadableText(NamedTuple):
+class ReadableText(Struct, frozen=True, kw_only=True):
     """One text: what it is, where a range of its offsets lies, and whether it is SKILL.md, where a fix can be made."""
 
     kind: str
@@ -27,11 +29,11 @@ class ReadableText(NamedTuple):
 
 def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
     """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
-    yield ReadableText("own", subject.document.text, subject.document.origin.location)
+    yield ReadableText(kind="own", text=subject.document.text, at=subject.document.origin.location)
     for path, text in subject.linked_texts:
-        yield ReadableText("markdown", text, partial(_place, subject, path, text))
+        yield ReadableText(kind="markdown", text=text, at=partial(_place, subject, path, text))
     for script in subject.scripts:
-        yield ReadableText("script", script.text, partial(_place, subject, script.path, script.text))
+        yield ReadableText(kind="script", text=script.text, at=partial(_place, subject, script.path, script.text))
 
 
 def _place(subject: LintSubject, path: str, text: str, start: int, _end: int) -> Location:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess._internal.contained import ContainedRoot
 from prowess.errors import UnsafePathError
@@ -22,7 +24,7 @@ _WORK = 20_000
 _WORK_OF_RATIO = 50  # as often as a rough comparison fits into an exact one of such names
 
 
-class Sighting(NamedTuple):
+class Sighting(Struct, frozen=True, kw_only=True):
     """What a search found: the file, one whose spelling differs in case alone (`path` is the real one), or nothing."""
 
     kind: Literal["found", "other case", "missing"]
@@ -45,20 +47,20 @@ class SkillFiles:
         """Look for a relative path. A link on the way counts as found: what it leads to is not looked at."""
         components = inner_components(path)
         if components is None:
-            return Sighting("missing", path)
+            return Sighting(kind="missing", path=path)
         real: list[str] = []
         kind = "directory"
         for at, component in enumerate(components):
             if kind == "link":
-                return Sighting("found", path)
+                return Sighting(kind="found", path=path)
             here = "/".join(real)
             entries = self.entries(here) if kind == "directory" else {}
             name = component if component in entries else self._alike(here, component) if entries else None
             if name is None:
-                return Sighting("missing", "/".join((*real, *components[at:])))
+                return Sighting(kind="missing", path="/".join((*real, *components[at:])))
             real.append(name)
             kind = entries[name]
-        return Sighting("found" if real == components else "other case", "/".join(real))
+        return Sighting(kind="found" if real == components else "other case", path="/".join(real))
 
     def suggest(self, path: str) -> str | None:
         """Return the file that may have been meant: the nearest path, else one of the same name elsewhere."""

@@ -6,7 +6,9 @@ What is too large, is no text or cannot be read has no text here; a finding on i
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess._internal.contained import ContainedRoot
 from prowess.errors import UnsafePathError
@@ -29,7 +31,7 @@ _LANGUAGES: dict[str, Literal["python", "shell", "javascript"]] = {
 }
 
 
-class ScriptText(NamedTuple):
+class ScriptText(Struct, frozen=True, kw_only=True):
     """One script: its path in the skill, what it is written in, its text, and the text without comments."""
 
     path: str
@@ -61,7 +63,9 @@ class SkillTexts:
                 continue
             text = self.text(path)
             if text is not None:
-                found.append(ScriptText(path, language, text, _without_comments(text, language)))
+                found.append(
+                    ScriptText(path=path, language=language, text=text, code=_without_comments(text, language))
+                )
             if len(found) == MAX_SCRIPTS:
                 break
         return tuple(found)

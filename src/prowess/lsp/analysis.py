@@ -7,9 +7,9 @@ complete and no name to change, only findings.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from pygls.uris import to_fs_path
 
 from prowess.format.limits import FILE_NAMES, MANIFEST_FILE, MAX_DOCUMENT_BYTES
@@ -31,8 +31,7 @@ _OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
 _JUDGED = (*FILE_NAMES, MANIFEST_FILE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Analysis:
+class Analysis(Struct, frozen=True, kw_only=True, eq=False):
     """What is known of one version of a buffer; `text` is what was read, `path` is absolute. Equal to itself alone."""
 
     uri: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from prowess.lsp.analysis import analyse, skill_path
 from prowess.lsp.settings import folder_of, read_settings
@@ -25,8 +26,7 @@ _Result = TypeVar("_Result")
 DELAY = 0.15  # seconds of rest after a change; a quick typist strikes a key each 0.1 to 0.15
 
 
-@dataclass(slots=True, kw_only=True)
-class _Buffer:
+class _Buffer(Struct, kw_only=True):
     uri: str
     path: str
     text: str

@@ -6,7 +6,9 @@ Settings that cannot be read do not silence the editor: the defaults judge, and 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.config import Configuration
 from prowess.errors import SkillError
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     Load = Callable[[str], tuple[Configuration, Silence]]
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True, kw_only=True):
     """What was read, what leaves out the findings that comments silence, and why it could not be read, if so."""
 
     configuration: Configuration
@@ -39,9 +41,10 @@ def folder_of(path: str, folders: Iterable[str]) -> str:
 def read_settings(load: Load, folder: str) -> Settings:
     """Load the settings of a folder; with a problem they are the defaults."""
     try:
-        return Settings(*load(folder), None)
+        configuration, silence = load(folder)
+        return Settings(configuration=configuration, silence=silence, problem=None)
     except (SkillError, OSError, ValueError) as fault:
-        return Settings(Configuration(()), _keep_all, str(fault))
+        return Settings(configuration=Configuration(()), silence=_keep_all, problem=str(fault))
 
 
 def _keep_all(document: SkillDocument, judgement: Judgement, findings: Sequence[Diagnostic]) -> Sequence[Diagnostic]:

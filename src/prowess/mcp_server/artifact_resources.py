@@ -8,9 +8,10 @@ Reading goes through `skills.read`, through the same executor as every other cal
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 from prowess.errors import ResourceNotFoundError
 
@@ -24,8 +25,7 @@ _TEXT_TYPES = ("application/json", "application/jsonl", "application/xml", "appl
 _SLICE = 1 << 20  # bytes asked for at once
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactResource:
+class ArtifactResource(Struct, frozen=True, kw_only=True):
     """One artifact: `reference` is `<run>/<name>`, `size` is in bytes."""
 
     reference: str

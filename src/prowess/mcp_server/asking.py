@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp import types
 from mcp.shared.exceptions import MCPError
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import Approval, Refusal
@@ -50,8 +50,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asking:
+class _Asking(Struct, frozen=True, kw_only=True):
     """`put` are the ids of questions that the client has just seen, `waiting` what it is to be asked next."""
 
     context: ServerRequestContext[Any, Any]

@@ -10,8 +10,9 @@ import json
 import os
 import sys
 import sysconfig
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.printable_json import json_text
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 Entry = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(Struct, frozen=True, kw_only=True):
     """A program that can start MCP servers; `place` is the file that the snippet belongs into."""
 
     place: str

@@ -9,10 +9,10 @@ there, it denies and asks about here. The tools of this executor are offered to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
+from msgspec import Struct
 
 from prowess._internal.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
@@ -69,8 +69,7 @@ _LIST = ToolSpec(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceContent:
+class ResourceContent(Struct, frozen=True, kw_only=True):
     """What a read gives: `text` is None where the bytes are no UTF-8 text."""
 
     uri: str

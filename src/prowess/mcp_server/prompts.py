@@ -6,8 +6,9 @@ arguments in their places, and for skills that models may not choose as well. Wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.format.arguments import Argument
@@ -24,8 +25,7 @@ ALL = "arguments"  # the one argument of a skill that declares none
 _MAX_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillPrompt:
+class SkillPrompt(Struct, frozen=True, kw_only=True):
     """A skill as a command; `hint` says in the skill's words what to give, None where it says nothing."""
 
     name: str

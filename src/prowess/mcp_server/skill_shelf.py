@@ -13,8 +13,9 @@ Source: MCP Skills extension `io.modelcontextprotocol/skills`.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess.catalog.skill_uri import DOCUMENT, parse_skill_uri, skill_uri
@@ -43,8 +44,7 @@ DIRECTORY_TYPE = "inode/directory"
 _UNKNOWN = "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedSkill:
+class ServedSkill(Struct, frozen=True, kw_only=True):
     """A skill that is served; `frontmatter` is typed as JSON, `files` are all of its files, sorted by path."""
 
     name: str
@@ -70,8 +70,7 @@ class ServedSkill:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedFile:
+class ServedFile(Struct, frozen=True, kw_only=True):
     """The bytes of one file; `digest` is `sha256:` and 64 hex digits of `data`."""
 
     skill: str
@@ -81,8 +80,7 @@ class ServedFile:
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Child:
+class Child(Struct, frozen=True, kw_only=True):
     """What a directory holds: a file or, with the type `inode/directory` and no size, a directory."""
 
     uri: str

@@ -6,7 +6,8 @@ writes a record needs neither the rules nor the grammar of shells.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing's, which would cost an import
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from prowess.policy.approval import (
         Answer,

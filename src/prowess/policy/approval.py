@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
 
 from prowess._internal.canonical_json import canonical_json, sha256_of
 from prowess.policy.tool_names import canonical_tool_name
@@ -27,8 +28,7 @@ _MOST_REQUESTS = 256  # that are remembered without an answer; older ones are fo
 _DIGITS = 32  # of the digest: 128 bits, so that nobody finds two calls with one id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True, kw_only=True):
     """What a person is asked. `skills` are the digests of the active skills, `reason` says which rule asks."""
 
     tool: str
@@ -53,24 +53,21 @@ class ApprovalRequest:
         return {"tool": canonical_tool_name(self.tool), "arguments": self.arguments}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
+class Approval(Struct, frozen=True, kw_only=True):
     """Yes: for this one call, or for the same call as long as the session lives. `by` says who gave it."""
 
     scope: Scope = "once"
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """No, for as long as the session lives."""
 
     reason: str = "a person refused it"
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True, kw_only=True):
     """Nobody could be asked. The call is refused and may be sent again after somebody answered.
 
     `instead` says what to do where nobody can answer later either, as a whole sentence.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class AuditEvent(NamedTuple):
+class AuditEvent(Struct, frozen=True, kw_only=True):
     """Something that happened.
 
     `kind` is dotted (`tool.started`, `tool.finished`, `tool.refused`, `skill.loaded` ...). `data` holds JSON values
@@ -23,7 +25,7 @@ class AuditEvent(NamedTuple):
     data: Mapping[str, object] = MappingProxyType({})
 
 
-class AuditRecord(NamedTuple):
+class AuditRecord(Struct, frozen=True, kw_only=True):
     """An event in its place.
 
     `sequence` counts from 1; `at` is the time of writing, RFC 3339 in UTC with microseconds; `previous` is the hash

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.canonical_json import canonical_json
@@ -16,10 +17,10 @@ from prowess._internal.open_flags import READ
 _MAX_BYTES = 4096
 
 
-class AuditHead(NamedTuple):
+class AuditHead(Struct, frozen=True, kw_only=True):
     """`hash` is None where `count` is 0; `size` is the length in bytes of the first `count` records."""
 
-    count: int  # type: ignore[assignment]  # no caller counts what is in a head
+    count: int
     hash: str | None
     size: int
 

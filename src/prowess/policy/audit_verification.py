@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
+
+from msgspec import Struct
 
 from prowess._internal.file_lock import descriptor_locked
 from prowess.errors import AuditReadError
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 MAX_FINDINGS = 100  # of each sort are kept; `Verification.more` counts the rest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditFinding:
+class AuditFinding(Struct, frozen=True, kw_only=True):
     """One break, or one remark.
 
     `kind` of a fault: `changed`, `damaged` (a line that is no record), `missing`, `moved`, `inserted`, `cut` (from
@@ -45,8 +45,7 @@ class AuditFinding:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class Verification(Struct, frozen=True, kw_only=True):
     """The verdict on one log. `ok` means no faults; notices are what killed writers have left, and harmless.
 
     `head` is the hash of the last record: keep it elsewhere to prove later that nothing before it has changed.
@@ -271,8 +270,7 @@ class _Walk:
             self.fault("kept_head", text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Gap:
+class _Gap(Struct, frozen=True, kw_only=True):
     """Numbers that were jumped over, before `line`."""
 
     first: int

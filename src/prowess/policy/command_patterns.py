@@ -11,8 +11,9 @@ permitted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess.policy.fit import CERTAIN, Fit
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from prowess._internal.shell.command_line import SimpleCommand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandPattern:
+class CommandPattern(Struct, frozen=True, kw_only=True):
     """One pattern; `anything` is the pattern `*` alone, which permits every line, also one that cannot be parsed."""
 
     source: str

@@ -5,11 +5,10 @@ Each decision names the rule that made it and, where that rule stands in a file,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleOrigin:
+class RuleOrigin(Struct, frozen=True, kw_only=True):
     """The place of a rule; as text it is `path:line`."""
 
     path: str
@@ -19,8 +18,7 @@ class RuleOrigin:
         return f"{self.path}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allow:
+class Allow(Struct, frozen=True, kw_only=True):
     """The call may run. `preapproved_by` names the skill whose allowed-tools make asking unnecessary."""
 
     rule: str
@@ -29,8 +27,7 @@ class Allow:
     preapproved_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deny:
+class Deny(Struct, frozen=True, kw_only=True):
     """The call must not run. `skill` names the active skill that refuses it, None where a policy does.
 
     `reason` is for whoever called and may quote arguments; `rule` never does, so it may be recorded.
@@ -42,8 +39,7 @@ class Deny:
     skill: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(Struct, frozen=True, kw_only=True):
     """A person has to say. `by_default`: no rule asked for it, so a skill's pre-approval is answer enough."""
 
     rule: str
@@ -54,7 +50,7 @@ class Ask:
 
 Decision = Allow | Deny | Ask
 
-_SEVERITY = {Allow: 0, Ask: 1, Deny: 2}
+_SEVERITY: dict[type[Decision], int] = {Allow: 0, Ask: 1, Deny: 2}
 
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.policy.decision import Decision, effect_of
 from prowess.policy.policy import Policy
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from prowess.policy.policy_file import Expectation, PolicyFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectationOutcome:
+class ExpectationOutcome(Struct, frozen=True, kw_only=True):
     """What was expected of one call, and what the file decides."""
 
     expectation: Expectation

@@ -6,11 +6,10 @@ one grammar serve both without a gap between them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class Fit(Struct, frozen=True, kw_only=True):
     """`certain` implies `possible`. Where it is not certain, `reason` says why and `kind` is a short name for it.
 
     `kind` holds nothing of the arguments and may be recorded; `reason` may quote them.

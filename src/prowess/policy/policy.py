@@ -13,8 +13,9 @@ Nothing here asks anybody; that is an approver's work.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
+
+from msgspec import Struct
 
 from prowess._internal.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
@@ -40,8 +41,7 @@ _GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be given up")
 _ASKING = frozenset({"Write", "Edit", "Bash"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """What is permitted here; `files` from the highest layer to the lowest, none for the built-in policy.
 
     `fault` is set where a file could not be read: then everything is denied and every setting is the strictest.

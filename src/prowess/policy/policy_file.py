@@ -18,8 +18,9 @@ permits nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
+
+from msgspec import Struct
 
 from prowess._internal.contained import check_relative
 from prowess._internal.toml_file import TomlFile, read_toml_bytes
@@ -48,8 +49,7 @@ _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env
 _KEYS = (*_SETTINGS, "audit", "rule", "expect")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(Struct, frozen=True, kw_only=True):
     """What an `[[expect]]` says: this call must be decided like that."""
 
     call: PolicyCall
@@ -57,8 +57,7 @@ class Expectation:
     origin: RuleOrigin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyFile:
+class PolicyFile(Struct, frozen=True, kw_only=True):
     """One file. A setting is None where the file says nothing about it.
 
     `default` is for calls that no rule is about. `audit_required`: a call that cannot be recorded is refused.

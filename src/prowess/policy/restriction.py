@@ -12,8 +12,9 @@ Agent Skills specification, field `allowed-tools`; platform requirements 003, to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from prowess._internal.terminal_text import printable_line
 from prowess.format.allowed_tools import ToolToken, parse_allowed_tools
@@ -26,8 +27,7 @@ RestrictionMode = Literal["restrict", "preapprove"]
 _MOST_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restriction:
+class Restriction(Struct, frozen=True, kw_only=True):
     """What one active skill says about tools.
 
     `tokens` is None where the skill has no `allowed-tools`. `fault` says why the field could not be read; `tokens` is

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess._internal.globs import fits_text
 from prowess.policy.fit import CERTAIN, Fit
@@ -28,8 +29,7 @@ Effect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyCall:
+class PolicyCall(Struct, frozen=True, kw_only=True):
     """One call as a policy sees it. `registered`: the tool exists in the session, put there by its host."""
 
     tool: str
@@ -37,8 +37,7 @@ class PolicyCall:
     registered: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArgumentMatch:
+class ArgumentMatch(Struct, frozen=True, kw_only=True):
     """The value of `argument` must fit one of `patterns`.
 
     For the command of Bash they are patterns of command lines, for the paths of file tools and searches globs, for
@@ -83,8 +82,7 @@ class ArgumentMatch:
         return any(fits_text(value, pattern) for pattern in self.patterns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyRule:
+class PolicyRule(Struct, frozen=True, kw_only=True):
     """What a `[[rule]]` says; `reason` is None where the file gives none."""
 
     effect: Effect

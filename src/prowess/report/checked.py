@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.diagnostics import Severity
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 
-class CheckedSkill(NamedTuple):
+class CheckedSkill(Struct, frozen=True, kw_only=True):
     """One skill and its findings; `path` is its directory as the user knows it, `name` None where it has none."""
 
     path: str
@@ -27,7 +29,7 @@ class CheckedSkill(NamedTuple):
         return all(found.severity is not Severity.ERROR for found in self.diagnostics)
 
 
-class Tally(NamedTuple):
+class Tally(Struct, frozen=True, kw_only=True):
     """How much was found."""
 
     skills: int

@@ -6,8 +6,9 @@ is loaded, files when they are needed. Each number says how it was counted. Form
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.terminal_text import printable, printable_line
 from prowess.format.limits import MAX_BODY_TOKENS
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 _SHOWN_FILES = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillPage:
+class SkillPage(Struct, frozen=True, kw_only=True):
     """What `prowess show` shows; all texts are as the skill has them, so that whoever prints them must escape them."""
 
     skill: Skill

@@ -6,8 +6,9 @@ asks for whole triads too, so that the number of skills is a multiple of three. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.terminal_text import printable_line
 from prowess.format.role import Role, balancer, is_balanced, role_of
@@ -21,8 +22,7 @@ _TRIAD = 3
 _GOOD, _BAD = "#10B981", "#EF4444"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriadSummary:
+class TriadSummary(Struct, frozen=True, kw_only=True):
     """Names by role. `missing` is the role of one more skill that balances the set, None where it is balanced."""
 
     members: dict[Role, tuple[str, ...]]

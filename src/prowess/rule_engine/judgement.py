@@ -6,8 +6,9 @@ itself in any way; of the security findings it can neither drop one nor call it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.diagnostics import Severity
 from prowess.format.rules.table import RULES
@@ -25,8 +26,7 @@ _AS_THE_PROFILE_SAYS = Selection()
 _WEIGHT = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """What decides which findings on a skill are reported, and how bad each is. `excluded`: none but the floor's."""
 
     profile: Profile

@@ -12,8 +12,9 @@ selected. `shift` moves whole severities, as presets do, before `severity` is ap
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.format.rules.table import RULES
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from prowess.format.rules.meta import RuleMeta
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """What a user selects, ignores and sets; empty means: as the profile says. None as a severity means off."""
 
     select: tuple[str, ...] = ()

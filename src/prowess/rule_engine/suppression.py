@@ -12,7 +12,9 @@ to it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 from prowess.diagnostics import Severity
@@ -50,7 +52,7 @@ _IN_FIELDS = re.compile(r"^(?:|[^\n]*?[ \t])#[ \t]*(prowess:[^\n]*)$", re.MULTIL
 _MAX_SUPPRESSIONS = 200
 
 
-class Suppression(NamedTuple):
+class Suppression(Struct, frozen=True, kw_only=True):
     """One selector of one comment; it holds from line `first` to line `last`, both included, 1-based."""
 
     selector: str
@@ -65,7 +67,7 @@ class Suppression(NamedTuple):
         return self.first <= found.location.line <= self.last
 
 
-class Suppressed(NamedTuple):
+class Suppressed(Struct, frozen=True, kw_only=True):
     """The findings that are left, how many are silenced, and the suppressions that silenced nothing."""
 
     kept: tuple[Diagnostic, ...]
@@ -92,7 +94,7 @@ def suppress(
             silenced += 1
         else:
             kept.append(found)
-    return Suppressed(tuple(kept), silenced, tuple(one for one in asked if one not in used))
+    return Suppressed(kept=tuple(kept), silenced=silenced, unused=tuple(one for one in asked if one not in used))
 
 
 def _asked(document: SkillDocument) -> Iterator[Suppression]:
@@ -128,9 +130,9 @@ def _selectors(document: SkillDocument, comment: str, start: int, end: int) -> I
     first, last = location.line, (location.end_line or location.line) + alone
     for selector in re.split(r"[\s,]+", asked[2]):
         if asked[1] == "ignore-file":
-            yield Suppression(selector, 1, float("inf"), location)
+            yield Suppression(selector=selector, first=1, last=float("inf"), location=location)
         elif selector:
-            yield Suppression(selector, first, last, location)
+            yield Suppression(selector=selector, first=first, last=last, location=location)
 
 
 def _scalars(nodes: Iterable[Node]) -> Iterator[tuple[int, int]]:

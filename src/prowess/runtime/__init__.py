@@ -5,7 +5,8 @@ The public names are resolved when first used: a module of this room that needs 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing's, which would cost an import
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner

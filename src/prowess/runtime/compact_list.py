@@ -7,8 +7,9 @@ technical outcomes.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prowess._internal.shared_words import scores
 from prowess.runtime import disclosure

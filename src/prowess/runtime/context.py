@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoundError
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
 
 
-@dataclass(slots=True, kw_only=True)
-class SessionContext:
+class SessionContext(Struct, kw_only=True):
     """The inside of a session, for its tools.
 
     `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run, `mode` how

@@ -7,8 +7,9 @@ have brought into the conversation so far, as this object has seen it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prowess.runtime.disclosure import estimate_tokens
 from prowess.tools.shapes import mcp
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from prowess.tools import ToolResult, ToolSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class Cost(Struct, frozen=True, kw_only=True):
     """Tokens of one session.
 
     `sections` are those of the instructions (`base`, `available`, `active`, and the texts that were asked for), `tools`

@@ -9,9 +9,10 @@ characters / 4, rounded up.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prowess.tools.forging import escaped, neutral, one_line
 
@@ -76,8 +77,7 @@ RUN_SCRIPT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedSkill:
+class ListedSkill(Struct, frozen=True, kw_only=True):
     """One line of the catalog as a model sees it; `location` is None where locations are not exposed.
 
     `origin` names the server that the skill was fetched from, as `mcp:label`.
@@ -90,8 +90,7 @@ class ListedSkill:
     origin: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveBody:
+class ActiveBody(Struct, frozen=True, kw_only=True):
     """The body of an active skill; None where the file no longer holds the text that was loaded.
 
     `args` are the arguments of its activation. `changed` says that its file on disk is another one now.
@@ -103,8 +102,7 @@ class ActiveBody:
     changed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disclosure:
+class Disclosure(Struct, frozen=True, kw_only=True):
     """The instructions of one call.
 
     `tokens` estimates each section (`base`, `available`, `active`, `total`); `shortened` names the skills whose

@@ -9,8 +9,9 @@ placeholders are replaced after that, each word staying one word; no shell reads
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.command_mark import COMMAND_MARK
 from prowess._internal.markdown import inline_code
@@ -25,8 +26,7 @@ MAX_OUTPUT = 10_000  # characters of one command
 COMMAND_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DynamicCommand:
+class DynamicCommand(Struct, frozen=True, kw_only=True):
     """One command: its text between the backticks, and the range of the whole notation in code points."""
 
     text: str

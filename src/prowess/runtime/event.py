@@ -8,9 +8,10 @@ during streaming.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import Struct
 
 from prowess._internal.terminal_text import printable_line
 
@@ -21,8 +22,7 @@ MAX_TEXT = 256  # characters of one text in an event
 MAX_ITEMS = 64  # items of one list in an event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEvent:
+class SessionEvent(Struct, frozen=True, kw_only=True):
     """What all events have.
 
     `sequence` counts the events of one session from 1; it is 0 for an event that could not be kept. `call_id` is the
@@ -54,8 +54,7 @@ class SessionEvent:
         return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillLoading(SessionEvent):
+class SkillLoading(SessionEvent, frozen=True, kw_only=True):
     """A skill was asked for and is about to be read; `digest` is not known yet."""
 
     kind: ClassVar[str] = "skill.loading"
@@ -66,8 +65,7 @@ class SkillLoading(SessionEvent):
         return loading_message(self.skill or "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillActivating(SessionEvent):
+class SkillActivating(SessionEvent, frozen=True, kw_only=True):
     """A skill was read and is about to take effect: none of its hooks has run and nothing of it is shown."""
 
     kind: ClassVar[str] = "skill.activating"
@@ -78,15 +76,13 @@ class SkillActivating(SessionEvent):
         return activating_message(self.skill or "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillLoaded(SessionEvent):
+class SkillLoaded(SessionEvent, frozen=True, kw_only=True):
     """A skill is in force."""
 
     kind: ClassVar[str] = "skill.loaded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillUnloaded(SessionEvent):
+class SkillUnloaded(SessionEvent, frozen=True, kw_only=True):
     """A skill is no longer in force; `reason` is `unloaded`, `replaced`, `removed` (from the catalog) or `closed`."""
 
     kind: ClassVar[str] = "skill.unloaded"
@@ -94,8 +90,7 @@ class SkillUnloaded(SessionEvent):
     reason: str = "unloaded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStarted(SessionEvent):
+class ToolStarted(SessionEvent, frozen=True, kw_only=True):
     """A call passed every gate, and the tool runs."""
 
     kind: ClassVar[str] = "tool.started"
@@ -103,8 +98,7 @@ class ToolStarted(SessionEvent):
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFinished(SessionEvent):
+class ToolFinished(SessionEvent, frozen=True, kw_only=True):
     """A tool came back; `outcome` is `success`, `failure` or `cancelled`, `code` that of the error."""
 
     kind: ClassVar[str] = "tool.finished"
@@ -115,8 +109,7 @@ class ToolFinished(SessionEvent):
     duration_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRefused(SessionEvent):
+class ToolRefused(SessionEvent, frozen=True, kw_only=True):
     """A call did not reach its tool; `rule` names what refused it, where a rule did."""
 
     kind: ClassVar[str] = "tool.refused"
@@ -126,8 +119,7 @@ class ToolRefused(SessionEvent):
     rule: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestrictionPrevented(SessionEvent):
+class RestrictionPrevented(SessionEvent, frozen=True, kw_only=True):
     """The `allowed-tools` of a skill prevented a call; follows its `tool.refused`. `reason` is the rule."""
 
     kind: ClassVar[str] = "restriction.prevented"
@@ -136,8 +128,7 @@ class RestrictionPrevented(SessionEvent):
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestrictionChanged(SessionEvent):
+class RestrictionChanged(SessionEvent, frozen=True, kw_only=True):
     """What restricts calls is another than before; `restricting` are the skills that do, none where none does."""
 
     kind: ClassVar[str] = "restriction.changed"
@@ -145,8 +136,7 @@ class RestrictionChanged(SessionEvent):
     restricting: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceRead(SessionEvent):
+class ResourceRead(SessionEvent, frozen=True, kw_only=True):
     """A file of a skill was read; `path` is relative to the skill."""
 
     kind: ClassVar[str] = "resource.read"
@@ -154,8 +144,7 @@ class ResourceRead(SessionEvent):
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptStarted(SessionEvent):
+class ScriptStarted(SessionEvent, frozen=True, kw_only=True):
     """A script goes to the sandbox; `path` is relative to the skill."""
 
     kind: ClassVar[str] = "script.started"
@@ -163,8 +152,7 @@ class ScriptStarted(SessionEvent):
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptFinished(SessionEvent):
+class ScriptFinished(SessionEvent, frozen=True, kw_only=True):
     """A script ended; `exit_code` is None where it did not run to an end."""
 
     kind: ClassVar[str] = "script.finished"
@@ -175,8 +163,7 @@ class ScriptFinished(SessionEvent):
     duration_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandStarted(SessionEvent):
+class CommandStarted(SessionEvent, frozen=True, kw_only=True):
     """A command in the body of a skill goes to the sandbox."""
 
     kind: ClassVar[str] = "command.started"
@@ -184,8 +171,7 @@ class CommandStarted(SessionEvent):
     program: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandFinished(SessionEvent):
+class CommandFinished(SessionEvent, frozen=True, kw_only=True):
     """A command in the body of a skill ended."""
 
     kind: ClassVar[str] = "command.finished"
@@ -194,8 +180,7 @@ class CommandFinished(SessionEvent):
     exit_code: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookStarted(SessionEvent):
+class HookStarted(SessionEvent, frozen=True, kw_only=True):
     """A hook goes to the sandbox; `event` is what it hooks into, `hook` its program."""
 
     kind: ClassVar[str] = "hook.started"
@@ -204,8 +189,7 @@ class HookStarted(SessionEvent):
     hook: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookFinished(SessionEvent):
+class HookFinished(SessionEvent, frozen=True, kw_only=True):
     """A hook ended."""
 
     kind: ClassVar[str] = "hook.finished"
@@ -215,8 +199,7 @@ class HookFinished(SessionEvent):
     exit_code: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookFailed(SessionEvent):
+class HookFailed(SessionEvent, frozen=True, kw_only=True):
     """A hook failed where nothing was left to stop."""
 
     kind: ClassVar[str] = "hook.failed"
@@ -225,8 +208,7 @@ class HookFailed(SessionEvent):
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkStarted(SessionEvent):
+class ForkStarted(SessionEvent, frozen=True, kw_only=True):
     """A skill runs in a sub-agent; its own events bear `child_session_id` as their session."""
 
     kind: ClassVar[str] = "fork.started"
@@ -235,8 +217,7 @@ class ForkStarted(SessionEvent):
     depth: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkFinished(SessionEvent):
+class ForkFinished(SessionEvent, frozen=True, kw_only=True):
     """A sub-agent came back after `turns`, or failed with `code`."""
 
     kind: ClassVar[str] = "fork.finished"
@@ -247,15 +228,13 @@ class ForkFinished(SessionEvent):
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionClosed(SessionEvent):
+class SessionClosed(SessionEvent, frozen=True, kw_only=True):
     """The session ended; nothing follows."""
 
     kind: ClassVar[str] = "session.closed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventsDropped(SessionEvent):
+class EventsDropped(SessionEvent, frozen=True, kw_only=True):
     """`count` events up to `sequence` are missing here: the reader was too slow, or they are no longer kept."""
 
     kind: ClassVar[str] = "events.dropped"
@@ -319,7 +298,7 @@ def bounded(value: object) -> object:
 
 
 # Once, and not for each event.
-_NAMES = {made.kind: tuple(field.name for field in fields(made)) for made in KINDS.values()}
+_NAMES = {made.kind: made.__struct_fields__ for made in KINDS.values()}
 
 
 def _plain(value: object) -> object:

@@ -8,12 +8,12 @@ nothing. While nobody wants events, nothing is made at all.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from weakref import ref
 
 import anyio
 from anyio import to_thread
+from msgspec.structs import replace
 
 from prowess._internal.printable_json import json_text
 from prowess.errors import InvalidArgumentsError
@@ -192,7 +192,8 @@ class Events:
         """Let the event happen that has the kind of an audit record; of its data it takes what it has a field for."""
         if self.wanted:
             made = KINDS[kind]
-            known: dict[str, Any] = {name: value for name, value in data.items() if name in made.__slots__}
+            own = set(made.__struct_fields__) - set(SessionEvent.__struct_fields__)
+            known: dict[str, Any] = {name: value for name, value in data.items() if name in own}
             await self.tell(made, call_id, skill, **known)
 
     async def end(self) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess.errors import UnsafePathError
@@ -27,8 +28,7 @@ _MAX_KNOWN = 10_000
 Signature = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedWindow:
+class VerifiedWindow(Struct, frozen=True, kw_only=True):
     """The bytes of a file from `start` on; `digest`, `size` and `is_text` (it is UTF-8) are of the whole file."""
 
     path: str
@@ -39,8 +39,7 @@ class VerifiedWindow:
     is_text: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _Known(Struct, frozen=True, kw_only=True):
     signature: Signature
     digest: str
     is_text: bool

@@ -8,8 +8,9 @@ Platform requirements 003, context forking and context isolation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from prowess.errors import SkillError
 
@@ -37,8 +38,7 @@ class ForkUnavailableError(SkillError):
         return f"skill {self.skill!r} runs in a sub-agent, and there is none for it: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentType:
+class AgentType(Struct, frozen=True, kw_only=True):
     """A kind of sub-agent that a skill may ask for by name with `agent`.
 
     `instructions` stand before those of the skill. `tools` are what the sub-agent has beside the tools of skills;
@@ -53,8 +53,7 @@ class AgentType:
     max_turns: int = MAX_TURNS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkRequest:
+class ForkRequest(Struct, frozen=True, kw_only=True):
     """Everything that a sub-agent starts with.
 
     `instructions` are its system prompt and `input` its only message. A tool call must be permitted by every entry of
@@ -75,8 +74,7 @@ class ForkRequest:
     session: Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkOutcome:
+class ForkOutcome(Struct, frozen=True, kw_only=True):
     """What a sub-agent gives back: its output, and how many turns it took."""
 
     output: str

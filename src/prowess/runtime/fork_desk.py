@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import Struct
 
 from prowess.errors import AuditError, LimitExceededError, SkillError
 from prowess.policy.restriction import Restriction
@@ -35,7 +36,7 @@ you were given.
 """
 
 
-class Child(NamedTuple):
+class Child(Struct, frozen=True, kw_only=True):
     """The session of a fork and its inside."""
 
     session: Session

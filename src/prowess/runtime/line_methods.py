@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 from prowess.errors import SkillError
 from prowess.policy import Approval, Refusal
@@ -25,7 +27,7 @@ _BUDGET = {"type": "integer", "minimum": 0, "description": "Tokens for the list 
 _FLAG = {"type": "boolean", "default": False}
 
 
-class Method(NamedTuple):
+class Method(Struct, frozen=True, kw_only=True):
     """A method: the schema of its arguments, and what answers it."""
 
     schema: Mapping[str, object]
@@ -109,7 +111,7 @@ def _object(properties: Mapping[str, object], *required: str) -> dict[str, objec
 
 METHODS: Mapping[str, Method] = {
     "instructions": Method(
-        _object(
+        schema=_object(
             {
                 "budget": _BUDGET,
                 "exposure": _EXPOSURE,
@@ -118,19 +120,20 @@ METHODS: Mapping[str, Method] = {
                 "compact": {"type": "string"},
             }
         ),
-        _instructions,
+        answer=_instructions,
     ),
     "tools": Method(
-        _object({"shape": {"type": "string", "enum": list(SHAPES)}, "exposure": _EXPOSURE, "budget": _BUDGET}), _tools
+        schema=_object({"shape": {"type": "string", "enum": list(SHAPES)}, "exposure": _EXPOSURE, "budget": _BUDGET}),
+        answer=_tools,
     ),
     "invoke": Method(
-        _object(
+        schema=_object(
             {"skill": {"type": "string", "minLength": 1}, "args": {"type": ["string", "null"]}, "raw": _FLAG}, "skill"
         ),
-        _invoke,
+        answer=_invoke,
     ),
     "approve": Method(
-        _object(
+        schema=_object(
             {
                 "request": {"type": "string", "minLength": 1},
                 "decision": {"type": "string", "enum": ["allow", "deny"]},
@@ -139,16 +142,16 @@ METHODS: Mapping[str, Method] = {
             "request",
             "decision",
         ),
-        _approve,
+        answer=_approve,
     ),
     "events": Method(
-        _object(
+        schema=_object(
             {
                 "since": {"type": "integer", "minimum": 0, "default": 0},
                 "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000},
             }
         ),
-        _events,
+        answer=_events,
     ),
-    "close": Method(_object({}), _close),
+    "close": Method(schema=_object({}), answer=_close),
 }

@@ -10,8 +10,10 @@ description of the one tool of platform requirements 003. The form of the refere
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess.format.role import role_of
 from prowess.runtime import disclosure, skill_tool
@@ -31,8 +33,7 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _LIST = re.compile(r"<(?=\s*/?\s*skills\b)", re.IGNORECASE)  # the tag that only this form has
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Struct, frozen=True, kw_only=True):
     """A list of skills as text; `shortened` names those whose descriptions were cut.
 
     `over_budget` says that names and locations alone are longer than the budget.

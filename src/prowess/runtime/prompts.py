@@ -8,8 +8,9 @@ cache keeps them. Platform requirements 003, tool calling instructions and navig
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +22,7 @@ TOOL_SYSTEM_TOKENS = 1000
 BASE_TOKENS = 1800  # both together, with a role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Struct, frozen=True, kw_only=True):
     """One call in the tool-system text: `result` is what of its result matters, `error` is set where it fails."""
 
     title: str

@@ -41,7 +41,7 @@ class Rendering:
             values = values_for(skill, session_id=session_id, expose_location=expose_location)
             found = commands(body) if skill.outputs else ()
             outputs = [
-                Replacement(command.start, command.end, output)
+                Replacement(start=command.start, end=command.end, text=output)
                 for command, output in zip(found, skill.outputs, strict=False)
             ]
             known = substituted(body, values, outputs)

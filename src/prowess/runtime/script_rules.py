@@ -8,8 +8,9 @@ script where a policy lists it in `env_allow`; its value is the host's, whatever
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, ScriptUnsupportedError
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 SCRIPTS = "scripts"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptRules:
+class ScriptRules(Struct, frozen=True, kw_only=True):
     """`dirs` are relative with `/`; `named_in` are the policy files that name them, none where they are the default.
 
     `variables` are names of variables of the host; `shows_text` says that a model may read scripts.

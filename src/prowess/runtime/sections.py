@@ -8,7 +8,8 @@ setext), outside code fences and outside front matter; headings inside lists and
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 PREAMBLE = "preamble"
 MAX_TITLE = 1024  # bytes of a title that are kept
@@ -22,8 +23,7 @@ _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-+*](?:\s|$)|\d{1,9}[.)](?
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     """One section: `start` and `end` are byte offsets in the UTF-8 file, `level` is 1 to 6, 0 for the preamble."""
 
     slug: str
@@ -33,15 +33,13 @@ class Section:
     end: int
 
 
-@dataclass(slots=True)
-class _Heading:
+class _Heading(Struct):
     title: str
     level: int
     start: int
 
 
-@dataclass(slots=True)
-class _Paragraph:
+class _Paragraph(Struct):
     """Lines that become a setext heading if a line of `=` or `-` follows."""
 
     lines: list[str]

@@ -582,7 +582,7 @@ def _open_child(  # noqa: PLR0917 -- the first three are bound once
     context = session._context  # noqa: SLF001 -- a session opens another of its kind
     context.lineage, context.inherited = lineage, inherited
     context.events = events.child(session.session_id)
-    return Child(session, context, session._activator)  # noqa: SLF001 -- as above
+    return Child(session=session, context=context, activator=session._activator)  # noqa: SLF001 -- as above
 
 
 def _checked_id(session_id: str) -> str:

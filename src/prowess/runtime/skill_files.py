@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess.errors import (
@@ -30,8 +31,7 @@ _LEFT_OUT = ".git"  # belongs to no digest, so to no skill
 _MAX_SUGGESTIONS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedFile:
+class VerifiedFile(Struct, frozen=True, kw_only=True):
     """A whole file: `path` is normalised, `digest` is `sha256:` and 64 hex digits of `data`."""
 
     path: str

@@ -8,9 +8,10 @@ requirements 003, skill tool description.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure

@@ -6,7 +6,8 @@ slices taken one after the other at `next_offset` add up to the exact text; a sl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 DEFAULT_LIMIT = 64 * 1024  # bytes
 
@@ -14,8 +15,7 @@ _LONGEST = 4  # bytes of one character
 _CONTINUATION_MASK, _CONTINUATION = 0xC0, 0x80  # a byte 10xxxxxx continues a character (RFC 3629)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
+class Slice(Struct, frozen=True, kw_only=True):
     """Bytes `offset` up to `end` of a file of `size` bytes."""
 
     data: bytes

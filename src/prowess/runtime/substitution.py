@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 import shlex
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 _BUILT_IN = r"\\\$|\$\$|\$ARGUMENTS(?![A-Za-z0-9_])|\$[1-9][0-9]{0,5}(?![0-9])|\$\{(?:SKILL_DIR|SESSION_ID)\}"
 
 
-class Values(NamedTuple):
+class Values(Struct, frozen=True, kw_only=True):
     """What placeholders stand for; `args` is None where the activation carries no arguments.
 
     `declared` are the arguments that the skill declares, in order: name -> default, None where there is none.
@@ -33,7 +35,7 @@ class Values(NamedTuple):
     declared: Mapping[str, str | None] = MappingProxyType({})
 
 
-class Replacement(NamedTuple):
+class Replacement(Struct, frozen=True, kw_only=True):
     """A stretch of the body, in code points, and the text that takes its place as it is."""
 
     start: int

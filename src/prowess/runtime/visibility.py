@@ -7,7 +7,9 @@ it. Official client guide C4 to C6; fields `disable-model-invocation`, `user-inv
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 from prowess.format.extended_fields import extended_fields
@@ -32,7 +34,7 @@ _BOTH: tuple[By, ...] = ("model", "user")
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
 
 
-class Offer(NamedTuple):
+class Offer(Struct, frozen=True, kw_only=True):
     """A listed skill and the fields that decide who may start it."""
 
     entry: SkillEntry
@@ -42,7 +44,7 @@ class Offer(NamedTuple):
     @classmethod
     def of(cls, entry: SkillEntry) -> Offer:
         """Return a listed skill with what it says of itself."""
-        return cls(entry, extended_fields(entry.properties), entry.key)
+        return cls(entry=entry, fields=extended_fields(entry.properties), key=entry.key)
 
     @property
     def is_fork(self) -> bool:

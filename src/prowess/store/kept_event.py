@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptEvent:
+
+class KeptEvent(Struct, frozen=True, kw_only=True):
     """`sequence` counts the events of one session from 1, whoever wrote them; `body` is JSON text."""
 
     sequence: int

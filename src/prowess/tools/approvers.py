@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 import anyio
 from anyio import to_thread
+from msgspec.structs import replace
 
 from prowess._internal.terminal_text import printable, printable_line
 from prowess.policy.approval import Approval, Refusal, Unanswered

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +22,7 @@ _PARAMETERS = frozenset({"args", "arguments", "parameters", "params", "other par
 _PARAMETER_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "keyword"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Docstring:
+class Docstring(Struct, frozen=True, kw_only=True):
     """`text` is everything before the first section, paragraphs kept; `parameters` has one line for each name."""
 
     text: str = ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from prowess.tools.names import check_name, wire_name
 from prowess.tools.validation import check_schema
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True, kw_only=True):
     """A tool as it is offered to a model; it belongs to no provider.
 
     `name` is canonical (`skills.load`). `input_schema` is a JSON Schema of the subset that

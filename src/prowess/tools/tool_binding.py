@@ -7,8 +7,9 @@ from disk here, and nothing is refused: whoever activates a skill asks `missing`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.format.plain_values import Faults
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MissingTool", "ToolBinding", "ToolDependency", "missing", "read_tool_binding", "version_key"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingTool:
+class MissingTool(Struct, frozen=True, kw_only=True):
     """A dependency that is not met here; `reason` is one sentence."""
 
     dependency: ToolDependency

@@ -121,7 +121,7 @@ def test_a_damaged_trust_store_fails(capfd: pytest.CaptureFixture[str], own_home
 def test_a_missing_interpreter_is_a_warning_with_its_package(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace  # here, because only this test needs it
+    from msgspec.structs import replace
 
     rows = tuple(
         replace(rule, programs=("/no/such",)) if rule.name == "node" else rule for rule in execution.INTERPRETERS

@@ -13,8 +13,9 @@ The line is judged as `bash --norc --noprofile -c` runs it: not interactive, no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from prowess._internal.shell.builtin_commands import moves, refuse_command
 from prowess._internal.shell.syntax_tree import GrammarMissingError, outline
@@ -29,16 +30,14 @@ _JOINS = frozenset({"&&", "||", "|", "|&"})
 _OUT_AND_ERR = ">&"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellWord:
+class ShellWord(Struct, frozen=True, kw_only=True):
     """One argument; where it `expands`, bash passes file names or a home directory in its place."""
 
     text: str
     expands: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimpleCommand:
+class SimpleCommand(Struct, frozen=True, kw_only=True):
     """One program with its arguments; there is always a first word, and it never expands."""
 
     words: tuple[ShellWord, ...]
@@ -49,8 +48,7 @@ class SimpleCommand:
         return tuple(word.text for word in self.words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellParts:
+class ShellParts(Struct, frozen=True, kw_only=True):
     """The simple commands of a line in their order; there is at least one."""
 
     commands: tuple[SimpleCommand, ...]

@@ -8,9 +8,10 @@ byte for byte with its own reading. A node of a kind that is not listed here giv
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -28,8 +29,7 @@ class GrammarMissingError(ImportError):
     """The packages of the extra `shell` are not installed."""
 
 
-@dataclass(slots=True)
-class ShellOutline:
+class ShellOutline(Struct):
     """`commands` holds the spans of the words of each simple command, `redirections` those of the targets."""
 
     commands: list[list[Span]] = field(default_factory=list)

@@ -13,7 +13,8 @@ A word that has one says so in `expands`, and whoever matches it must not take i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _BLANKS = " \t"
 _ENDS_WORD = " \t\n;&|<>()"
@@ -24,16 +25,14 @@ _CONTINUATIONS = re.compile(r"(?:\\\n)+")
 _DELETE = "\x7f"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellRefusal:
+class ShellRefusal(Struct, frozen=True, kw_only=True):
     """Why a command line is not judged: `construct` is a short name for programs, `reason` a sentence that teaches."""
 
     construct: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class Word(Struct, frozen=True, kw_only=True):
     """One word; `start` and `end` are byte offsets in the line.
 
     `text` is what is left when quotes are removed. `source` is how it was written. `bare` holds the characters of it
@@ -48,8 +47,7 @@ class Word:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
+class Operator(Struct, frozen=True, kw_only=True):
     """A separator (`; && || | |&` or a line break) or the sign of a redirection."""
 
     text: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.shared_words import scores, words
 
@@ -34,8 +35,7 @@ _OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)(?:[ =]([\w./:-]+))?")
 _QUOTED = re.compile(r"[\"'\u201c]([^\"'\u201c\u201d\n]{1,200})[\"'\u201d]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(Struct, frozen=True, kw_only=True):
     """Something that could be done: `label` is what the language model chooses by; without a tool it is no call."""
 
     label: str

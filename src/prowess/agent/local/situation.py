@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 from prowess.agent.model import ToolMessage, UserMessage
 from prowess.runtime.disclosure import AVAILABLE
@@ -26,16 +27,14 @@ _IN_TOOL = re.compile(r'^"([^"\n]+)": (.*)$', re.MULTILINE)
 _BODY = re.compile(r'<skill name="([^"]*)"[^>]*>\n(.*?)\n</skill>\n', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(Struct, frozen=True, kw_only=True):
     """A skill that can be started."""
 
     name: str
     description: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class Done(Struct, frozen=True, kw_only=True):
     """A call that was made: `worked` is false where it failed, or where its script ended with another code than 0.
 
     `output` is what it said: standard output, the text of a file, or the error; empty for the start of a skill.
@@ -47,8 +46,7 @@ class Done:
     output: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(Struct, frozen=True, kw_only=True):
     """One moment of a run. `body` are the instructions of the skill that is followed; None where none is."""
 
     task: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from typing import Protocol
 

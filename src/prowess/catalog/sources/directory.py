@@ -11,12 +11,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from prowess._internal.open_flags import READ
 from prowess.catalog.scan import HEAD_BYTES, Scan
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
-TYPE_CHECKING = False  # as in `typing`, without the cost of importing it
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -22,8 +22,9 @@ import re
 import shutil
 import stat
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.atomic_write import write_atomically
 from prowess._internal.contained import check_relative
@@ -54,8 +55,7 @@ _ORIGIN = "origin.json"
 _SHORT = 32  # hex digits of a digest in a path: 128 bits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteFile:
+class RemoteFile(Struct, frozen=True, kw_only=True):
     """One file as its server describes it; `path` is relative with `/`, `digest` is `sha256:` and 64 hex digits."""
 
     path: str
@@ -64,8 +64,7 @@ class RemoteFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSkill:
+class RemoteSkill(Struct, frozen=True, kw_only=True):
     """One skill as its server describes it. It is checked for form; whether it is true shows when it is fetched.
 
     `origin` is the label of the server, `(origin, uri)` the identity. `name` is a label and may repeat.

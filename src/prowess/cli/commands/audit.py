@@ -6,11 +6,11 @@ import os
 import re
 import sys
 import textwrap
-from dataclasses import asdict
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from prowess._internal.places import prowess_home
 from prowess._internal.terminal_text import printable_line
@@ -60,7 +60,7 @@ def show(log: str | None, tail: int, *, as_json: bool) -> int:
     path = log or _default_log()
     records = read_tail(path, tail)
     if as_json:
-        document = [None if record is None else record._asdict() for record in records]
+        document = [None if record is None else structs.asdict(record) for record in records]
         output.document({"log": os.path.abspath(path), "records": document})
         return exit_codes.OK
     open_calls = UnfinishedCalls()
@@ -183,8 +183,8 @@ def _as_json(verdict: Verification) -> dict[str, object]:
         "records": verdict.records,
         "head": verdict.head,
         "kept_at": verdict.kept_at,
-        "faults": [asdict(fault) for fault in verdict.faults],
-        "notices": [asdict(notice) for notice in verdict.notices],
+        "faults": [structs.asdict(fault) for fault in verdict.faults],
+        "notices": [structs.asdict(notice) for notice in verdict.notices],
         "more": verdict.more,
         "unfinished": list(verdict.unfinished),
     }

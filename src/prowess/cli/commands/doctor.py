@@ -6,10 +6,10 @@ import os
 import platform
 import stat
 import tempfile
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import click
+from msgspec import Struct
 
 from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
 from prowess._internal.terminal_text import printable_line
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _Line(Struct, frozen=True, kw_only=True):
     """One finding; `next` says what to do and is empty where nothing is to be done."""
 
     status: Literal["ok", "warn", "fail"]

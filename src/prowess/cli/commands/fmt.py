@@ -35,10 +35,12 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
     from prowess.fix.replacing import replace_file
 
     changed = same = failed = 0
-    for document, data, named in targets(paths or (".",)):
+    for target in targets(paths or (".",)):
+        document, data, named = target.document, target.data, target.named
         path = document.path or ""
         unreadable = next((one for one in document.diagnostics if one.rule.startswith("file.")), None)
-        new, reason = format_source(data)
+        formatted = format_source(data)
+        new, reason = formatted.data, formatted.reason
         if unreadable is not None and unreadable.severity is Severity.ERROR:
             reason = unreadable.message
         if reason is None and new != data and not (check or diff) and named != STANDARD_INPUT:

@@ -9,7 +9,6 @@ nobody takes what is left in /out, the script is let go as soon as the bounds ar
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import os
 import subprocess
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
+from msgspec import structs
 
 from prowess._internal.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError, SkillError
@@ -102,7 +102,7 @@ class BubblewrapSandbox:
                 written = None
                 if layout.write and layout.workspace is not None:
                     written = held.enter_context(writable_workspace(layout.workspace, wake))
-                    layout = dataclasses.replace(layout, protected=written.places)
+                    layout = structs.replace(layout, protected=written.places)
                 group = ControlGroup(request.limits)
                 held.callback(group.rest)
                 started = start(
@@ -351,7 +351,7 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
 
 
 def _with_notices(result: ExecResult, notices: tuple[ExecNotice, ...]) -> ExecResult:
-    return dataclasses.replace(result, notices=(*result.notices, *notices)) if notices else result
+    return structs.replace(result, notices=(*result.notices, *notices)) if notices else result
 
 
 def _artifacts(

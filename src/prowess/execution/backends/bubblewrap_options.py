@@ -9,8 +9,9 @@ is made read-only at the end, and with it /dev, which is a directory of it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from prowess.execution.request import ExecLimits
 
@@ -48,8 +49,7 @@ _ISOLATION = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class Layout(Struct, frozen=True, kw_only=True):
     """The facts that decide the file system of one run: host directories, all absolute, and the script's place.
 
     `skill` is None where a command runs without one. `cwd` is a path inside the sandbox; `interpreter` is (host

@@ -13,8 +13,9 @@ import os
 import select
 import subprocess
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess.errors import SandboxUnavailableError
 from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
@@ -31,8 +32,7 @@ _MESSAGE_BYTES = 4096
 _STATUS_BYTES = 65_536
 
 
-@dataclass(slots=True)
-class Started:
+class Started(Struct):
     """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back.
 
     `out_fd` is its /out, -1 where nobody asked for it.

@@ -14,9 +14,10 @@ from __future__ import annotations
 import errno
 import os
 import struct
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 # linux/seccomp.h and linux/bpf_common.h
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
@@ -107,8 +108,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class Architecture(Struct, frozen=True, kw_only=True):
     """Numbers of one machine: its mark in `seccomp_data`, its column of `REFUSED`, and the calls with arguments."""
 
     mark: int
@@ -179,8 +179,7 @@ def _program(architecture: Architecture) -> bytes:
     return code.bytes()
 
 
-@dataclass(slots=True)
-class _Assembly:
+class _Assembly(Struct):
     """Instructions with names to jump to. Jumps lead forward only; None means the next instruction."""
 
     _lines: list[tuple[int, int, str | None, str | None]] = field(default_factory=list)

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prowess.lint.readable_texts import readable_texts
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
@@ -117,7 +119,7 @@ def _texts(subject: LintSubject) -> Iterator[tuple[str, Callable[[int], Location
 
 
 def _start(readable: ReadableText, offset: int) -> Location:
-    return readable.at(offset, offset)._replace(end_line=None, end_column=None)
+    return replace(readable.at(offset, offset), end_line=None, end_column=None)
 
 
 def _in_file(subject: LintSubject, path: str, text: str, offset: int) -> Location:

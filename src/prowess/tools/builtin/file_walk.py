@@ -7,8 +7,9 @@ and what a `.gitignore` lists included: a tool that silently leaves out files ma
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prowess._internal.globs import PathGlob
 from prowess.errors import UnsafePathError
@@ -25,8 +26,7 @@ _NOT_ENTERED = frozenset(VERSION_CONTROL)
 _EVERYTHING = PathGlob.parse("**")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """A regular file: `parts` from the root of the walk's root, `size` in bytes."""
 
     parts: tuple[str, ...]
@@ -34,8 +34,7 @@ class Found:
     mtime_ns: int
 
 
-@dataclass(slots=True)
-class FileWalk:
+class FileWalk(Struct):
     """The files that a walk found, the most recently changed first; `stopped` says why it ended early, if it did."""
 
     files: list[Found] = field(default_factory=list)

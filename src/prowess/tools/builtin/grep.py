@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
+from msgspec import Struct, field
 
 from prowess.errors import UnsafePathError
 from prowess.tools.builtin.file_walk import FileWalk, Found, walk
@@ -78,8 +78,7 @@ SPEC = ToolSpec(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Match:
+class _Match(Struct, frozen=True, kw_only=True):
     path: str
     lines: list[str]
     spans: list[tuple[int, int]]
@@ -89,8 +88,7 @@ class _Match:
         return {number for first, last in self.spans for number in range(first, last + 1)}
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """What a search left out, so that its answer can say so."""
 
     too_large: int = 0

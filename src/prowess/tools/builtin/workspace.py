@@ -11,7 +11,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prowess._internal.contained import check_relative
 from prowess._internal.workspace_root import ChangedMeanwhileError, WorkspaceRoot
@@ -33,8 +34,7 @@ _SKILL_FILES = ("SKILL.md", "skill.md")
 Readable = Callable[[], Iterable[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """A path that may be touched: `parts` below the directory `root`; `prefix` stands before it where models see it."""
 
     root: str
