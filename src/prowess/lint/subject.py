@@ -10,16 +10,21 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from prowess._internal.markdown import outline
+from prowess.diagnostics import Location
+from prowess.format.profiles import PROFILES
+from prowess.format.references import references
+from prowess.lint.skill_files import SkillFiles
+from prowess.lint.skill_texts import SkillTexts
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from prowess._internal.markdown import CodeBlock, Outline
-    from prowess.diagnostics import Location
     from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
     from prowess.format.references import Reference
-    from prowess.lint.skill_files import SkillFiles
-    from prowess.lint.skill_texts import ScriptText, SkillTexts
+    from prowess.lint.skill_texts import ScriptText
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -40,8 +45,6 @@ class LintSubject:
         """The profile that judges."""
         if self._profile is None:
             # Imported here, not at the top: few rules ask, and they make all profiles.
-            from prowess.format.profiles import PROFILES
-
             self._profile = PROFILES["spec"]
         return self._profile
 
@@ -50,9 +53,6 @@ class LintSubject:
         """The files of the skill's directory."""
         if self.document.directory is None:
             return None
-        # Imported here, not at the top: a rule is not always asked.
-        from prowess.lint.skill_files import SkillFiles
-
         return SkillFiles(self.document.directory)
 
     @cached_property
@@ -95,9 +95,6 @@ class LintSubject:
         """The links that mean files of the skill; those that lead out of it are no subject of advice."""
         if not self.may_link:
             return ()
-        # Imported here, not at the top: as are all views, by those that look.
-        from prowess.format.references import references
-
         return tuple(link for link in references(self.document) if link.leads == "inside")
 
     @cached_property
@@ -129,8 +126,6 @@ class LintSubject:
     @cached_property
     def outline(self) -> Outline:
         """Links, headings, code and comments of the body."""
-        from prowess._internal.markdown import outline  # imported here, not at the top: as above
-
         return outline(self.body)
 
     @cached_property
@@ -164,8 +159,6 @@ class LintSubject:
         """The texts of the skill's other files; None without a directory."""
         if self.files is None:
             return None
-        from prowess.lint.skill_texts import SkillTexts  # imported here, not at the top: as above
-
         return SkillTexts(self.files)
 
     @property
@@ -192,20 +185,14 @@ class LintSubject:
     @property
     def body_start(self) -> Location:
         """Where the body begins: the place of findings on the body as a whole."""
-        from prowess.diagnostics import Location  # imported here, not at the top: as above
-
         return Location(path=self.document.path, line=self.document.body_line)
 
     def field_place(self, key: str) -> Location:
         """Return where a field's value stands; the start of the file where it is absent."""
-        from prowess.diagnostics import Location  # imported here, not at the top: as above
-
         return self.document.place_of(key) or Location(path=self.document.path)
 
     def file_place(self, path: str, offset: int = 0, text: str = "") -> Location:
         """Return the place in another file of the skill."""
-        from prowess.diagnostics import Location  # imported here, not at the top: as above
-
         line = text.count("\n", 0, offset) + 1
         column = offset - (text.rfind("\n", 0, offset) + 1) + 1
         own = self.document.path or "SKILL.md"
