@@ -41,7 +41,7 @@ CEILINGS: dict[str, float] = {
     "lines": 52_600,
     "lines of the longest module": 597,
     "lines of the median module": 110,
-    "modules in import cycles": 26,
+    "modules in import cycles": 0,
     "own imports inside functions": 67,
     "dataclasses": 0,
     "named tuples": 0,

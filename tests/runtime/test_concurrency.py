@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from prowess.catalog import Catalog
 from prowess.errors import UnavailableError
 from prowess.runtime import Session
-from prowess.runtime.keeper import StateKeeper
+from prowess.runtime.session_state import StoredState
 from prowess.runtime.state import SessionState, Transition, from_json
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from tests.runtime.making import names, result, write_skill
@@ -130,7 +130,7 @@ class _Contested(MemorySessionStore):
 
 
 async def test_a_lost_race_is_tried_again_and_then_reported(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prowess.runtime.keeper._LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr("prowess.runtime.session_state._LONGEST_PAUSE", 0.0)
     store = _Contested()
     session = Session(catalog, store=store)
     store.lost = 5
@@ -206,7 +206,7 @@ async def test_a_transition_that_changes_nothing_writes_nothing(catalog: Catalog
     async def ended(session_ids: list[str]) -> None:
         raise AssertionError(session_ids)
 
-    keeper = StateKeeper(store, "x", ttl_seconds=10, listed=lambda skill: True, ended=ended)
+    keeper = StoredState(store, "x", ttl_seconds=10, listed=lambda skill: True, ended=ended)
     await keeper.change(lambda state: Transition(state=state))
 
     row = await store.get("x")
@@ -220,7 +220,7 @@ async def _unused(session_ids: list[str]) -> None:
 
 async def test_a_change_builds_on_what_another_process_has_written() -> None:
     store = MemorySessionStore()
-    one, two = (StateKeeper(store, "x", ttl_seconds=10, listed=lambda skill: True, ended=_unused) for _ in range(2))
+    one, two = (StoredState(store, "x", ttl_seconds=10, listed=lambda skill: True, ended=_unused) for _ in range(2))
 
     def marked(mark: str, state: SessionState) -> SessionState:
         return replace(state, finished=(*state.finished, mark))
@@ -245,7 +245,7 @@ async def test_a_touch_right_after_another_is_not_written_and_a_later_one_is(
 ) -> None:
     store = MemorySessionStore() if kind == "memory" else SqliteSessionStore(tmp_path / "state.db")
     now, grain = [1024.0], min(0.125, ttl_seconds / 1000)
-    keeper = StateKeeper(
+    keeper = StoredState(
         store, "x", ttl_seconds=ttl_seconds, listed=lambda skill: True, ended=_unused, clock=lambda: now[0]
     )
     await keeper.touch()

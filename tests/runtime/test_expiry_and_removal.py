@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, SessionNotFoundError, StoreError
-from prowess.runtime import Session, presence
+from prowess.runtime import Session
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from tests.runtime.making import codes, failure, names, result, write_skill
 
@@ -144,17 +144,6 @@ async def test_an_expired_session_opened_anew_by_its_id_is_empty(catalog: Catalo
 
     second = Session(catalog, store=store, session_id="mine", ttl_seconds=100, clock=clock)
     assert names(result(await second.call("skills.load", {"names": ["beta"], "mode": "add"}))) == ["beta"]
-
-
-async def test_where_the_question_whether_a_file_is_there_is_refused_it_is_looked_for(
-    session: Session, skills: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(presence, "_seems_to_exist", lambda path: False)  # as with EPERM, in some containers
-    await session.load(["alpha"])
-    await session.load(["beta"], "add")
-    assert [skill.name for skill in session.active_skills] == ["alpha", "beta"]
-    shutil.rmtree(skills / "alpha")
-    assert codes(await session.load(["beta"])) == ["skill_removed", "already_active"]
 
 
 @pytest.mark.proves("runtime.registry.removal-prunes")

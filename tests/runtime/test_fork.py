@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prowess.runtime.composing import HostTools
+    from prowess.runtime.fork import ForkSession
     from prowess.tools import ToolCall
 
 pytestmark = pytest.mark.anyio
@@ -192,8 +193,9 @@ async def test_a_sub_agent_may_use_what_its_skill_and_everything_around_it_permi
         ["Read", "Bash(git:*)"],
         [],
     ]
-    state = outer.session._context.keeper.state
-    assert [one.skill for one in outer.session._context.restrictions(state)] == ["plain"]
+    assert isinstance(outer.session, Session)
+    context = outer.session._context
+    assert [one.skill for one in context.restrictions(context.stored.state)] == ["plain"]
 
 
 @pytest.mark.proves("runtime.fork.restriction")
@@ -248,7 +250,7 @@ async def test_output_without_end_is_refused(root: Path) -> None:
 
 
 async def test_a_runner_that_fails_leaves_no_session_behind_and_is_recorded(root: Path, tmp_path: Path) -> None:
-    opened: list[Session] = []
+    opened: list[ForkSession] = []
 
     async def fails(request: ForkRequest) -> str:
         opened.append(request.session)
@@ -265,7 +267,7 @@ async def test_a_runner_that_fails_leaves_no_session_behind_and_is_recorded(root
 
 
 async def test_a_fork_that_is_cancelled_is_closed(root: Path) -> None:
-    opened: list[Session] = []
+    opened: list[ForkSession] = []
 
     async def waits(request: ForkRequest) -> str:
         opened.append(request.session)
@@ -348,7 +350,7 @@ async def test_a_secret_of_the_parent_is_out_of_reach_for_a_fork(
         artifacts_dir=artifacts,
         extra_tools=[Remember()],
     )
-    hidden: list[Any] = [parent, parent._context, parent._context.keeper, parent._context.keeper._store]
+    hidden: list[Any] = [parent, parent._context, parent._context.stored, parent._context.stored._store]
     left = artifacts / parent.session_id / "run"
     left.mkdir(parents=True)
     (left / "left.txt").write_text(SECRET)

@@ -14,7 +14,7 @@ from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
 from prowess.policy import AuditRecord, JsonlAuditLog, read_tail
 from prowess.runtime import Session, disclosure
-from prowess.runtime.receipts import RECEIPT_SCHEMA
+from prowess.runtime.load_result import RECEIPT_SCHEMA
 from tests.runtime.making import codes, failure, names, result, write_skill
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ class _Contested(MemorySessionStore):
 async def test_a_concurrent_change_is_tried_again_then_reported(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("prowess.runtime.keeper._LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr("prowess.runtime.session_state._LONGEST_PAUSE", 0.0)
     store = _Contested()
     session = Session(catalog, store=store)
     store.lost = 3

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError, ResourceNotFoundError, SkillError, SkillNotFoundError, UnsafePathError
-from prowess.runtime import disclosure, receipts
+from prowess.runtime import disclosure, load_result
 from prowess.runtime.disclosure import ActiveBody, ListedSkill
 from prowess.tools import ToolResult, forging
 from prowess.tools.forging import SECTION_TAGS, encodable, escaped, json_for_model, neutral, sentence
@@ -221,7 +221,11 @@ def _readings(text: str) -> list[str]:
         _BareError(text),
     ]
     failed = [ToolResult.failed(error, remark=text) for error in errors]
-    notices = [receipts.Notice(code="x", message=text), receipts.reloaded(text), receipts.names_ignored([text])]
+    notices = [
+        load_result.Notice(code="x", message=text),
+        load_result.reloaded(text),
+        load_result.names_ignored([text]),
+    ]
     skill = disclosure.ListedSkill(name=text, description=text, location=text, is_fork=True)
     return [
         *(str(result.error) for result in failed),

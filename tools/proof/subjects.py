@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from prowess._internal import contained
 from prowess.catalog import index as catalog_index
 from prowess.catalog.entry import SkillEntry
+from prowess.catalog.index import Skipped
 from prowess.catalog.layers import Layer
-from prowess.catalog.scan import Skipped
 from prowess.errors import UnsafePathError
 from prowess.format import allowed_tools, body_rules, fences, limits, name, reading, references, role
 from prowess.runtime import disclosure

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from prowess.policy import Decision
     from prowess.runtime import Session
-    from prowess.runtime.options import InstructionOptions
+    from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolSpec
 
 

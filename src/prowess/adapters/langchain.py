@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from langgraph.types import Command
 
     from prowess.runtime import Session, SyncSession
-    from prowess.runtime.options import InstructionOptions
+    from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolResult, ToolSpec
 
 _NO_IMAGE = "the image itself is for programs: it stands in the artifact of this message"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agents.tool_context import ToolContext
 
     from prowess.runtime import Session
-    from prowess.runtime.options import InstructionOptions
+    from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolResult, ToolSpec
 
 _OF_SKILLS = (LOAD, UNLOAD, READ, RUN_SCRIPT, SkillTool.spec)

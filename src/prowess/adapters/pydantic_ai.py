@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic_ai.tools import RunContext
 
     from prowess.runtime import Session
-    from prowess.runtime.options import InstructionOptions
+    from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolResult, ToolSpec
 
 

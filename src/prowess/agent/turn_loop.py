@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from prowess.agent.model import Message, Model
     from prowess.agent.result import Budget
     from prowess.agent.transcript import Transcript
-    from prowess.runtime import Session
     from prowess.runtime.event import SessionEvent
+    from prowess.runtime.fork import ForkSession
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
 
@@ -66,7 +66,7 @@ class TurnLoop:
 
     def __init__(
         self,
-        session: Session,
+        session: ForkSession,
         *,
         model: Callable[[], Model],
         instructions: Callable[[], str],

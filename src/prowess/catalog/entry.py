@@ -8,7 +8,7 @@ for the same reason. A plain class: dataclasses alone take longer to import than
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from prowess._internal.open_flags import READ
 from prowess.format.plain_front_matter import plain_properties
@@ -17,10 +17,38 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prowess.catalog.layers import Layer
-    from prowess.catalog.sources import CatalogSource
     from prowess.format.listing import Listing
 
 _CHUNK = 1 << 20
+
+
+class EntrySource(Protocol):
+    """The source of an entry, as the entry needs it."""
+
+    @property
+    def root(self) -> str:
+        """The real path."""
+        ...
+
+    @property
+    def named(self) -> str:
+        """The absolute path as it was given."""
+        ...
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of every skill here."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """What people see as the source."""
+        ...
+
+    @property
+    def live(self) -> bool:
+        """Whether edits of loaded skills are taken up at once."""
+        ...
 
 
 def signature_of(found: os.stat_result) -> int:
@@ -37,7 +65,7 @@ class SkillEntry:
         self,
         *,
         name: str,
-        source: CatalogSource,
+        source: EntrySource,
         relative: str,
         file: str,
         facts: bytes | Listing,

@@ -18,8 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prowess.catalog.notice import Notice
-    from prowess.catalog.scan import Skipped
     from prowess.diagnostics import Diagnostic
+
+
+class Skipped:
+    """A skill that is not listed: what it may be called, why it is skipped, and the rank of its layer.
+
+    Its names stay its own: lower layers do not get them.
+    """
+
+    __slots__ = ("names", "rank", "reason")
+
+    def __init__(self, names: tuple[str, ...], reason: str, rank: int) -> None:
+        self.names = names
+        self.reason = reason
+        self.rank = rank
 
 
 class CatalogIndex:

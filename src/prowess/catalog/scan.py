@@ -9,33 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import SkillEntry, signature_of
+from prowess.catalog.index import Skipped
 from prowess.format.plain_front_matter import read_plain_skill
 
 if TYPE_CHECKING:
     import os
 
+    from prowess.catalog.entry import EntrySource
     from prowess.catalog.index import CatalogIndex
-    from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
     from prowess.format.listing import Listing
 
 # Sizes of a head: every front matter among some 800 public skills ends within 4 KiB.
 HEAD_BYTES = 4096
 _SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use are two seconds apart
-
-
-class Skipped:
-    """A skill that is not listed: what it may be called, why it is skipped, and the rank of its layer.
-
-    Its names stay its own: lower layers do not get them (`prowess.catalog.index`).
-    """
-
-    __slots__ = ("names", "rank", "reason")
-
-    def __init__(self, names: tuple[str, ...], reason: str, rank: int) -> None:
-        self.names = names
-        self.reason = reason
-        self.rank = rank
 
 
 class Scan:
@@ -51,7 +38,7 @@ class Scan:
         self._aliases: dict[str, list[str]] = {}
         self._rank = 0
 
-    def begin(self, source: CatalogSource) -> None:
+    def begin(self, source: EntrySource) -> None:
         """Say whose skills come now."""
         self._rank = source.layer.rank
 
@@ -91,7 +78,7 @@ class Scan:
         return True
 
     def found(  # noqa: PLR0917 -- called once a skill, where keywords cost a tenth of the time
-        self, directory: str, path: str, source: CatalogSource, relative: str, stat: os.stat_result, head: bytes
+        self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result, head: bytes
     ) -> None:
         """Read a skill whose SKILL.md begins with `head`; `stat` is of the descriptor that the head was read from."""
         name = directory[directory.rfind("/") + 1 :]
@@ -110,7 +97,7 @@ class Scan:
         self._add(directory, path, entry)
 
     def read_in_full(
-        self, directory: str, path: str, source: CatalogSource, relative: str, stat: os.stat_result | None
+        self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result | None
     ) -> None:
         """Read a skill with the full parser; without `stat` its file could not be opened and will be a finding."""
         if stat is not None and self._taken_over(directory, path, stat):

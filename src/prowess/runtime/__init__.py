@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from prowess.runtime.call_options import ReadOptions, RunOptions
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner
-    from prowess.runtime.options import ReadOptions, RunOptions, SessionOptions
+    from prowess.runtime.options import SessionOptions
     from prowess.runtime.session import Session
     from prowess.runtime.state import ActiveSkill, SessionState
     from prowess.runtime.sync import SyncSession
@@ -37,8 +38,8 @@ _HOMES = {
     "ForkOutcome": "fork",
     "ForkRequest": "fork",
     "ForkRunner": "fork",
-    "ReadOptions": "options",
-    "RunOptions": "options",
+    "ReadOptions": "call_options",
+    "RunOptions": "call_options",
     "Session": "session",
     "SessionOptions": "options",
     "SessionState": "state",

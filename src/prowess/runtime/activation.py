@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prowess._internal.command_mark import COMMAND_MARK
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
-from prowess.runtime import receipts
+from prowess.runtime import load_result
 from prowess.runtime.activation_stack import entered
 from prowess.runtime.context import find_active
 from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Restriction
     from prowess.runtime.context import SessionContext
     from prowess.runtime.hooks import HookFailure, HookRunner
-    from prowess.runtime.receipts import Notice
+    from prowess.runtime.load_result import Notice
     from prowess.runtime.snapshots import Snapshot
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
     from prowess.runtime.visibility import By, Offer
@@ -67,7 +67,7 @@ class Activator:
         """
         context = self._context
         async with context.loading:
-            before = await context.keeper.current()
+            before = await context.stored.current()
             offers = {offer.key: offer for offer in await self._offered(names, location)}
             if mode == "add" or len(offers) > context.cap:
                 require_room([skill.key for skill in before.active], offers, mode, context.cap)
@@ -82,7 +82,7 @@ class Activator:
             activation = await self._activate(before, taken, step, call_id)
         if not others:
             return activation
-        kept = (receipts.kept_copy(skill) for skill in others.values())
+        kept = (load_result.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
 
     async def _offered(self, names: Sequence[str], location: str | None) -> list[Offer]:
@@ -108,7 +108,7 @@ class Activator:
         """
         context = self._context
         async with context.loading:
-            before = await context.keeper.current()
+            before = await context.stored.current()
             snapshot = await self._take(offer.entry, call_id)
             context.visibility.require_open(offer.entry.name, snapshot.fields, by)
             require_no_fork(offer.entry.name, snapshot.fields)
@@ -135,7 +135,7 @@ class Activator:
         adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
         await to_thread.run_sync(context.snapshots.keep, adopted)
         async with context.loading:
-            before = await context.keeper.current()
+            before = await context.stored.current()
             return await self._activate(
                 before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
             )
@@ -149,16 +149,16 @@ class Activator:
         """
         context = self._context
         async with context.loading:
-            before = await context.keeper.current()
+            before = await context.stored.current()
             failures = await self._ended(
                 [skill for skill in before.active if keys is None or skill.key in keys], call_id
             )
-            step = await context.keeper.change(
+            step = await context.stored.change(
                 lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
             )
             await self._told(before, step, call_id, reason)
         context.snapshots.keep_only(step.state.active)
-        return step, tuple(receipts.hook_failed(failure) for failure in failures)
+        return step, tuple(load_result.hook_failed(failure.skill, failure.message) for failure in failures)
 
     async def _activate(
         self,
@@ -188,7 +188,7 @@ class Activator:
             for skill in skills:
                 # Removed from the catalog while it was read: then it must not become active. What is active has been
                 # looked for a moment ago.
-                if state.find(skill.key) is not skill and not context.keeper.is_listed(skill):
+                if state.find(skill.key) is not skill and not context.stored.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return planned if state is before else step(state, skills)
 
@@ -196,7 +196,7 @@ class Activator:
         if leaving := planned.unloaded:
             change(before)  # as above
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
-        done = await context.keeper.change(change)
+        done = await context.stored.change(change)
         context.snapshots.keep_only(done.state.active)
         if context.audit.has_log or context.events.wanted:
             await self._record(before, done, skills, call_id)
@@ -238,18 +238,18 @@ class Activator:
         failures: Sequence[HookFailure],
     ) -> tuple[Notice, ...]:
         """Return what there is to say, in the order in which it counts; nearly always nothing."""
-        taken_away = self._context.keeper.take_removed()
+        taken_away = self._context.stored.take_removed()
         digested = True
         for skill in skills:
             digested = digested and skill.digest is not None
         if digested and not (taken_away or done.changed or failures):
             return tuple(notices)
         return (
-            *(receipts.removed(skill) for skill in taken_away if skill.name not in done.state.names),
-            *(receipts.reloaded(name) for name in done.changed),
-            *(receipts.not_digestible(skill) for skill in skills if skill.digest is None),
+            *(load_result.removed(skill) for skill in taken_away if skill.name not in done.state.names),
+            *(load_result.reloaded(name) for name in done.changed),
+            *(load_result.not_digestible(skill) for skill in skills if skill.digest is None),
             *notices,
-            *(receipts.hook_failed(failure) for failure in failures),
+            *(load_result.hook_failed(failure.skill, failure.message) for failure in failures),
         )
 
     async def _pass_hooks(self, fresh: Sequence[Snapshot], call_id: str) -> None:
@@ -267,7 +267,7 @@ class Activator:
 
     async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
         """Let the events happen for skills that left because the catalog lists them no more."""
-        events, now = self._context.events, self._context.keeper.state
+        events, now = self._context.events, self._context.stored.state
         if not events.wanted:
             return
         for skill in skills:
@@ -296,7 +296,7 @@ class Activator:
         if not found:
             return skill, None
         if not context.commands or context.sandbox is None:
-            return skill, receipts.commands_not_run(skill.name)
+            return skill, load_result.commands_not_run(skill.name)
         values = values_for(skill, session_id=context.session_id, expose_location=False)
         outputs: list[str] = []
         for command in found[:MAX_COMMANDS]:

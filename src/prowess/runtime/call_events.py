@@ -31,7 +31,7 @@ class CallEvents:
         """Let `tool.started` happen."""
         context = self._context
         content = {"arguments": call.arguments}
-        await context.events.tell(ToolStarted, call.id, context.keeper.state.latest, content=content, tool=call.name)
+        await context.events.tell(ToolStarted, call.id, context.stored.state.latest, content=content, tool=call.name)
 
     async def finished(
         self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
@@ -41,7 +41,7 @@ class CallEvents:
         await context.events.tell(
             ToolFinished,
             call.id,
-            context.keeper.state.latest,
+            context.stored.state.latest,
             content={} if result is None else {"result": result},
             tool=call.name,
             outcome=outcome,
@@ -52,7 +52,7 @@ class CallEvents:
     async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
         """Let `tool.refused` happen, and `restriction.prevented` where a skill restricts the tool."""
         context = self._context
-        state = context.keeper.state
+        state = context.stored.state
         by = state.latest if skill is None else find_active(state, skill) or skill
         await context.events.tell(ToolRefused, call_id, by, tool=tool, code=code, rule=rule)
         if code == ToolNotAllowedError.code:

@@ -17,7 +17,7 @@ from prowess.catalog.composition import in_order
 from prowess.errors import InvalidArgumentsError, RequiredToolError, SkillParseError
 from prowess.format.tool_binding import VERSION
 from prowess.policy.tool_names import canonical_tool_name
-from prowess.runtime.receipts import Notice
+from prowess.runtime.load_result import Notice
 from prowess.tools.tool_binding import missing
 
 if TYPE_CHECKING:

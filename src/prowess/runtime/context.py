@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.artifacts import Artifacts
     from prowess.runtime.events import Events
-    from prowess.runtime.keeper import StateKeeper
     from prowess.runtime.options import Body
+    from prowess.runtime.session_state import StoredState
     from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
     from prowess.runtime.visibility import By, Offer, Visibility
@@ -53,7 +53,7 @@ class SessionContext(Struct, kw_only=True):
 
     session_id: str
     catalog: Catalog
-    keeper: StateKeeper
+    stored: StoredState
     snapshots: Snapshots
     artifacts: Artifacts
     audit: AuditRecorder
@@ -83,7 +83,7 @@ class SessionContext(Struct, kw_only=True):
             SkillNotActiveError: it is known but not loaded, or nothing is.
             SkillNotFoundError: the catalog has no such skill.
         """
-        state = await self.keeper.current()
+        state = await self.stored.current()
         if name is None:
             if state.latest is None:
                 raise SkillNotActiveError(None)
@@ -160,7 +160,7 @@ class SessionContext(Struct, kw_only=True):
                     raise SkillNotActiveError(skill.name)
                 return loaded(state, [fresh], "add", self.cap)
 
-            await self.keeper.change(replaced)
+            await self.stored.change(replaced)
             await self.events.tell(SkillLoaded, None, fresh)
         return fresh
 

@@ -11,7 +11,7 @@ Skills are listed in exactly one place. All three faces lead to the same activat
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure, prompts, skill_tool
@@ -23,13 +23,13 @@ from prowess.tools.shapes import SHAPES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prowess.runtime.call_options import ExposureName
     from prowess.runtime.context import SessionContext
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.state import ActiveSkill
     from prowess.runtime.visibility import Offer
     from prowess.tools import ToolSpec
 
-ExposureName = Literal["tools", "skill", "files"]
 NAMES: tuple[ExposureName, ...] = ("tools", "skill", "files")
 
 
@@ -89,7 +89,7 @@ class Exposure:
         if compact is not None and listed:
             text, shown, shortened = compact_list(listed, compact)
             listed, section = list(shown), (text, shortened)
-        active = () if name == "skill" or in_results else context.keeper.state.active
+        active = () if name == "skill" or in_results else context.stored.state.active
         return disclosure.instructions(
             listed,
             [self._body(skill) for skill in active],
@@ -122,7 +122,7 @@ class Exposure:
     def _of_skills(self, name: ExposureName, budget: int) -> tuple[ToolSpec, ...]:
         if name == "files":
             return ()
-        listed, active = self.listed(), self._context.keeper.state.active
+        listed, active = self.listed(), self._context.stored.state.active
         beside = tuple(spec for spec in self._own if spec.name not in (LOAD.name, skill_tool.SkillTool.spec.name))
         if not self.can_run_scripts():
             beside = tuple(spec for spec in beside if spec.name != RUN_SCRIPT.name)

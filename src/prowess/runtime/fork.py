@@ -8,18 +8,20 @@ Platform requirements 003, context forking and context isolation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Unpack, overload
 
 from msgspec import Struct
 
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from prowess.policy.restriction import Restriction
-    from prowess.runtime.session import Session
-    from prowess.tools import Tool
+    from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
+    from prowess.runtime.events import EventObserver
+    from prowess.runtime.state import ActiveSkill, LoadMode
+    from prowess.tools import Tool, ToolResult, ToolSpec
 
 MAX_TURNS = 20
 MAX_OUTPUT = 200_000  # characters that return to the parent
@@ -53,6 +55,72 @@ class AgentType(Struct, frozen=True, kw_only=True):
     max_turns: int = MAX_TURNS
 
 
+class ForkSession(Protocol):
+    """The session of a sub-agent, with what a runner needs of it; every `Session` is one."""
+
+    @property
+    def session_id(self) -> str:
+        """The identifier of the session."""
+        ...
+
+    @property
+    def active_skills(self) -> tuple[ActiveSkill, ...]:
+        """The active skills, the most recently loaded last."""
+        ...
+
+    @overload
+    def tools(
+        self, shape: None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> tuple[ToolSpec, ...]: ...
+
+    @overload
+    def tools(
+        self, shape: str, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> list[dict[str, object]]: ...
+
+    def tools(
+        self, shape: str | None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+    ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
+        """Return what to offer to the model."""
+        ...
+
+    def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
+        """Return the instructions for the next model call."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
+        """Run one tool call of the model."""
+        ...
+
+    async def load(
+        self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
+    ) -> Mapping[str, object]:
+        """Load skills."""
+        ...
+
+    async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> Mapping[str, object]:
+        """Read a file of an active skill, or an artifact."""
+        ...
+
+    async def run_script(
+        self, path: str, args: Sequence[str] = (), **options: Unpack[RunOptions]
+    ) -> Mapping[str, object]:
+        """Run a script of an active skill."""
+        ...
+
+    async def refresh(self) -> None:
+        """Take the newest state of catalog and store."""
+        ...
+
+    def observe(self, observer: EventObserver) -> None:
+        """Let `observer` see every event from now on."""
+        ...
+
+    async def close(self) -> None:
+        """End the session; the session of the parent does it."""
+        ...
+
+
 class ForkRequest(Struct, frozen=True, kw_only=True):
     """Everything that a sub-agent starts with.
 
@@ -71,7 +139,7 @@ class ForkRequest(Struct, frozen=True, kw_only=True):
     agent: AgentType | None
     depth: int
     max_turns: int
-    session: Session
+    session: ForkSession
 
 
 class ForkOutcome(Struct, frozen=True, kw_only=True):

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation import Activator
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.context import SessionContext
-    from prowess.runtime.fork import AgentType, ForkOutcome, ForkRunner
-    from prowess.runtime.session import Session
+    from prowess.runtime.fork import AgentType, ForkOutcome, ForkRunner, ForkSession
     from prowess.runtime.snapshots import Snapshot
     from prowess.runtime.visibility import By
 
@@ -39,7 +38,7 @@ you were given.
 class Child(Struct, frozen=True, kw_only=True):
     """The session of a fork and its inside."""
 
-    session: Session
+    session: ForkSession
     context: SessionContext
     activator: Activator
 
@@ -68,7 +67,7 @@ class ForkDesk:
         if self._runner is None:
             raise ForkUnavailableError(skill.name, "this host runs no sub-agents")
         agent = agent_type(skill.name, snapshot.fields.agent, self._types)
-        state = await context.keeper.current()
+        state = await context.stored.current()
         own = () if by == "user" else state.stack
         lineage = entered((*context.lineage, *own), skill.key, context.max_depth)
         require_runnable(skill, snapshot.fields, snapshot.manifest, context)

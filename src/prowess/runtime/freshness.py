@@ -1,7 +1,8 @@
-"""Whether the catalog still says what is on disk: asked by `stat` alone, before a list is shown or a name looked up.
+"""Whether the catalog still agrees with the disk: asked by `stat` alone.
 
 A file that was edited or removed has another signature; a directory in which a skill was added has another time of
-change. Only then is the catalog scanned again.
+change. Only then is the catalog scanned again. An active skill that has left the catalog leaves every session (runtime
+protocol 002).
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import signature_of
+from prowess.errors import SkillNotFoundError
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
+    from prowess.runtime.state import ActiveSkill
 
 
 def is_current(entry: SkillEntry) -> bool:
@@ -42,6 +45,35 @@ class Freshness:
     def _look(self, entries: tuple[SkillEntry, ...]) -> dict[str, int | None]:
         roots = {source.root for source in self._catalog.sources}
         return {path: _changed(path) for path in roots | {os.path.dirname(entry.root_dir) for entry in entries}}
+
+
+class Presence:
+    """What one catalog still holds.
+
+    It is asked several times a call, about every active skill; what the catalog says changes with its generation alone,
+    so each skill is looked up once a generation.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._generation = -1
+        self._known: set[tuple[str, str]] = set()
+
+    def holds(self, skill: ActiveSkill) -> bool:
+        """Tell whether the catalog lists this copy of the skill and its file exists."""
+        generation = self._catalog.generation
+        if self._generation != generation:
+            self._generation, self._known = generation, set()
+        if (skill.name, skill.location) not in self._known:
+            try:
+                self._catalog.get(skill.name, skill.location)
+            except SkillNotFoundError:
+                return False
+            self._known.add((skill.name, skill.location))
+        try:
+            return os.path.lexists(skill.location)
+        except ValueError:  # a stored location that no file can have
+            return False
 
 
 def _changed(path: str) -> int | None:

@@ -49,7 +49,7 @@ class Guard:
         Raises:
             SessionNotFoundError, StoreError: the state cannot be had; then the call is refused.
         """
-        return self._context.restrictions(await self._context.keeper.current())
+        return self._context.restrictions(await self._context.stored.current())
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`; it may then be sent again.

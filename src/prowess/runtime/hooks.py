@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.format.extended_fields import extended_fields
-from prowess.runtime import receipts
+from prowess.runtime import load_result
 from prowess.runtime.skill_process import file_of, run_beside_skill
 from prowess.runtime.state import SessionState, Transition
 from prowess.tools import Proceed, Refuse, require_executor, wire_name
@@ -143,9 +143,9 @@ class HookRunner:
                     await self._run(skill, hook, call_id, about)
                 continue
             async with self._once:
-                if mark not in (await self._context.keeper.current()).finished:
+                if mark not in (await self._context.stored.current()).finished:
                     await self._run(skill, hook, call_id, about)
-                    await self._context.keeper.change(partial(_marked, mark))
+                    await self._context.stored.change(partial(_marked, mark))
 
     async def report(
         self,
@@ -173,7 +173,7 @@ class HookRunner:
 
     async def over(self, state: SessionState) -> None:
         """Run what belongs to the end of a session that has expired, for the skills that are still listed."""
-        listed = self._context.keeper.is_listed
+        listed = self._context.stored.is_listed
         await self.dropped([skill for skill in state.active if not listed(skill)])
         for event in ("SessionEnd", "post"):
             await self.report([skill for skill in state.active if listed(skill)], event, uuid7(), {}, over=state)
@@ -220,7 +220,7 @@ class ToolHookGate:
         """Refuse a call that a hook refuses."""
         if spec.name == ALWAYS_CALLABLE:
             return PROCEED
-        for skill in _hooked(await self._context.keeper.current(), "PreToolUse"):
+        for skill in _hooked(await self._context.stored.current(), "PreToolUse"):
             try:
                 about = {"tool": call.name, "arguments": dict(call.arguments)}
                 await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
@@ -248,7 +248,7 @@ class HookedTool:
         except SkillError as error:
             await self._after("PostToolUseFailure", call, {"error": error.code})
             raise
-        if not _hooked(self._context.keeper.state, "PostToolUse"):
+        if not _hooked(self._context.stored.state, "PostToolUse"):
             return result
         failures = await self._after("PostToolUse", call, {})
         return _noted(result, failures, self.spec) if failures else result
@@ -257,7 +257,7 @@ class HookedTool:
         if self.spec.name == ALWAYS_CALLABLE:
             return []
         # The state as the tool has just seen it.
-        skills = _hooked(self._context.keeper.state, event)
+        skills = _hooked(self._context.stored.state, event)
         if not skills:
             return []
         about = {"tool": call.name, "arguments": dict(call.arguments), **outcome}
@@ -279,7 +279,13 @@ def _noted(result: Mapping[str, object], failures: Sequence[HookFailure], spec: 
     if schema is not None and "notices" not in cast("Mapping[str, object]", schema.get("properties", {})):
         return dict(result)
     before = cast("Sequence[object]", result.get("notices", ()))
-    return {**result, "notices": [*before, *(receipts.hook_failed(failure).as_dict() for failure in failures)]}
+    return {
+        **result,
+        "notices": [
+            *before,
+            *(load_result.hook_failed(failure.skill, failure.message).as_dict() for failure in failures),
+        ],
+    }
 
 
 def _spellings(spec: ToolSpec) -> tuple[str, ...]:

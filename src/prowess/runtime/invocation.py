@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from prowess.policy.restriction import Restriction
-from prowess.runtime import disclosure, receipts
+from prowess.runtime import disclosure, load_result
 from prowess.runtime.compaction import mark_of
 from prowess.runtime.event import SkillLoading, loading_message
 from prowess.tools import ToolSpec, require_executor
@@ -38,13 +38,13 @@ RESULT_SCHEMA = {
         "base_path": _TEXT_OR_NULL,
         "content": _TEXT_OR_NULL,
         "allowed_tools": {"type": "array", "items": _TEXT},
-        "allowed_tools_mode": receipts.ALLOWED_TOOLS_MODE,
+        "allowed_tools_mode": load_result.ALLOWED_TOOLS_MODE,
         "model": _TEXT,
         "args": _TEXT,
         "output": _TEXT,
         "turns": {"type": "integer", "minimum": 0},
         "child_session_id": _TEXT,
-        "notices": receipts.NOTICES_SCHEMA,
+        "notices": load_result.NOTICES_SCHEMA,
     },
     "required": ["skill_name"],
     "additionalProperties": False,
@@ -91,7 +91,7 @@ class Invocation:
         running = by == "model" and not activation.fresh()
         notices = [notice.as_dict() for notice in activation.notices]
         if running:
-            notices.append(receipts.already_running(skill.name).as_dict())
+            notices.append(load_result.already_running(skill.name).as_dict())
         result: dict[str, object] = {
             "skill_name": skill.name,
             "message": f'The "{skill.name}" skill is running already' if running else loading_message(skill.name),

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.policy import Scope
-    from prowess.runtime.exposure import ExposureName
-    from prowess.runtime.options import InstructionOptions
+    from prowess.runtime.call_options import ExposureName, InstructionOptions
     from prowess.runtime.sync import SyncSession
     from prowess.tools import ToolSpec
 

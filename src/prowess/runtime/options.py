@@ -1,4 +1,4 @@
-"""The options of a session and of its calls, named once for `Session`, `SyncSession` and hosts that pass them on."""
+"""The options of a session, declared once for `Session`, `SyncSession` and hosts that pass them on."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from prowess.execution import Sandbox
     from prowess.policy import Approver, AuditLog, Policy, RestrictionMode
+    from prowess.runtime.call_options import ExposureName
     from prowess.runtime.composing import HostTools
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.events import EventObserver
-    from prowess.runtime.exposure import ExposureName
     from prowess.runtime.fork import AgentType, ForkRunner
     from prowess.store import SessionStore
     from prowess.tools import Tool
@@ -55,33 +55,3 @@ class ListeningOptions(SessionOptions, total=False):
     """As `SessionOptions`, with a callback for events; `Agent` has one of its own, for its steps."""
 
     on_event: Callable[[SessionEvent], object] | None
-
-
-class InstructionOptions(TypedDict, total=False):
-    """What `instructions` takes beside the budget; None stands for the session's own exposure."""
-
-    exposure: ExposureName | None
-    navigation: bool
-    tool_system: bool
-    compact: str | None
-
-
-class ReadOptions(TypedDict, total=False):
-    """What `read` takes beside the path; None stands for absent."""
-
-    skill: str | None
-    artifact: str | None
-    encoding: Literal["text", "binary"] | None
-    offset: int | None
-    limit: int | None
-    section: str | None
-
-
-class RunOptions(TypedDict, total=False):
-    """What `run_script` takes beside path and arguments; None stands for absent, `timeout` is in seconds."""
-
-    skill: str | None
-    env: Mapping[str, str] | None
-    workdir: str | None
-    stdin: str | None
-    timeout: float | None

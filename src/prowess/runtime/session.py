@@ -40,13 +40,12 @@ from prowess.runtime.cost import Cost, ReadTokens, measured
 from prowess.runtime.events import Events
 from prowess.runtime.exposure import Exposure, checked, shaped
 from prowess.runtime.fork_desk import Child, ForkDesk
-from prowess.runtime.freshness import Freshness
+from prowess.runtime.freshness import Freshness, Presence
 from prowess.runtime.guard import Guard, commands_under, mode_under
 from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.invocation import Invocation, InvokeTool
-from prowess.runtime.keeper import DEFAULT_TTL_SECONDS, StateKeeper
-from prowess.runtime.presence import Presence
 from prowess.runtime.script_rules import ScriptRules
+from prowess.runtime.session_state import DEFAULT_TTL_SECONDS, StoredState
 from prowess.runtime.skill_tool import SkillTool
 from prowess.runtime.snapshots import Snapshots
 from prowess.runtime.tools.load import LoadTool
@@ -67,22 +66,15 @@ if TYPE_CHECKING:
     from prowess.policy import Approval, ApprovalRequest, Approver, AuditLog, Decision, Refusal
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.runtime.activation_stack import Stack
+    from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
     from prowess.runtime.composing import HostTools
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.event_stream import EventStream
     from prowess.runtime.events import EventObserver
-    from prowess.runtime.exposure import ExposureName
     from prowess.runtime.fork import AgentType, ForkRunner
     from prowess.runtime.hooks import HookFailure, HostEvent
-    from prowess.runtime.options import (
-        Body,
-        InstructionOptions,
-        ListeningOptions,
-        ReadOptions,
-        RunOptions,
-        SessionOptions,
-    )
+    from prowess.runtime.options import Body, ListeningOptions, SessionOptions
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
     from prowess.store import SessionStore
     from prowess.tools import Gate, Tool, ToolResult, ToolSpec
@@ -168,7 +160,7 @@ class Session:
             await to_thread.run_sync(artifacts.remove, session_ids)
 
         store = MemorySessionStore() if store is None else store
-        keeper = StateKeeper(
+        stored = StoredState(
             store,
             self._session_id,
             ttl_seconds=ttl_seconds,
@@ -188,7 +180,7 @@ class Session:
         self._context = SessionContext(
             session_id=self._session_id,
             catalog=catalog,
-            keeper=keeper,
+            stored=stored,
             snapshots=Snapshots(catalog),
             artifacts=artifacts,
             audit=AuditRecorder(audit, self._session_id),
@@ -265,7 +257,7 @@ class Session:
             SkillError: one of them cannot be loaded; then there is no session.
         """
         session = cls(catalog, **options)
-        await session._context.keeper.current()
+        await session._context.stored.current()
         if initial:
             try:
                 await session.load(initial)
@@ -287,12 +279,12 @@ class Session:
     @property
     def active_skills(self) -> tuple[ActiveSkill, ...]:
         """The active skills, the most recently loaded last, as of the last call or `refresh`."""
-        return self._context.keeper.state.active
+        return self._context.stored.state.active
 
     @property
     def active_skill_name(self) -> str | None:
         """The name of the most recently loaded skill."""
-        latest = self._context.keeper.state.latest
+        latest = self._context.stored.state.latest
         return None if latest is None else latest.name
 
     @property
@@ -308,7 +300,7 @@ class Session:
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
         with suppress(SkillError):  # a store that fails is reported by the call itself
-            await self._context.keeper.touch()
+            await self._context.stored.touch()
         result = await self._executor.call(call)
         self._read_tokens.count(result)
         return result
@@ -326,7 +318,7 @@ class Session:
         """As `invoke`; what goes wrong is in the result."""
         arguments = {"skill": skill, "args": args, "raw": raw}
         with suppress(SkillError):  # as in `call`
-            await self._context.keeper.touch()
+            await self._context.stored.touch()
         return await self._user_executor.call(ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments))
 
     @overload
@@ -368,7 +360,7 @@ class Session:
         Raises:
             SessionNotFoundError, StoreError: it is not known what is active.
         """
-        await self._context.keeper.touch()
+        await self._context.stored.touch()
         try:
             name, registered = self._executor.resolve(name).spec.name, True
         except ToolNotFoundError:
@@ -387,7 +379,7 @@ class Session:
 
         `about` is handed to them. What a failure means is the host's decision: it stops nothing but its event.
         """
-        skills = (await self._context.keeper.current()).active
+        skills = (await self._context.stored.current()).active
         return await self._hooks.report(skills, event, uuid7(), about)
 
     def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
@@ -516,8 +508,8 @@ class Session:
         """
         context = self._context
         await to_thread.run_sync(self._catalog.refresh)
-        await context.keeper.touch()
-        for skill in (await context.keeper.current()).active:
+        await context.stored.touch()
+        for skill in (await context.stored.current()).active:
             if context.is_live(skill) and await to_thread.run_sync(context.snapshots.is_edited, skill):
                 with suppress(DigestChangedError):  # it has to be loaded again, and the instructions say so
                     await context.reload(skill)
@@ -547,10 +539,10 @@ class Session:
     async def close(self) -> None:
         """End the session: `post` hooks run, state and artifacts are deleted, later calls find no session."""
         with suppress(SkillError):  # gone, or its store is: then nothing is active any more
-            active = (await self._context.keeper.current()).active
+            active = (await self._context.stored.current()).active
             await self._hooks.report(active, "SessionEnd", uuid7(), {})
             await self._activator.unload(None, uuid7(), "closed")
-        await self._context.keeper.close()
+        await self._context.stored.close()
         await self._context.events.end()
 
     async def _expired(self, state: SessionState) -> None:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
+    from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
     from prowess.runtime.cost import Cost
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.event_stream import EventStream
     from prowess.runtime.events import EventObserver
-    from prowess.runtime.exposure import ExposureName
     from prowess.runtime.hooks import HookFailure, HostEvent
-    from prowess.runtime.options import InstructionOptions, ListeningOptions, ReadOptions, RunOptions
+    from prowess.runtime.options import ListeningOptions
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.function_registry import F, FunctionOptions

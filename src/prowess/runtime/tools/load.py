@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from prowess.errors import InvalidArgumentsError
-from prowess.runtime import disclosure, receipts
+from prowess.runtime import disclosure, load_result
 from prowess.runtime.compaction import mark_of
 from prowess.tools import ToolSpec, require_executor
 
@@ -45,7 +45,7 @@ SPEC = ToolSpec(
         "required": ["names"],
         "additionalProperties": False,
     },
-    output_schema=receipts.RECEIPT_SCHEMA,
+    output_schema=load_result.RECEIPT_SCHEMA,
     idempotent=True,
 )
 
@@ -74,11 +74,12 @@ class LoadTool:
         step = activation.step
         in_result = self._context.body == "result"
         contents = await to_thread.run_sync(self._contents, activation) if in_result else None
-        return receipts.receipt(
-            self._context,
+        return load_result.load_result(
             step.state,
+            expose_location=self._context.expose_location,
+            mode_of=self._context.mode_of,
             unloaded=step.unloaded,
-            notices=[*activation.notices, *map(receipts.already_active, step.repeated)],
+            notices=[*activation.notices, *map(load_result.already_active, step.repeated)],
             contents=contents,
         )
 

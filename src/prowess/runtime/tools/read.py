@@ -21,7 +21,7 @@ from prowess.errors import (
 )
 from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
-from prowess.runtime import disclosure, receipts
+from prowess.runtime import disclosure, load_result
 from prowess.runtime.event import ResourceRead
 from prowess.runtime.file_windows import VerifiedWindow, read_window
 from prowess.runtime.sections import outline
@@ -99,7 +99,7 @@ SPEC = ToolSpec(
             },
             "interpreter": _TEXT_OR_NULL,
             "usage": _TEXT,
-            "notices": receipts.NOTICES_SCHEMA,
+            "notices": load_result.NOTICES_SCHEMA,
         },
         "required": ["skill", "path", "size", "digest"],
         "additionalProperties": False,
@@ -142,7 +142,7 @@ class ReadTool:
         require_executor(self, call)
         _require_consistent(arguments)
         if (artifact := cast("str | None", arguments.get("artifact"))) is not None:
-            await self._context.keeper.current()
+            await self._context.stored.current()
             return {"skill": None, **await to_thread.run_sync(self._artifact, artifact, arguments)}
         path = cast("str", arguments["path"])
         check_relative(path)
@@ -161,7 +161,7 @@ class ReadTool:
         skill = await context.reload(skill)
         described = await to_thread.run_sync(self._answer, skill, await context.manifest(skill), path, arguments)
         await context.events.tell(ResourceRead, call.id, skill, path=described["path"])
-        return {"skill": skill.name, **described, "notices": [receipts.reloaded(skill.name).as_dict()]}
+        return {"skill": skill.name, **described, "notices": [load_result.reloaded(skill.name).as_dict()]}
 
     def _artifact(self, name: str, arguments: dict[str, object]) -> dict[str, object]:
         return _content(self._context.artifacts.read(name), arguments, None)

@@ -14,8 +14,9 @@ from prowess._internal.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import DigestChangedError, ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest, stage
-from prowess.runtime import disclosure, receipts
+from prowess.runtime import disclosure, load_result
 from prowess.runtime.event import ScriptFinished, ScriptStarted
+from prowess.runtime.load_result import Notice
 from prowess.runtime.skill_files import read_verified
 from prowess.tools import ToolSpec, require_executor
 
@@ -100,7 +101,7 @@ SPEC = ToolSpec(
                 },
             },
             "guarantees": {"type": "object"},
-            "notices": receipts.NOTICES_SCHEMA,
+            "notices": load_result.NOTICES_SCHEMA,
         },
         "required": [
             "path",
@@ -185,7 +186,7 @@ class RunScriptTool:
         await context.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
         return _result(request.script, done, notices, expose_path=context.expose_location)
 
-    async def _staged(self, skill: ActiveSkill, path: str) -> tuple[ActiveSkill, str, list[receipts.Notice]]:
+    async def _staged(self, skill: ActiveSkill, path: str) -> tuple[ActiveSkill, str, list[Notice]]:
         try:
             return skill, await self._stage(skill, path), []
         except DigestChangedError:
@@ -193,7 +194,7 @@ class RunScriptTool:
                 raise
         # A skill whose source is live follows its author's edits.
         skill = await self._context.reload(skill)
-        return skill, await self._stage(skill, path), [receipts.reloaded(skill.name)]
+        return skill, await self._stage(skill, path), [load_result.reloaded(skill.name)]
 
     async def _stage(self, skill: ActiveSkill, path: str) -> str:
         manifest = await self._context.manifest(skill)
@@ -206,8 +207,8 @@ class RunScriptTool:
         return await to_thread.run_sync(verified_copy)
 
 
-def _result(script: str, done: ExecResult, notices: list[receipts.Notice], *, expose_path: bool) -> dict[str, object]:
-    remarks = [*notices, *(receipts.Notice(code=notice.code, message=notice.message) for notice in done.notices)]
+def _result(script: str, done: ExecResult, notices: list[Notice], *, expose_path: bool) -> dict[str, object]:
+    remarks = [*notices, *(Notice(code=notice.code, message=notice.message) for notice in done.notices)]
     result: dict[str, object] = {
         "path": script,
         "exit_code": done.exit_code,

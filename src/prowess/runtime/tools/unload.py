@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from prowess.errors import InvalidArgumentsError
-from prowess.runtime import disclosure, receipts
+from prowess.runtime import disclosure, load_result
 from prowess.runtime.context import find_active
 from prowess.tools import ToolSpec, require_executor
 
@@ -30,7 +30,7 @@ SPEC = ToolSpec(
         },
         "additionalProperties": False,
     },
-    output_schema=receipts.RECEIPT_SCHEMA,
+    output_schema=load_result.RECEIPT_SCHEMA,
     idempotent=True,
 )
 
@@ -57,9 +57,9 @@ class UnloadTool:
         everything = arguments["all"] is True
         if not names and not everything:
             raise InvalidArgumentsError(("give names with at least one skill, or all: true",))
-        state = await context.keeper.current()
+        state = await context.stored.current()
         keys: set[str] = set()
-        removed = context.keeper.take_removed()
+        removed = context.stored.take_removed()
         for name in [] if everything else names:
             if (active := find_active(state, name)) is not None:
                 keys.add(active.key)
@@ -68,12 +68,13 @@ class UnloadTool:
         step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
             await context.record("skill.unloaded", call.id, {"skill": name})
-        notices = [*(receipts.removed(skill) for skill in removed), *remarks]
+        notices = [*(load_result.removed(skill) for skill in removed), *remarks]
         if everything and names:
-            notices.append(receipts.names_ignored(names))
-        return receipts.receipt(
-            context,
+            notices.append(load_result.names_ignored(names))
+        return load_result.load_result(
             step.state,
+            expose_location=context.expose_location,
+            mode_of=context.mode_of,
             unloaded=step.unloaded,
             notices=notices,
             contents={} if context.body == "result" else None,

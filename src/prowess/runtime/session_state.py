@@ -31,7 +31,7 @@ _ATTEMPTS = 64
 _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
 
 
-class StateKeeper:
+class StoredState:
     """State of one session in one store.
 
     `listed` tells whether the catalog still offers an active skill; `ended` is awaited with the ids of sessions that

@@ -1,4 +1,4 @@
-"""What load and unload answer: the active skills in order, what left, and what the model should know."""
+"""The result of load and unload: the active skills in order, what left, and notices for the model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from prowess.format.extended_fields import extended_fields
 from prowess.tools.forging import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from prowess.runtime.context import SessionContext
-    from prowess.runtime.hooks import HookFailure
     from prowess.runtime.state import ActiveSkill, SessionState
 
 _TEXT = {"type": "string"}
@@ -128,29 +126,33 @@ def commands_not_run(name: str) -> Notice:
     return Notice(code="commands_not_run", message=message, skill=name)
 
 
-def hook_failed(failure: HookFailure) -> Notice:
+def hook_failed(skill: str, message: str) -> Notice:
     """Report a hook that failed where nothing was left to stop."""
-    return Notice(code="hook_failed", message=failure.message, skill=failure.skill)
+    return Notice(code="hook_failed", message=message, skill=skill)
 
 
-def receipt(
-    context: SessionContext,
+def load_result(
     state: SessionState,
     *,
+    expose_location: bool,
+    mode_of: Callable[[ActiveSkill], str | None],
     unloaded: Sequence[str],
     notices: Sequence[Notice],
     contents: Mapping[str, str] | None,
 ) -> dict[str, object]:
-    """Return the receipt; `contents` (name → wrapped body) is None where bodies stand in the instructions."""
+    """Return the result; `contents` (name → wrapped body) is None if bodies are in the instructions.
+
+    `mode_of` returns how the `allowed-tools` of a skill are read.
+    """
     entries: list[dict[str, object]] = []
     for skill in state.active:
         entry: dict[str, object] = {
             "name": skill.name,
-            "location": skill.location if context.expose_location else None,
-            "root_dir": skill.root_dir if context.expose_location else None,
+            "location": skill.location if expose_location else None,
+            "root_dir": skill.root_dir if expose_location else None,
             "digest": skill.digest,
             "properties": _copied(skill.properties),
-            "allowed_tools_mode": context.mode_of(skill) if "allowed-tools" in skill.properties else None,
+            "allowed_tools_mode": mode_of(skill) if "allowed-tools" in skill.properties else None,
         }
         if contents is not None:
             entry["content"] = contents.get(skill.name)

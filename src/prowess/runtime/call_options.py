@@ -1,0 +1,40 @@
+"""The options of single calls of a session, declared once for `Session`, `SyncSession` and the adapters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ExposureName = Literal["tools", "skill", "files"]
+
+
+class InstructionOptions(TypedDict, total=False):
+    """What `instructions` takes beside the budget; None stands for the session's own exposure."""
+
+    exposure: ExposureName | None
+    navigation: bool
+    tool_system: bool
+    compact: str | None
+
+
+class ReadOptions(TypedDict, total=False):
+    """What `read` takes beside the path; None stands for absent."""
+
+    skill: str | None
+    artifact: str | None
+    encoding: Literal["text", "binary"] | None
+    offset: int | None
+    limit: int | None
+    section: str | None
+
+
+class RunOptions(TypedDict, total=False):
+    """What `run_script` takes beside path and arguments; None stands for absent, `timeout` is in seconds."""
+
+    skill: str | None
+    env: Mapping[str, str] | None
+    workdir: str | None
+    stdin: str | None
+    timeout: float | None
