@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from benchmarks.figures import Figure
-from prowess._internal import tree_digest
+from prowess._internal.files import tree_digest
 from prowess.catalog import Catalog
 from prowess.policy import JsonlAuditLog
 from prowess.runtime import Session

@@ -14,8 +14,10 @@ import pytest
 
 import prowess
 from prowess import errors, tools
-from prowess._internal import canonical_json, places, privacy, workspace_root, yaml_reader
+from prowess._internal import places, yaml_reader
+from prowess._internal.files import privacy, workspace_root
 from prowess._internal.shell import syntax_tree
+from prowess._internal.text import canonical_json
 from prowess.adapters import extras
 from prowess.agent import create_skill, forks, model, transcript
 from prowess.cli import signals
@@ -29,9 +31,9 @@ from prowess.policy.audit_event import AuditRecord
 from prowess.runtime import activation_stack, fork, hooks, json_lines
 from prowess.runtime.tools import read as read_tool
 from prowess.store import schema
-from prowess.tools import function_tool, json_values
-from prowess.tools.annotations import UnsupportedFunctionError
 from prowess.tools.builtin import faults
+from prowess.tools.functions import function_tool, json_values
+from prowess.tools.functions.annotations import UnsupportedFunctionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from prowess.config.configuration_schema import configuration_schema
 from prowess.config.presets import PRESETS
 from prowess.config.settings import SETTINGS
 from prowess.conformance import cases_schema
-from prowess.format.frontmatter_schema import frontmatter_schema
+from prowess.format.fields.frontmatter_schema import frontmatter_schema
 from prowess.format.profiles import PROFILES
 from prowess.lint import RULES
 from prowess.lint.rule_page import rule_pages

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.atomic_write import write_all, write_atomically
+from prowess._internal.files.atomic_write import write_all, write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path

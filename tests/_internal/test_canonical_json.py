@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess._internal.canonical_json import (
+from prowess._internal.text.canonical_json import (
     MAX_DEPTH,
     NotJsonError,
     TooDeepError,

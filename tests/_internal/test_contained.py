@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal import contained
-from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.files import contained
+from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import UnsafePathError
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.file_lock import descriptor_locked, locked
+from prowess._internal.files.file_lock import descriptor_locked, locked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _HOLD = """
 import sys, time
-from prowess._internal.file_lock import locked
+from prowess._internal.files.file_lock import locked
 with locked(sys.argv[1]):
     print("held", flush=True)
     time.sleep(30)

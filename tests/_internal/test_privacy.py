@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal import privacy
+from prowess._internal.files import privacy
+from prowess._internal.files.privacy import OTHERS, NotPrivateError, exposure
 from prowess._internal.places import ensure_private_directory, make_directory
-from prowess._internal.privacy import OTHERS, NotPrivateError, exposure
 
 if TYPE_CHECKING:
     from pathlib import Path

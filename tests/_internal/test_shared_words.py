@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess._internal.shared_words import scores, words
+from prowess._internal.text.shared_words import scores, words
 
 
 def test_words_are_folded_and_common_ones_left_out() -> None:

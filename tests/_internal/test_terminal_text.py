@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess._internal.toml_file import TomlLines
+from prowess._internal.files.toml_file import TomlLines
 
 _TEXT = '''\
 # a comment with [[rule]]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess._internal import contained, tree_digest
-from prowess._internal.tree_digest import FileRecord, TreeManifest, read_stamped_tree, read_tree
+from prowess._internal.files import contained, tree_digest
+from prowess._internal.files.tree_digest import FileRecord, TreeManifest, read_stamped_tree, read_tree
 from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.workspace_root import ChangedMeanwhileError, WorkspaceRoot
+from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot
 from prowess.errors import UnsafePathError
 
 if TYPE_CHECKING:

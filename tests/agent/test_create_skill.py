@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess._internal.atomic_write import write_atomically
+from prowess._internal.files.atomic_write import write_atomically
 from prowess.agent import Agent, ScriptedModel
 from prowess.catalog import Catalog
 from prowess.format import read_skill, validate_skill
 from prowess.policy.approval import Approval, Refusal
 from prowess.policy.policy_layers import load_policy
-from prowess.tools.approvers import CallbackApprover
+from prowess.tools.gates.approvers import CallbackApprover
 from tests.agent.making import add_skill, calls, error_code, tool_messages, value
 
 if TYPE_CHECKING:

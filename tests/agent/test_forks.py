@@ -12,7 +12,7 @@ from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
 from prowess.policy import JsonlAuditLog
 from prowess.runtime.fork import AgentType
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 from tests.agent.making import add_skill, calls, error_code, tool_messages, value
 
 if TYPE_CHECKING:

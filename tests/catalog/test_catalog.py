@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal import tree_digest
+from prowess._internal.files import tree_digest
 from prowess.catalog import Catalog, DirectorySource, Layer, scan
 from prowess.catalog import catalog as catalog_module
 from prowess.errors import SkillNotFoundError, UnavailableError

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog.composition import Member, composition_findings, in_order
-from prowess.format.sidecar import Composition, SkillDependency
-from prowess.format.sidecar_reading import read_sidecar
+from prowess.format.manifest.manifest import Composition, SkillDependency
+from prowess.format.manifest.manifest_reader import read_sidecar
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.format.sidecar import ExecutionOrder
+    from prowess.format.manifest.manifest import ExecutionOrder
 
 
 def needs(*names: str, conflicts: tuple[str, ...] = (), order: ExecutionOrder = "independent") -> Composition:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from prowess._internal.contained import check_relative
+from prowess._internal.files.contained import check_relative
 from prowess.catalog.skill_uri import parse_skill_uri, skill_uri
 from prowess.errors import UnsafePathError
 from prowess.format import name_faults

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from prowess.cli.dispatch import run
-from prowess.cli.http_options import TOKEN_VARIABLE, HttpPlace, http_place, is_loopback
+from prowess.cli.options.http_options import TOKEN_VARIABLE, HttpPlace, http_place, is_loopback
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess._internal.variable_names import BASE_NAMES
+from prowess._internal.text.variable_names import BASE_NAMES
 from prowess.errors import InvalidArgumentsError
 from prowess.execution.environment import base_environment, check_environment
 

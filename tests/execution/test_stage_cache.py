@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.file_lock import locked
-from prowess._internal.tree_digest import read_tree
+from prowess._internal.files.file_lock import locked
+from prowess._internal.files.tree_digest import read_tree
 from prowess.execution import stage_cache
 from prowess.execution.stage_cache import note_use
 from prowess.execution.staging import stage

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.contained import ContainedRoot
-from prowess._internal.tree_digest import read_tree
+from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import DigestChangedError, SandboxUnavailableError
 from prowess.execution import staging
 from prowess.execution.staging import stage
@@ -137,7 +137,8 @@ def test_a_stage_in_a_place_that_others_can_change_is_not_used(skill: Path, tmp_
 
 def test_the_private_directory_ends_with_its_process(skill: Path, tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom prowess._internal.tree_digest import read_tree\nfrom prowess.execution.staging import stage\n"
+        "import sys\nfrom prowess._internal.files.tree_digest import read_tree\n"
+        "from prowess.execution.staging import stage\n"
         "print(stage(sys.argv[1], read_tree(sys.argv[1]), '/dev/null/cache'))"
     )
     ran = subprocess.run(
@@ -165,7 +166,7 @@ def test_a_stage_that_keeps_being_spoilt_is_reported(
 
 _STAGE = """
 import sys
-from prowess._internal.tree_digest import read_tree
+from prowess._internal.files.tree_digest import read_tree
 from prowess.execution.staging import stage
 skill, cache = sys.argv[1:]
 sys.stdin.readline()

@@ -104,7 +104,7 @@ def test_check_and_the_catalog_read_and_judge_by_the_code_that_is_compared(calle
     compared = set().union(*(_functions(subject) for subject in SUBJECTS if subject.name in BY_CHECK))
     assert (compared | set(BY_BOTH)) - called["check"] == set()
     assert set(BY_BOTH) - called["catalog"] == set()
-    assert {"prowess.format.plain_front_matter.read_plain_skill"} <= called["catalog"] - called["check"]
+    assert {"prowess.format.source.plain_front_matter.read_plain_skill"} <= called["catalog"] - called["check"]
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)

@@ -11,7 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from prowess.format import PROFILES, parse_document, read_document, validate_skill
-from prowess.format.frontmatter_schema import frontmatter_schema
+from prowess.format.fields.frontmatter_schema import frontmatter_schema
 from tests.conformance.format_cases import CASES, lay_out
 
 _SCHEMAS = {name: frontmatter_schema(profile) for name, profile in PROFILES.items()}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prowess.format.listing import listing_from_document
 from prowess.format.parsing import parse_source
-from prowess.format.plain_front_matter import plain_properties, read_plain_skill
+from prowess.format.source.plain_front_matter import plain_properties, read_plain_skill
 from tests.simple_corpus import skill_text
 
 _HEAD = 4096

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
 from prowess.format import PROFILES, RULES, name_faults, parse_document, read_skill, validate_skill
-from prowess.format.field_rules import field_findings
 from prowess.format.limits import (
     FIELDS,
     MAX_BODY_LINES,
@@ -24,7 +23,8 @@ from prowess.format.limits import (
     MIN_NAME_LENGTH,
     NAME_PATTERN,
 )
-from prowess.format.scalar_types import type_beside_text
+from prowess.format.rules.field_rules import field_findings
+from prowess.format.source.scalar_types import type_beside_text
 from prowess.lint import lint_skill
 from prowess.rule_engine import Selection
 

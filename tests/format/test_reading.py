@@ -189,7 +189,7 @@ def test_a_directory_that_goes_away_meanwhile_is_a_parse_error(skill: Path, monk
     def gone(_: str) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr("prowess._internal.tree_digest.read_tree", gone)
+    monkeypatch.setattr("prowess._internal.files.tree_digest.read_tree", gone)
     with pytest.raises(SkillParseError, match="files cannot be read"):
         read_skill(skill)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from prowess._internal.file_lock import locked
+from prowess._internal.files.file_lock import locked
 from prowess.errors import AuditError
 from prowess.policy import AuditEvent, JsonlAuditLog, read_tail, verify_log
 from prowess.policy.audit_head import read_head

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.toml_file import MAX_BYTES
+from prowess._internal.files.toml_file import MAX_BYTES
 from prowess.errors import PolicyError
 from prowess.policy.expectations import check_expectations
 from prowess.policy.policy_file import read_policy_file

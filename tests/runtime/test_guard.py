@@ -15,8 +15,8 @@ from prowess.policy import Allow, Approval, Ask, Deny, JsonlAuditLog, Policy, Po
 from prowess.runtime import Session, SyncSession
 from prowess.runtime.json_lines import answer as answer_line
 from prowess.store import MemorySessionStore, SqliteSessionStore
-from prowess.tools.approvers import CallbackApprover
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
+from prowess.tools.gates.approvers import CallbackApprover
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

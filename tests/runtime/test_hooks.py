@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess._internal import tree_digest
+from prowess._internal.files import tree_digest
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
 from prowess.policy import Policy

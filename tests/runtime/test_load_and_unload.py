@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from prowess._internal import tree_digest
+from prowess._internal.files import tree_digest
 from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
 from prowess.policy import AuditRecord, JsonlAuditLog, read_tail

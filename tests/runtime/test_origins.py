@@ -13,7 +13,7 @@ from prowess.catalog.sources.mirror import keep, mirrored, remote_skill
 from prowess.catalog.trust import TrustStore
 from prowess.policy import Policy, PolicyFile
 from prowess.runtime import Session
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

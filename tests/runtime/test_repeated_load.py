@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from prowess._internal import tree_digest
-from prowess._internal.tree_digest import TreeStamp
+from prowess._internal.files import tree_digest
+from prowess._internal.files.tree_digest import TreeStamp
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from tests.runtime.making import write_skill

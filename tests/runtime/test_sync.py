@@ -148,7 +148,7 @@ _WAITING = """
 import os, signal, sys, threading, time
 from prowess.catalog import Catalog
 from prowess.runtime import SyncSession
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 
 def slow() -> str:
     "Take long."

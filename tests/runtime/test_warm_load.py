@@ -11,7 +11,7 @@ import anyio.lowlevel
 import pytest
 from anyio import to_thread
 
-from prowess._internal import tree_digest
+from prowess._internal.files import tree_digest
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore

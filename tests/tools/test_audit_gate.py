@@ -4,8 +4,8 @@ import pytest
 
 from prowess.policy import Policy, Restriction
 from prowess.tools import ToolCall, ToolExecutor
-from prowess.tools.function_tool import FunctionTool
-from prowess.tools.standard_gates import NoLogGate, standard_gates
+from prowess.tools.functions.function_tool import FunctionTool
+from prowess.tools.gates.standard_gates import NoLogGate, standard_gates
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.tools.docstrings import parse_docstring
+from prowess.tools.functions.docstrings import parse_docstring
 
 GOOGLE = """Search the files.
 

@@ -17,7 +17,7 @@ from prowess.errors import (
 )
 from prowess.policy import JsonlAuditLog
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
-from prowess.tools.repeated_failure import REMARK
+from prowess.tools.gates.repeated_failure import REMARK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional
 import pytest
 from msgspec import Struct
 
-from prowess.tools.annotations import UnsupportedFunctionError
-from prowess.tools.function_schema import function_schema
+from prowess.tools.functions.annotations import UnsupportedFunctionError
+from prowess.tools.functions.function_schema import function_schema
 from prowess.tools.validation import check_schema, require_fitting
 
 if TYPE_CHECKING:

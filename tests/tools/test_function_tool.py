@@ -12,8 +12,8 @@ import pytest
 
 from prowess.errors import UnavailableError
 from prowess.tools import ToolCall, ToolExecutor
-from prowess.tools.annotations import UnsupportedFunctionError
-from prowess.tools.function_tool import FunctionFailedError, FunctionTimeoutError, FunctionTool
+from prowess.tools.functions.annotations import UnsupportedFunctionError
+from prowess.tools.functions.function_tool import FunctionFailedError, FunctionTimeoutError, FunctionTool
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

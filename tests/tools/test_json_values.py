@@ -12,7 +12,7 @@ import pydantic
 import pytest
 from msgspec import Struct
 
-from prowess.tools.json_values import NotJsonValueError, to_json
+from prowess.tools.functions.json_values import NotJsonValueError, to_json
 
 
 class Colour(enum.Enum):

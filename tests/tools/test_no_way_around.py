@@ -20,7 +20,7 @@ from prowess.catalog import Catalog
 from prowess.mcp_server.server import open_session
 from prowess.tools import NotThroughExecutorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.builtin import builtin_tools
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 from prowess.tools.wrappers import Audited, Caching, Filtered, NeedsApproval, Renamed, Retrying, ToolWrapper
 from tests.tools.wrappers.kept_log import KeptLog
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError
-from prowess.format.allowed_tools import ToolToken
+from prowess.format.fields.allowed_tools import ToolToken
 from prowess.tools.tool_binding import missing, read_tool_binding, version_key
 
 GIT = {"tool": "Bash(git:*)", "required": True, "purpose": "to read the history", "minVersion": "2.9"}

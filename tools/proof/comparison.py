@@ -22,7 +22,7 @@ SUBJECTS = (
         subjects.names,
     ),
     Subject(
-        "paths", "prowess._internal.contained.check_relative",
+        "paths", "prowess._internal.files.contained.check_relative",
         (
             "IsValidResourcePath", "CheckRelative", "IsRelative", "BeginsWithDrive", "IsLetter", "HasOnlyPlainChars",
             "IsSurrogate", "HasNoParentComponent", "Stays",
@@ -31,22 +31,25 @@ SUBJECTS = (
     ),
     Subject("links", "prowess.format.references.inner_components", ("InnerComponents",), subjects.links),
     Subject(
-        "fences", "prowess.format.fences.find_fences", ("HasFrontmatter", "IsFence"), subjects.front_matter_fences
+        "fences",
+        "prowess.format.source.fences.find_fences",
+        ("HasFrontmatter", "IsFence"),
+        subjects.front_matter_fences,
     ),
     Subject(
-        "tools", "prowess.format.allowed_tools.parse_allowed_tools",
+        "tools", "prowess.format.fields.allowed_tools.parse_allowed_tools",
         ("IsValidAllowedTools", "ScanTools", "IsBlank"), subjects.tools,
     ),
     Subject("xml", "html.escape", ("Escape", "NeedsHtmlEscape"), subjects.xml),
     Subject(
-        "bodies", "prowess.format.body_rules.body_lines, prowess.runtime.disclosure.estimate_tokens",
+        "bodies", "prowess.format.rules.body_rules.body_lines, prowess.runtime.disclosure.estimate_tokens",
         ("IsValidBodyLength", "IsValidBodyTokens", "CountLines", "EstimateTokens"), subjects.bodies,
     ),
     Subject("files", "prowess.format.reading.locate", ("SkillFile", "HasSkillMd"), subjects.skill_files),
     Subject(
         "frontmatter",
         "prowess.format.parsing.parse_source, prowess.format.validation.raw_findings, "
-        "prowess.format.plain_front_matter.read_plain_skill",
+        "prowess.format.source.plain_front_matter.read_plain_skill",
         (
             "IsValidFrontmatter", "CheckFrontmatter", "IsValidDescription", "IsValidCompatibility", "IsValidLicense",
             "IsAllowedFieldName", "HasNoUnknownFields", "HasUniqueKeys", "IsValidMetadataKey", "IsValidMetadataMap",
@@ -56,7 +59,7 @@ SUBJECTS = (
     Subject(
         "skills",
         "prowess.format.parsing.parse_source, prowess.format.validation.raw_findings, "
-        "prowess._internal.contained.check_relative",
+        "prowess._internal.files.contained.check_relative",
         (
             "IsValidCompleteSkill", "CheckCompleteSkill", "IsValidSkillDirectory", "IsValidLevel1", "IsValidLevel2",
             "IsValidLevel3", "IsValidSkillMeta", "IsValidFullSkill",

@@ -15,13 +15,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from prowess._internal import contained
+from prowess._internal.files import contained
 from prowess.catalog import index as catalog_index
 from prowess.catalog.entry import SkillEntry
 from prowess.catalog.index import Skipped
 from prowess.catalog.layers import Layer
 from prowess.errors import UnsafePathError
-from prowess.format import allowed_tools, body_rules, fences, limits, name, reading, references, role
+from prowess.format import limits, name, reading, references, role
+from prowess.format.fields import allowed_tools
+from prowess.format.rules import body_rules
+from prowess.format.source import fences
 from prowess.runtime import disclosure
 from tools.proof.questions import absent_or, escaped, items
 

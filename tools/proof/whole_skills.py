@@ -9,10 +9,11 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from prowess._internal import contained
+from prowess._internal.files import contained
 from prowess.diagnostics import Severity
 from prowess.errors import UnsafePathError
-from prowess.format import parsing, plain_front_matter, validation
+from prowess.format import parsing, validation
+from prowess.format.source import plain_front_matter
 from tools.proof.questions import absent_or, escaped, items
 from tools.proof.subjects import SEED
 

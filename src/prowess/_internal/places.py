@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 
-from prowess._internal.privacy import NotPrivateError, exposure
+from prowess._internal.files.privacy import NotPrivateError, exposure
 from prowess.errors import UnavailableError
 
 _PRIVATE = 0o700
@@ -64,7 +64,8 @@ def ensure_private_directory(path: str) -> None:
     """Create `path` and what is missing above it, for this user alone (mode 0700); it may exist, if it is private.
 
     A directory that exists is left as it is: tightening one that the user chose could lock others out of it. One that
-    others could change is refused (`prowess._internal.privacy`); a link of this user's own to a private one is fine.
+    others could change is refused (`prowess._internal.files.privacy`); a link of this user's own to a private one is
+    fine.
 
     Raises:
         NotPrivateError: somebody else could change what lies in it.

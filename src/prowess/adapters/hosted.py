@@ -18,7 +18,7 @@ from prowess.errors import InvalidArgumentsError, ToolNotAllowedError
 from prowess.policy.decision import Deny
 from prowess.runtime.sync import SyncSession
 from prowess.tools import ToolResult
-from prowess.tools.forging import sentence
+from prowess.tools.prompt_escaping import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

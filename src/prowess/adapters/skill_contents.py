@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess._internal.contained import check_relative
+from prowess._internal.files.contained import check_relative
 from prowess.errors import LimitExceededError, ResourceNotFoundError
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.json_rendering import as_json
 from prowess.runtime.skill_files import MAX_FILE_BYTES, read_verified
 from prowess.runtime.snapshots import Snapshots

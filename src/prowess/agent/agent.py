@@ -21,9 +21,9 @@ from prowess.agent.result import AgentStep, Budget
 from prowess.agent.transcript import Transcript
 from prowess.agent.turn_loop import TurnLoop
 from prowess.errors import InvalidArgumentsError
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import Session
-from prowess.tools.approvers import NoApprover
+from prowess.tools.gates.approvers import NoApprover
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

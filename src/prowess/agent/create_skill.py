@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 from msgspec import Struct
 
-from prowess._internal.atomic_write import write_atomically
-from prowess._internal.contained import check_relative
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.contained import check_relative
 from prowess.errors import (
     ApprovalRequiredError,
     InvalidArgumentsError,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.open_flags import READ
+from prowess._internal.files.open_flags import READ
 from prowess.runtime.disclosure import estimate_tokens
 from prowess.runtime.prompts import navigation, tool_system
 

@@ -42,7 +42,7 @@ from prowess.policy.restriction import Restriction
 from prowess.runtime.disclosure import estimate_tokens
 from prowess.runtime.event import SkillActivating as SkillActivatingEvent
 from prowess.tools import ToolResult
-from prowess.tools.forging import json_for_model
+from prowess.tools.prompt_escaping import json_for_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -20,7 +20,7 @@ from prowess.catalog.sources.directory import DirectorySource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prowess._internal.tree_digest import TreeStamp
+    from prowess._internal.files.tree_digest import TreeStamp
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.notice import Notice
     from prowess.catalog.resolution import Resolution
@@ -233,7 +233,7 @@ class Catalog:
 
     def _snapshot(self, entry: SkillEntry) -> _Known:
         # Imported here: a listing does not need the full reader.
-        from prowess._internal.tree_digest import read_stamped_tree
+        from prowess._internal.files.tree_digest import read_stamped_tree
         from prowess.errors import UnavailableError
         from prowess.format.reading import read_skill
 

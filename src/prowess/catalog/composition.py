@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.yaml_reader import MAX_FAULTS
+from prowess.format.manifest.manifest_reader import place_in_composition
 from prowess.format.name import normalise
 from prowess.format.parsing import finding
-from prowess.format.sidecar_reading import place_in_composition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prowess.diagnostics import Diagnostic
-    from prowess.format.sidecar import Composition, SkillDependency
+    from prowess.format.manifest.manifest import Composition, SkillDependency
 
 _SHOWN = 10  # names of a circle
 _SELF = "composition.cycle"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
-from prowess._internal.open_flags import READ
-from prowess.format.plain_front_matter import plain_properties
+from prowess._internal.files.open_flags import READ
+from prowess.format.source.plain_front_matter import plain_properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import SkillEntry, signature_of
 from prowess.catalog.index import Skipped
-from prowess.format.plain_front_matter import read_plain_skill
+from prowess.format.source.plain_front_matter import read_plain_skill
 
 if TYPE_CHECKING:
     import os

@@ -15,8 +15,8 @@ import os
 import stat
 from datetime import UTC, datetime
 
-from prowess._internal.atomic_write import write_atomically
-from prowess._internal.file_lock import locked
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.file_lock import locked
 from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
 from prowess.catalog.ownership import stranger_in_project
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from prowess._internal.files.privacy import NotPrivateError
 from prowess._internal.places import ensure_private_directory, prowess_home
-from prowess._internal.privacy import NotPrivateError
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.policy.audit_log import JsonlAuditLog
 

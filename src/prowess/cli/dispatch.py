@@ -14,7 +14,7 @@ import click
 
 from prowess import __version__
 from prowess._internal.places import working_directory
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
 from prowess.cli.signals import SignalledError

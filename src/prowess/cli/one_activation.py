@@ -8,11 +8,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from prowess.cli.session_options import open_rules
+from prowess.cli.options.session_options import open_rules
 from prowess.cli.signals import ended_in_order
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import SyncSession
-from prowess.tools.approvers import TerminalApprover
+from prowess.tools.gates.approvers import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

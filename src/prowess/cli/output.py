@@ -1,6 +1,6 @@
 """Everything a command prints goes through here, so that escaping, colour and JSON are decided once.
 
-Text from skills is escaped (`prowess._internal.terminal_text`); colour is used only on a terminal and never under
+Text from skills is escaped (`prowess._internal.text.terminal_text`); colour is used only on a terminal and never under
 `NO_COLOR`; JSON is one document with a final line break, UTF-8, keys in the order the library gives them.
 
 Whoever reads a pipe may close it when they have seen enough, as `head` does. That ends the printing and not the
@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -56,7 +56,7 @@ def raw_bytes(data: bytes) -> bool:
 def document(value: object) -> None:
     """Print one JSON document; on any stream, what a terminal acts on stands in it as an escape."""
     # Imported here, not at the top: most commands print no JSON.
-    from prowess._internal.printable_json import json_text
+    from prowess._internal.text.printable_json import json_text
 
     raw(json_text(value, indent=2) + "\n")
 

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.format.role import Role
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def findings_between(
         return result
     # Imported here, not at the top: few sets have manifests.
     from prowess.catalog.composition import Member, composition_findings
-    from prowess.format.sidecar_reading import read_sidecar
+    from prowess.format.manifest.manifest_reader import read_sidecar
 
     members = [
         Member(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.format.limits import MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from prowess._internal.atomic_write import write_atomically
-from prowess._internal.printable_json import json_text
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.text.printable_json import json_text
 from prowess.config.places import skill_around
 from prowess.errors import ConfigurationError
 from prowess.report.fingerprint import fingerprint

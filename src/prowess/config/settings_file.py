@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from prowess._internal.toml_file import TomlFile, read_toml_bytes
+from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
 from prowess.config.origin import Origin, Value
 from prowess.config.path_settings import path_setting
 from prowess.config.setting_values import MAX_ENTRIES, nearest, shown, value_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prowess.conformance.cases import FORMAT, VERSION
-from prowess.format.frontmatter_schema import DIALECT
+from prowess.format.fields.frontmatter_schema import DIALECT
 
 Schema = dict[str, object]
 

@@ -12,9 +12,9 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from prowess._internal.open_flags import READ, READ_DIRECTORY
+from prowess._internal.files.open_flags import READ, READ_DIRECTORY
 from prowess._internal.places import make_directory
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.execution.result import Artifact, ExecNotice
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess._internal.variable_names import name_fault
+from prowess._internal.text.variable_names import name_fault
 from prowess.errors import InvalidArgumentsError
 from prowess.execution.request import LONGEST_STRING
 

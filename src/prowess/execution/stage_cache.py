@@ -38,7 +38,7 @@ def note_use(home: str, name: str) -> None:
     lock = f"{home}.lock"
     # A cache that cannot be written, or that somebody holds for long, is swept another time.
     # Imported here, not at the top: the room must be importable where files cannot be locked.
-    from prowess._internal.file_lock import locked
+    from prowess._internal.files.file_lock import locked
 
     with contextlib.suppress(OSError), locked(lock, wait_seconds=_WAIT_SECONDS):
         with contextlib.suppress(FileNotFoundError):

@@ -17,14 +17,14 @@ import tempfile
 from functools import cache
 from typing import TYPE_CHECKING
 
-from prowess._internal.contained import ContainedRoot
+from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import ensure_private_directory
-from prowess._internal.tree_digest import read_tree
 from prowess.errors import DigestChangedError, ExecutionError, UnsafePathError
 from prowess.execution.stage_cache import note_use
 
 if TYPE_CHECKING:
-    from prowess._internal.tree_digest import FileRecord, TreeManifest
+    from prowess._internal.files.tree_digest import FileRecord, TreeManifest
 
 _CHUNK = 1 << 20
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.open_flags import READ_DIRECTORY
+from prowess._internal.files.open_flags import READ_DIRECTORY
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
 from prowess.execution.protected_places import PROTECTED_PLACES, protected_entries
 from prowess.execution.result import ExecNotice

@@ -11,7 +11,7 @@ import os
 import stat
 from contextlib import suppress
 
-from prowess._internal.atomic_write import write_atomically
+from prowess._internal.files.atomic_write import write_atomically
 
 
 def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str | None:

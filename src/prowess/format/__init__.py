@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from prowess.format.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
-    from prowess.format.arguments import Argument
     from prowess.format.document import Field, SkillDocument
-    from prowess.format.execution_wishes import Execution
-    from prowess.format.extended_fields import ExtendedFields, Scope
-    from prowess.format.hooks import HOOK_EVENTS, Hook, Hooks
+    from prowess.format.fields.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
+    from prowess.format.fields.arguments import Argument
+    from prowess.format.fields.execution import Execution
+    from prowess.format.fields.extended_fields import ExtendedFields, Scope
+    from prowess.format.fields.hooks import HOOK_EVENTS, Hook, Hooks
     from prowess.format.listing import Listing, listing_from_document
     from prowess.format.name import NameFault, SkillName, name_faults
     from prowess.format.parsing import parse_document
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from prowess.format.writing import document_text
 
 _HOMES = {
-    "AllowedTools": "allowed_tools",
-    "Argument": "arguments",
-    "Execution": "execution_wishes",
-    "ExtendedFields": "extended_fields",
+    "AllowedTools": "fields.allowed_tools",
+    "Argument": "fields.arguments",
+    "Execution": "fields.execution",
+    "ExtendedFields": "fields.extended_fields",
     "Field": "document",
     "Frontmatter": "skill",
-    "HOOK_EVENTS": "hooks",
-    "Hook": "hooks",
-    "Hooks": "hooks",
+    "HOOK_EVENTS": "fields.hooks",
+    "Hook": "fields.hooks",
+    "Hooks": "fields.hooks",
     "Listing": "listing",
     "NameFault": "name",
     "PROFILES": "profiles",
@@ -45,19 +45,19 @@ _HOMES = {
     "RULES": "rules.table",
     "Resource": "skill",
     "Role": "role",
-    "Scope": "extended_fields",
+    "Scope": "fields.extended_fields",
     "Skill": "skill",
     "SkillDocument": "document",
     "SkillName": "name",
-    "ToolFault": "allowed_tools",
-    "ToolToken": "allowed_tools",
+    "ToolFault": "fields.allowed_tools",
+    "ToolToken": "fields.allowed_tools",
     "balancer": "role",
     "document_text": "writing",
     "find_skill_directories": "skill_directories",
     "is_balanced": "role",
     "listing_from_document": "listing",
     "name_faults": "name",
-    "parse_allowed_tools": "allowed_tools",
+    "parse_allowed_tools": "fields.allowed_tools",
     "parse_document": "parsing",
     "profile_named": "profiles",
     "read_document": "reading",

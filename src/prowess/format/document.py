@@ -15,7 +15,7 @@ from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic, Location
-    from prowess.format.source_text import SourceText
+    from prowess.format.source.source_text import SourceText
 
 
 class Field(Struct, frozen=True, kw_only=True):

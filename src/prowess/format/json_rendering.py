@@ -19,7 +19,7 @@ from prowess.format.document import key_text
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
     from prowess.format.document import SkillDocument
-    from prowess.format.source_text import SourceText
+    from prowess.format.source.source_text import SourceText
 
 _INT = re.compile(r"[-+]?[0-9]+")
 _PREFIXED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Scalar, Sequence, read_yaml
 from prowess.diagnostics import Diagnostic, Edit, Fix, FixSafety, Location
-from prowess.format.decoding import Decoded, TextFault, decode
 from prowess.format.document import Field, SkillDocument, key_text
-from prowess.format.fences import find_fences
 from prowess.format.limits import MAX_FRONT_MATTER_BYTES
 from prowess.format.rules.table import RULES
-from prowess.format.source_text import SourceText
+from prowess.format.source.decoding import Decoded, TextFault, decode
+from prowess.format.source.fences import find_fences
+from prowess.format.source.source_text import SourceText
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault
-    from prowess.format.fences import Fences
+    from prowess.format.source.fences import Fences
 
 _SHOWN_KEY = 60
 
@@ -145,7 +145,7 @@ class _Parsing:
         mended: frozenset[int] = frozenset()
         if any(fault.construct == "syntax" for fault in reading.faults):
             # Imported here, not at the top: most documents need no repair.
-            from prowess.format.repair import mend
+            from prowess.format.source.repair import mend
 
             mending = mend(front_matter, fences.start, reading)
             reading, broken = mending.reading, mending.broken
@@ -171,7 +171,7 @@ class _Parsing:
 
     def _syntax(self, fault: YamlFault, start: int, end: int, fix: Fix | None = None) -> None:
         # Imported here, not at the top: most documents have no such fault.
-        from prowess.format.syntax_messages import describe
+        from prowess.format.source.syntax_messages import describe
 
         message = describe(fault, self._origin.text)
         location = self._origin.location(start, end)
@@ -212,7 +212,7 @@ class _Parsing:
     def _duplicate(self, rule: str, name: str, first: Node, key: Node, value: Node) -> None:
         if len(self._found) < MAX_FAULTS:
             # Imported here, not at the top: most documents have no such fault.
-            from prowess.format.duplicate_keys import remove_second
+            from prowess.format.rules.duplicate_keys import remove_second
 
             shown = name if len(name) <= _SHOWN_KEY else f"{name[:_SHOWN_KEY]}..."
             message = f"the key {shown!r} is written twice; the first one counts"

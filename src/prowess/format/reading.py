@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.open_flags import READ
+from prowess._internal.files.open_flags import READ
 from prowess._internal.places import working_directory
 from prowess.diagnostics import Location, Severity
 from prowess.errors import SkillParseError
@@ -57,8 +57,8 @@ def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, 
         SkillParseError: the directory went away meanwhile.
     """
     # Imported here, not at the top: listing needs no digests.
-    from prowess._internal.tree_digest import read_tree
-    from prowess.format.sidecar_reading import sidecar_of
+    from prowess._internal.files.tree_digest import read_tree
+    from prowess.format.manifest.manifest_reader import sidecar_of
 
     directory = document.directory or working_directory()
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.percent import percent_decoded
+from prowess._internal.text.percent import percent_decoded
 
 if TYPE_CHECKING:
     from prowess.format.document import SkillDocument

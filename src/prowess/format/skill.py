@@ -13,20 +13,20 @@ from msgspec import Struct
 
 from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
-from prowess.format.allowed_tools import parse_allowed_tools
 from prowess.format.document import key_text, plain
+from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.limits import FIELDS
 from prowess.format.name import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess._internal.tree_digest import FileRecord, TreeManifest
+    from prowess._internal.files.tree_digest import FileRecord, TreeManifest
     from prowess.diagnostics import Diagnostic
-    from prowess.format.allowed_tools import ToolToken
     from prowess.format.document import Field, SkillDocument
-    from prowess.format.extended_fields import ExtendedFields
-    from prowess.format.sidecar import Sidecar
+    from prowess.format.fields.allowed_tools import ToolToken
+    from prowess.format.fields.extended_fields import ExtendedFields
+    from prowess.format.manifest.manifest import Sidecar
 
 ResourceKind = Literal["script", "reference", "asset", "other"]
 _KINDS: dict[str, ResourceKind] = {"scripts": "script", "references": "reference", "assets": "asset"}
@@ -54,7 +54,7 @@ class Frontmatter(Struct, frozen=True, kw_only=True):
     def extended(self) -> ExtendedFields:
         """The fields of `extra` that a runtime obeys, typed; read from `raw` at each access."""
         # Imported here, not at the top: whoever lists skills must not pay for the types of fields that few have.
-        from prowess.format.extended_fields import extended_fields
+        from prowess.format.fields.extended_fields import extended_fields
 
         return extended_fields(self.raw)
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidSkillError
-from prowess.format.body_rules import body_findings
-from prowess.format.field_rules import field_findings
 from prowess.format.limits import EXTENDED_FIELDS, MANIFEST_FILE
 from prowess.format.profiles import profile_named
+from prowess.format.rules.body_rules import body_findings
+from prowess.format.rules.field_rules import field_findings
 from prowess.format.skill import Skill
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
     findings = [*document.diagnostics, *field_findings(document, profile)]
     if document.complete and any(field.key in EXTENDED_FIELDS for field in document.fields):
         # Imported here, not at the top: most skills keep to the specification.
-        from prowess.format.extended_rules import extended_findings
+        from prowess.format.rules.extended_rules import extended_findings
 
         findings += extended_findings(document, repairs=profile.repairs)
     findings += body_findings(document)
@@ -81,12 +81,12 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
         findings += sidecar_faults(document)
     if references and document.body:
         # Imported here, not at the top: it brings the Markdown parser.
-        from prowess.format.reference_rules import reference_findings
+        from prowess.format.rules.reference_rules import reference_findings
 
         findings += reference_findings(document)
     if profile.reference_wording:
         # Imported here, not at the top: one profile needs it.
-        from prowess.format.reference_messages import reference_faults
+        from prowess.format.rules.reference_messages import reference_faults
 
         silent = [found for found in findings if profile.severities.get(found.rule) is None]
         return [*reference_faults(document, document.directory_name), *silent]
@@ -109,7 +109,7 @@ def sidecar_faults(document: SkillDocument) -> tuple[Diagnostic, ...]:
     if document.directory is None or not os.path.lexists(os.path.join(document.directory, MANIFEST_FILE)):
         return ()
     # Imported here, not at the top: few skills have the file.
-    from prowess.format.sidecar_reading import read_sidecar
+    from prowess.format.manifest.manifest_reader import read_sidecar
 
     return read_sidecar(document.directory, shown_as=os.path.dirname(document.path or "") or None).faults
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.markdown import outline
-from prowess._internal.percent import percent_decoded
+from prowess._internal.text.percent import percent_decoded
 from prowess.format.references import inner_components
 from prowess.lint.bare_paths import bare_paths
 

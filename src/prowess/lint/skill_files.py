@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.contained import ContainedRoot
+from prowess._internal.files.contained import ContainedRoot
 from prowess.errors import UnsafePathError
 from prowess.format.references import inner_components
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 from pygls.uris import to_fs_path
 
 from prowess.format.limits import FILE_NAMES, MANIFEST_FILE, MAX_DOCUMENT_BYTES
+from prowess.format.manifest.manifest_reader import parse_sidecar
 from prowess.format.parsing import parse_source
 from prowess.format.reading import locate
-from prowess.format.sidecar_reading import parse_sidecar
 from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.lsp.positions import Lines, without_surrogates

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from prowess.format.allowed_tools import parse_allowed_tools
-from prowess.format.frontmatter_schema import frontmatter_schema
+from prowess.format.fields.allowed_tools import parse_allowed_tools
+from prowess.format.fields.frontmatter_schema import frontmatter_schema
 from prowess.format.limits import FIELDS
 from prowess.lsp.field_meanings import FIELD_MEANINGS, TOOL_MEANINGS
 

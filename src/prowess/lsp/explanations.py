@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from prowess._internal.terminal_text import printable
+from prowess._internal.text.terminal_text import printable
 from prowess.lint import RULES
 from prowess.lint.rule_page import rule_page
 from prowess.lsp.field_meanings import FIELD_MEANINGS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.diagnostics import Severity
 
 if TYPE_CHECKING:

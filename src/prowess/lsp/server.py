@@ -18,7 +18,7 @@ from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path, to_fs_path
 
 from prowess import __version__
-from prowess._internal.terminal_text import printable
+from prowess._internal.text.terminal_text import printable
 from prowess.format.limits import FILE_NAMES
 from prowess.format.reading import locate
 from prowess.lsp.actions import FIX_ALL, actions

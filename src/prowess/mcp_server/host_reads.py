@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 from msgspec import Struct
 
-from prowess._internal.canonical_json import sha256_of
+from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
 from prowess.catalog.skill_uri import INDEX, parse_skill_uri
 from prowess.errors import InvalidArgumentsError

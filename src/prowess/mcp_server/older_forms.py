@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess._internal.printable_json import json_text
+from prowess._internal.text.printable_json import json_text
 from prowess.catalog.skill_uri import DOCUMENT
 
 if TYPE_CHECKING:

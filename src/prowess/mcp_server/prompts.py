@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
-from prowess.format.arguments import Argument
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.arguments import Argument
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.name import name_faults
 
 if TYPE_CHECKING:

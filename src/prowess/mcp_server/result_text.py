@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from prowess.tools.forging import encodable, escaped, json_for_model
+from prowess.tools.prompt_escaping import encodable, escaped, json_for_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.catalog.skill_uri import DOCUMENT, parse_skill_uri, skill_uri
 from prowess.errors import (
     InvalidArgumentsError,
@@ -33,7 +33,7 @@ from prowess.format.json_rendering import as_json
 from prowess.format.name import name_faults
 
 if TYPE_CHECKING:
-    from prowess._internal.tree_digest import FileRecord
+    from prowess._internal.files.tree_digest import FileRecord
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format import Skill
     from prowess.runtime.visibility import Visibility

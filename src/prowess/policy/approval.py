@@ -4,8 +4,8 @@ A request is about the same bytes when tool, arguments and the content of the ac
 and is therefore the same too. What was answered for the whole session is not asked again, a refusal neither; an answer
 for one call is used up by it. Any change to a skill makes another request of it.
 
-An approver is anything with `approve`. The ones that come with Prowess live in `prowess.tools.approvers`, because they
-wait, and nothing here does.
+An approver is anything with `approve`. The ones that come with Prowess are in `prowess.tools.gates.approvers`, because
+they wait, and nothing here does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.policy.tool_names import canonical_tool_name
 
 if TYPE_CHECKING:

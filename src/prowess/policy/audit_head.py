@@ -10,9 +10,9 @@ import os
 
 from msgspec import Struct
 
-from prowess._internal.atomic_write import write_atomically
-from prowess._internal.canonical_json import canonical_json
-from prowess._internal.open_flags import READ
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.open_flags import READ
+from prowess._internal.text.canonical_json import canonical_json
 
 _MAX_BYTES = 4096
 

@@ -18,11 +18,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from prowess._internal.atomic_write import write_all
-from prowess._internal.canonical_json import sha256_of
-from prowess._internal.file_lock import WAIT_SECONDS, descriptor_locked
+from prowess._internal.files.atomic_write import write_all
+from prowess._internal.files.file_lock import WAIT_SECONDS, descriptor_locked
+from prowess._internal.files.privacy import OTHERS, exposed
 from prowess._internal.places import ensure_private_directory
-from prowess._internal.privacy import OTHERS, exposed
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import AuditError
 from prowess.policy.audit_event import AuditEvent
 from prowess.policy.audit_head import EMPTY, AuditHead, BadHeadError, HeadFile

@@ -9,7 +9,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, BinaryIO
 
-from prowess._internal.open_flags import READ
+from prowess._internal.files.open_flags import READ
 from prowess.errors import AuditReadError
 from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line
 

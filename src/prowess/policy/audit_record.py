@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from prowess._internal.canonical_json import NotJsonError, TooDeepError, canonical_json, sha256_of
+from prowess._internal.text.canonical_json import NotJsonError, TooDeepError, canonical_json, sha256_of
 from prowess.policy.audit_event import AuditRecord
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from msgspec import Struct
 
-from prowess._internal.file_lock import descriptor_locked
+from prowess._internal.files.file_lock import descriptor_locked
 from prowess.errors import AuditReadError
 from prowess.policy.audit_head import AuditHead, BadHeadError, read_head
 from prowess.policy.audit_log import RECOVERED

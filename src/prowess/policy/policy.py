@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import Struct
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
 from prowess.policy.tool_names import ALWAYS_ALLOWED, SKILL_TOOLS, canonical_tool_name
 

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
-from prowess._internal.contained import check_relative
-from prowess._internal.toml_file import TomlFile, read_toml_bytes
-from prowess._internal.variable_names import name_fault
+from prowess._internal.files.contained import check_relative
+from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
+from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
-from prowess.format.allowed_tools import parse_allowed_tools
+from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.policy.decision import RuleOrigin
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule

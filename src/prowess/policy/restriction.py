@@ -16,8 +16,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from prowess._internal.terminal_text import printable_line
-from prowess.format.allowed_tools import ToolToken, parse_allowed_tools
+from prowess._internal.text.terminal_text import printable_line
+from prowess.format.fields.allowed_tools import ToolToken, parse_allowed_tools
 from prowess.policy.decision import Allow, Deny
 from prowess.policy.patterns import judge
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name

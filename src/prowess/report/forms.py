@@ -43,7 +43,7 @@ def render(
         return _joined([*lines, summary_line(skills)] if summary else lines)
     if form in _DOCUMENTS:
         # Imported here, not at the top: as above.
-        from prowess._internal.printable_json import json_text
+        from prowess._internal.text.printable_json import json_text
 
         more = (rules,) if form == "sarif" else ()
         return f"{json_text(_made(*_DOCUMENTS[form], skills, *more), indent=2)}\n"

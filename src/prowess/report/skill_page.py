@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.role import role_of
 from prowess.format.tokens import CHARACTERS_A_TOKEN, count_tokens

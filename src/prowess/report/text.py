@@ -12,7 +12,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.diagnostics import Severity
 from prowess.report.checked import Tally
 

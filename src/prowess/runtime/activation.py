@@ -14,7 +14,7 @@ from anyio import to_thread
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.command_mark import COMMAND_MARK
+from prowess._internal.text.command_mark import COMMAND_MARK
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.runtime import load_result
 from prowess.runtime.activation_stack import entered
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from prowess.catalog import SkillEntry
-    from prowess.format.extended_fields import ExtendedFields
+    from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.policy.restriction import Restriction
     from prowess.runtime.context import SessionContext
     from prowess.runtime.hooks import HookFailure, HookRunner

@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import ResourceNotFoundError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prowess._internal.shared_words import scores
+from prowess._internal.text.shared_words import scores
 from prowess.runtime import disclosure
 
 if TYPE_CHECKING:

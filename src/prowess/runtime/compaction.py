@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prowess.runtime.disclosure import CHARACTERS_PER_TOKEN, skill_content
-from prowess.tools.forging import escaped
+from prowess.tools.prompt_escaping import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from prowess.catalog.composition import in_order
 from prowess.errors import InvalidArgumentsError, RequiredToolError, SkillParseError
-from prowess.format.tool_binding import VERSION
+from prowess.format.manifest.tool_binding import VERSION
 from prowess.policy.tool_names import canonical_tool_name
 from prowess.runtime.load_result import Notice
 from prowess.tools.tool_binding import missing
@@ -23,7 +23,7 @@ from prowess.tools.tool_binding import missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.format.tool_binding import ToolBinding
+    from prowess.format.manifest.tool_binding import ToolBinding
     from prowess.runtime.snapshots import Snapshot
     from prowess.tools import Tool
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoundError
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.restriction import Restriction, RestrictionMode
@@ -25,7 +25,7 @@ from prowess.runtime.state import SessionState, Transition, loaded
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.catalog import Catalog, SkillEntry
     from prowess.execution import Sandbox
     from prowess.runtime.activation_stack import Stack

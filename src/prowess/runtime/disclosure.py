@@ -2,8 +2,8 @@
 
 The instructions of a call are base rules, the list of available skills, the active skills, in this order, so that the
 part that seldom changes comes first and a provider's prompt cache holds it (runtime protocol 002, prompt contract).
-Texts of skills stand between tags of ours and cannot forge one (`prowess.tools.forging`). Tokens are estimated as
-characters / 4, rounded up.
+Texts of skills stand between tags of ours and cannot forge one (`prowess.tools.prompt_escaping`). Tokens are estimated
+as characters / 4, rounded up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from prowess.tools.forging import escaped, neutral, one_line
+from prowess.tools.prompt_escaping import escaped, neutral, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.command_mark import COMMAND_MARK
 from prowess._internal.markdown import inline_code
+from prowess._internal.text.command_mark import COMMAND_MARK
 from prowess.runtime.substitution import substituted
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 What a file is, is found when it is read whole. As long as device, inode, size and both times are the same, its bytes
 are; a file that was written to within the last two seconds is not remembered, because a second edit could hide in the
-same time stamp. Source of the rule: `prowess._internal.tree_digest`.
+same time stamp. Source of the rule: `prowess._internal.files.tree_digest`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import UnsafePathError
 from prowess.runtime.slices import DEFAULT_LIMIT, window
 
 if TYPE_CHECKING:
-    from prowess._internal.contained import OpenedFile
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.contained import OpenedFile
+    from prowess._internal.files.tree_digest import TreeManifest
 
 SETTLED_NS = 2_000_000_000
 MIN_BYTES = DEFAULT_LIMIT  # a smaller file is one slice

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.standard_gates import NoLogGate, standard_gates
+from prowess.tools.gates.standard_gates import NoLogGate, standard_gates
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
     from prowess.policy.policy import Policy
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.runtime.context import SessionContext
-    from prowess.tools.gates import Gate
+    from prowess.tools.gates.gate import Gate
 
 
 class Guard:

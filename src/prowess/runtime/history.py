@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from prowess.tools.forging import escaped
+from prowess.tools.prompt_escaping import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Collection

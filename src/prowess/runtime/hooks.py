@@ -24,20 +24,20 @@ from msgspec.structs import replace
 
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import SkillError, SkillNotFoundError
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import load_result
 from prowess.runtime.skill_process import file_of, run_beside_skill
 from prowess.runtime.state import SessionState, Transition
 from prowess.tools import Proceed, Refuse, require_executor, wire_name
-from prowess.tools.gates import PROCEED
+from prowess.tools.gates.gate import PROCEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.execution import ExecResult
-    from prowess.format.extended_fields import ExtendedFields
-    from prowess.format.hooks import Hook
+    from prowess.format.fields.extended_fields import ExtendedFields
+    from prowess.format.fields.hooks import Hook
     from prowess.runtime.context import SessionContext
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Tool, ToolCall, ToolSpec

@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from prowess._internal.printable_json import json_text
+from prowess._internal.text.printable_json import json_text
 from prowess.errors import SkillError
 from prowess.runtime.line_methods import METHODS, carried_out
 from prowess.tools import ToolResult
-from prowess.tools.forging import encodable
+from prowess.tools.prompt_escaping import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from prowess.errors import SkillError
 from prowess.policy.decision import Allow, effect_of
 from prowess.policy.tool_names import canonical_tool_name
-from prowess.tools.forging import sentence
+from prowess.tools.prompt_escaping import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

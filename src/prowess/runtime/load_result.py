@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.format.extended_fields import extended_fields
-from prowess.tools.forging import sentence
+from prowess.format.fields.extended_fields import extended_fields
+from prowess.tools.prompt_escaping import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prowess.format.role import role_of
 from prowess.runtime import disclosure, skill_tool
-from prowess.tools.forging import escaped, json_for_model, neutral, one_line
+from prowess.tools.prompt_escaping import escaped, json_for_model, neutral, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

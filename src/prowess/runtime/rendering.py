@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.dynamic_commands import commands
 from prowess.runtime.substitution import Replacement, Values, substituted
 

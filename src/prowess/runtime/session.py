@@ -56,7 +56,7 @@ from prowess.runtime.visibility import Visibility
 from prowess.store import MemorySessionStore
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.call_audit import AuditRecorder
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
     from prowess.store import SessionStore
     from prowess.tools import Gate, Tool, ToolResult, ToolSpec
-    from prowess.tools.function_registry import F, FunctionOptions
+    from prowess.tools.functions.registry import F, FunctionOptions
 
 DEFAULT_CAP = 8
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

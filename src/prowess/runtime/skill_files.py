@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import (
     DigestChangedError,
     LimitExceededError,
@@ -20,8 +20,8 @@ from prowess.runtime.file_windows import remember, signature_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess._internal.contained import OpenedFile
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.contained import OpenedFile
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.runtime.file_windows import Signature
     from prowess.runtime.state import ActiveSkill
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from prowess._internal.contained import check_relative
+from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import ScriptUnsupportedError, UnsafePathError
 from prowess.execution import ExecLimits, ExecRequest, stage
 
 if TYPE_CHECKING:
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.execution import ExecResult
     from prowess.runtime.context import SessionContext
 

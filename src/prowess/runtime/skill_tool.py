@@ -17,7 +17,7 @@ from prowess.errors import InvalidArgumentsError
 from prowess.runtime import disclosure
 from prowess.runtime.invocation import RESULT_SCHEMA
 from prowess.tools import ToolSpec, require_executor
-from prowess.tools.forging import escaped
+from prowess.tools.prompt_escaping import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

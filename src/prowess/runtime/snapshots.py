@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.command_mark import COMMAND_MARK
-from prowess._internal.open_flags import READ
-from prowess._internal.tree_digest import read_tree
+from prowess._internal.files.open_flags import READ
+from prowess._internal.files.tree_digest import read_tree
+from prowess._internal.text.command_mark import COMMAND_MARK
 from prowess.catalog.entry import signature_of
 from prowess.errors import DigestChangedError, SkillError, UnavailableError
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 from prowess.runtime.state import ActiveSkill
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.catalog import Catalog
     from prowess.catalog.entry import SkillEntry
-    from prowess.format.extended_fields import ExtendedFields
-    from prowess.format.sidecar import Sidecar
+    from prowess.format.fields.extended_fields import ExtendedFields
+    from prowess.format.manifest.manifest import Sidecar
     from prowess.format.skill import Skill
 
 _KEPT = 64  # more than any session has active skills

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from prowess.runtime.options import ListeningOptions
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
-    from prowess.tools.function_registry import F, FunctionOptions
+    from prowess.tools.functions.registry import F, FunctionOptions
 
 _LOOK_UP_SECONDS = 0.1
 _T = TypeVar("_T")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
-from prowess.format.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.policy.decision import Deny
 from prowess.policy.rule import PolicyCall
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.format.extended_fields import ExtendedFields
+    from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.policy.policy import Policy
 
 By = Literal["model", "user"]
@@ -123,7 +123,7 @@ class Visibility:
     def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
         """Return the skills that a phrase in place of a name points to, best first."""
         # Imported here, not at the top, as above.
-        from prowess._internal.shared_words import scores
+        from prowess._internal.text.shared_words import scores
 
         offers = self.offers(by)
         rated = scores(phrase[:_LONGEST_PHRASE], [f"{offer.entry.name} {offer.entry.description}" for offer in offers])

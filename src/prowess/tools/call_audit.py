@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
-from prowess._internal.canonical_json import canonical_json, sha256_of
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
+from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import AuditError
 from prowess.policy.audit_event import AuditEvent
 

@@ -20,14 +20,14 @@ import anyio
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from prowess._internal.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
+from prowess._internal.text.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
 from prowess.tools.call import ToolCall
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
-from prowess.tools.gates import Refuse
-from prowess.tools.json_values import NotJsonValueError, require_finite
+from prowess.tools.functions.json_values import NotJsonValueError, require_finite
+from prowess.tools.gates.gate import Refuse
+from prowess.tools.gates.repeated_failure import RepeatedFailure
 from prowess.tools.names import spelling_table
-from prowess.tools.repeated_failure import RepeatedFailure
 from prowess.tools.result import ToolResult
 from prowess.tools.running_call import RunningCall
 from prowess.tools.validation import require_fitting
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from prowess.policy.audit_event import AuditLog
     from prowess.tools.call_observer import CallObserver, Outcome
-    from prowess.tools.gates import Gate
+    from prowess.tools.gates.gate import Gate
     from prowess.tools.running_call import Usage
     from prowess.tools.spec import Tool, ToolSpec
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.errors import ApprovalRequiredError, SkillError
-from prowess.tools.forging import sentence
+from prowess.tools.prompt_escaping import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

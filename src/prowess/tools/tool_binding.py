@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
-from prowess.format.plain_values import Faults
-from prowess.format.tool_binding import VERSION, ToolBinding, ToolDependency, read_binding
+from prowess.format.fields.value_readers import Faults
+from prowess.format.manifest.tool_binding import VERSION, ToolBinding, ToolDependency, read_binding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from prowess.execution import default_sandbox
 from prowess.tools.builtin import builtin_tools
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 from tests.agent.local.engines import Deciding, taking
 from tests.agent.making import add_skill, tool_messages
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal import file_lock
+from prowess._internal.files import file_lock
 from prowess.catalog.trust import TrustStore
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run

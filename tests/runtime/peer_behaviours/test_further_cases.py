@@ -23,8 +23,8 @@ from prowess.execution import default_sandbox
 from prowess.mcp_server.server import build_server, open_session
 from prowess.runtime import Session
 from prowess.tools import ToolCall, ToolExecutor, wire_name
-from prowess.tools.approvers import NoApprover
-from prowess.tools.repeated_failure import REMARK
+from prowess.tools.gates.approvers import NoApprover
+from prowess.tools.gates.repeated_failure import REMARK
 from tests.runtime.making import failure, names, result, write_skill
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from prowess.policy.restriction import Restriction, decide
 from prowess.runtime import Session
 from prowess.runtime.substitution import Values, substituted
 from prowess.store import MemorySessionStore
-from prowess.tools.function_tool import FunctionTool
+from prowess.tools.functions.function_tool import FunctionTool
 from tests.runtime.making import failure, names, result, write_skill
 
 if TYPE_CHECKING:

@@ -171,7 +171,7 @@ async def test_what_the_file_system_refuses_is_permission_denied(desk: Desk, mon
     def refuse(*_: object, **__: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("prowess._internal.contained.os.open", refuse)
+    monkeypatch.setattr("prowess._internal.files.contained.os.open", refuse)
     assert (await desk.bad("Read", file_path="a.txt"))[1] == "Permission denied: a.txt: Permission denied"
 
 

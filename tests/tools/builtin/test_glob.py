@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.workspace_root import Entry, WorkspaceRoot
+from prowess._internal.files.workspace_root import Entry, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.builtin import file_walk, glob
 from prowess.tools.builtin.path_pattern import parse_pattern

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from prowess._internal.workspace_root import WorkspaceRoot
+from prowess._internal.files.workspace_root import WorkspaceRoot
 from prowess.errors import ExecTimeoutError, LimitExceededError
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.builtin import grep, grep_worker

@@ -65,7 +65,7 @@ async def test_a_failed_write_leaves_the_old_file_and_no_draft(desk: Desk, monke
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("prowess._internal.workspace_root.write_all", full)
+    monkeypatch.setattr("prowess._internal.files.workspace_root.write_all", full)
     assert (await desk.bad("Write", file_path="a.txt", content="new"))[1].endswith("a.txt: No space left on device")
     assert (file.read_text(), os.listdir(desk.root)) == ("old", ["a.txt"])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.errors import PolicyDeniedError, StoreError, UnavailableError
 from prowess.tools import ToolCall, ToolExecutor, ToolSpec, report_usage, require_executor
 from prowess.tools.wrappers import Audited, Caching, Filtered, NeedsApproval, Renamed, Retrying, prefixed

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.shared_words import scores, words
+from prowess._internal.text.shared_words import scores, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

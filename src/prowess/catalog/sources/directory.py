@@ -13,7 +13,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from prowess._internal.open_flags import READ
+from prowess._internal.files.open_flags import READ
 from prowess.catalog.scan import HEAD_BYTES, Scan
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 

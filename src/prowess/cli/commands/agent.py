@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.agent import (
     Agent,
     CallFinished,
@@ -21,13 +21,13 @@ from prowess.agent import (
 )
 from prowess.agent.local import WEAKNESS
 from prowess.cli import exit_codes, output
-from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import open_rules, open_workspace, workspace_options
+from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.session_options import open_rules, open_workspace, workspace_options
+from prowess.cli.options.tool_options import tools_named
 from prowess.cli.signals import ended_in_order
-from prowess.cli.tool_options import tools_named
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.approvers import TerminalApprover
 from prowess.tools.builtin import builtin_tools
+from prowess.tools.gates.approvers import TerminalApprover
 
 if TYPE_CHECKING:
     from prowess.agent import AgentResult, AgentStep, Model

@@ -13,7 +13,7 @@ import click
 from msgspec import structs
 
 from prowess._internal.places import prowess_home
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_path
 from prowess.policy.audit_reading import read_tail

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.check_run import CheckRun
-from prowess.cli.configuration_options import configuration_options, open_configuration
+from prowess.cli.options.configuration_options import configuration_options, open_configuration
 from prowess.cli.silencing import Silencing
 from prowess.cli.skill_sets import is_folder_of_skills
 from prowess.cli.targets import STANDARD_INPUT, targets

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.configuration_options import configuration_options, open_configuration
+from prowess.cli.options.configuration_options import configuration_options, open_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

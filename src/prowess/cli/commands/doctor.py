@@ -12,7 +12,7 @@ import click
 from msgspec import Struct
 
 from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_path
 from prowess.errors import SkillError

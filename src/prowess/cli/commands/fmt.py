@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.targets import STANDARD_INPUT, targets
 from prowess.diagnostics import Severity

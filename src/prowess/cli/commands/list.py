@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import catalog_options, open_catalog
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry

@@ -7,9 +7,9 @@ import sys
 import click
 
 from prowess.cli import exit_codes, output
-from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.one_activation import activated
-from prowess.cli.session_options import policy_option
+from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.session_options import policy_option
 from prowess.runtime.rendering import Rendering
 
 

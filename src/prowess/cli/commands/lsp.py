@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prowess.cli import exit_codes, output
-from prowess.cli.configuration_options import configuration_loader, configuration_options
+from prowess.cli.options.configuration_options import configuration_loader, configuration_options
 from prowess.cli.silencing import Silencing
 
 if TYPE_CHECKING:

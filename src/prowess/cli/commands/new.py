@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.skill_templates import TEMPLATES, Template, default_description, files_of
 from prowess.format.limits import MAX_DESCRIPTION_LENGTH

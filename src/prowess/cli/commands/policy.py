@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess._internal.places import working_directory
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.policy.decision import effect_of
 from prowess.policy.expectations import ExpectationOutcome, check_expectations

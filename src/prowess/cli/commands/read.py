@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from prowess._internal.terminal_text import printable
+from prowess._internal.text.terminal_text import printable
 from prowess.cli import exit_codes, output
-from prowess.cli.catalog_options import catalog_options, open_catalog
 from prowess.cli.one_activation import activated
-from prowess.cli.session_options import policy_option
+from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.session_options import policy_option
 from prowess.errors import NotAFileError, SkillError
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
-from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.session_options import open_rules, open_workspace, policy_option, workspace_options
+from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.errors import UnsafePathError
 from prowess.runtime import SyncSession
-from prowess.tools.approvers import TerminalApprover
+from prowess.tools.gates.approvers import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,19 +12,19 @@ import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_log, writable_home
-from prowess.cli.catalog_options import catalog_options, open_catalog
-from prowess.cli.host_tools_option import host_tools_named, host_tools_option
-from prowess.cli.session_options import open_workspace, policy_option, require_log, workspace_options
+from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.host_tools_option import host_tools_named, host_tools_option
+from prowess.cli.options.session_options import open_workspace, policy_option, require_log, workspace_options
+from prowess.cli.options.tool_options import BY_WORD, tools_named
 from prowess.cli.signals import ended_in_order
-from prowess.cli.tool_options import BY_WORD, tools_named
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import Policy, Refusal, load_policy
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, serve_json_lines
 from prowess.runtime.judging import judged
 from prowess.store import MemorySessionStore, SqliteSessionStore
-from prowess.tools.approvers import CallbackApprover
 from prowess.tools.builtin import builtin_tools
+from prowess.tools.gates.approvers import CallbackApprover
 
 if TYPE_CHECKING:
     from prowess.runtime.event import SessionEvent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.skill_sets import is_folder_of_skills
 from prowess.cli.targets import targets

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
 from prowess.compat.skills_ref import SkillError, find_skill_md, outcomes, read_properties
 from prowess.compat.skills_ref.prompt import block, directory_of

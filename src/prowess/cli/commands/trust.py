@@ -7,7 +7,7 @@ import os
 import click
 
 from prowess._internal.places import working_directory
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog.project import project_root
 from prowess.catalog.trust import TrustStore
 from prowess.cli import exit_codes, output

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.completion import completing, profiles
 from prowess.compat.skills_ref import outcomes

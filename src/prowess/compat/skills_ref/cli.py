@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from prowess._internal.terminal_text import printable
+from prowess._internal.text.terminal_text import printable
 from prowess.compat.skills_ref import outcomes
 
 _EXISTING = click.Path(exists=True, path_type=Path)

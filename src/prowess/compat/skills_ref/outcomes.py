@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prowess._internal.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.compat.skills_ref.errors import SkillError
 from prowess.compat.skills_ref.parser import read_properties
 from prowess.compat.skills_ref.prompt import to_prompt

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from prowess.compat.skills_ref.errors import ParseError, ValidationError
 from prowess.compat.skills_ref.models import SkillProperties
 from prowess.format import parse_document, read_document
-from prowess.format.reference_messages import reference_faults
+from prowess.format.rules.reference_messages import reference_faults
 
 if TYPE_CHECKING:
     from prowess.format import SkillDocument

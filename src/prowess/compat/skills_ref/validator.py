@@ -15,7 +15,7 @@ from prowess.format.limits import (
     MAX_DESCRIPTION_LENGTH,
 )
 from prowess.format.limits import MAX_NAME_LENGTH as MAX_SKILL_NAME_LENGTH
-from prowess.format.reference_messages import (
+from prowess.format.rules.reference_messages import (
     metadata_faults,
     not_a_directory,
     path_does_not_exist,

@@ -19,7 +19,7 @@ import anyio
 import anyio.lowlevel
 from msgspec import structs
 
-from prowess._internal.contained import ContainedRoot, check_relative
+from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError, SkillError
 from prowess.execution.artifacts import collect
 from prowess.execution.attended import attended

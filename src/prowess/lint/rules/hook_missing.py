@@ -47,7 +47,7 @@ class HookMissing(LintRule):
         if field is None or subject.files is None:
             return
         # Imported here, not at the top: few skills have hooks.
-        from prowess.format.extended_fields import extended_fields
+        from prowess.format.fields.extended_fields import extended_fields
 
         hooks = extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks
         scripts = dict.fromkeys(hook.script for hook in hooks.entries if hook.script is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess._internal.command_mark import COMMAND_MARK
+from prowess._internal.text.command_mark import COMMAND_MARK
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess._internal.percent import percent_encoded
+from prowess._internal.text.percent import percent_encoded
 from prowess.diagnostics import Fix, FixSafety
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 

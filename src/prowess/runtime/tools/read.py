@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
 
-from prowess._internal.contained import check_relative
+from prowess._internal.files.contained import check_relative
 from prowess.errors import (
     DigestChangedError,
     InvalidArgumentsError,
@@ -30,7 +30,7 @@ from prowess.runtime.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
 from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
-    from prowess._internal.tree_digest import TreeManifest
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.runtime.context import SessionContext
     from prowess.runtime.sections import Section
     from prowess.runtime.skill_files import VerifiedFile

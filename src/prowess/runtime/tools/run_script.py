@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import anyio
 from anyio import to_thread
 
-from prowess._internal.contained import check_relative
+from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import DigestChangedError, ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest, stage

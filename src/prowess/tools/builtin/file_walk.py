@@ -16,8 +16,8 @@ from prowess.errors import UnsafePathError
 from prowess.execution.protected_places import VERSION_CONTROL
 
 if TYPE_CHECKING:
+    from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess._internal.globs import Places
-    from prowess._internal.workspace_root import WorkspaceRoot
 
 MAX_DEPTH = 64
 MAX_ENTRIES = 200_000

@@ -18,7 +18,7 @@ from prowess.tools.spec import ToolSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess._internal.workspace_root import WorkspaceRoot
+    from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place, Workspace
     from prowess.tools.call import ToolCall
 

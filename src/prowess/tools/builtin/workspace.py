@@ -14,8 +14,8 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from prowess._internal.contained import check_relative
-from prowess._internal.workspace_root import ChangedMeanwhileError, WorkspaceRoot
+from prowess._internal.files.contained import check_relative
+from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
 from prowess.execution.protected_places import protected_part

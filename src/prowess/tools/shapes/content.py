@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.tools.forging import json_for_model
+from prowess.tools.prompt_escaping import json_for_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

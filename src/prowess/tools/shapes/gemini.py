@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.uuid7 import uuid7
-from prowess.tools.forging import encodable
+from prowess.tools.prompt_escaping import encodable
 from prowess.tools.shapes.blocks import call_of, member
 from prowess.tools.shapes.content import image_of
 

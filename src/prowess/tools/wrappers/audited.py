@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from prowess._internal.canonical_json import canonical_json, sha256_of
+from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess.tools.call_audit import AuditRecorder
 from prowess.tools.wrappers.wrapper import ToolWrapper
 

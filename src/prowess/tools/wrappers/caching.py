@@ -8,8 +8,8 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from prowess._internal.canonical_json import canonical_json
-from prowess.tools.json_values import require_finite
+from prowess._internal.text.canonical_json import canonical_json
+from prowess.tools.functions.json_values import require_finite
 from prowess.tools.running_call import current_usage
 from prowess.tools.wrappers.wrapper import ToolWrapper
 

@@ -1,0 +1,309 @@
+"""One name for the bytes of a directory tree.
+
+The digest is the SHA-256 over one line for each regular file, sorted by the path's UTF-8 bytes:
+
+    path NUL ("x" or "-") NUL size NUL sha256(bytes) LF
+
+The path is relative with `/`; `x` means that the owner may execute the file; size is decimal; the inner hash is
+lower-case hex. `.git` is left out at any depth, as are empty directories and all times and owners, so that a
+directory, a zip and a tar of one skill have one digest. Links (symbolic, or a file with a second hard link), pipes,
+sockets, devices, names that are not UTF-8 and whatever cannot be read are *obstacles*: a tree that has one has no
+digest, for its bytes could change without the digest changing. `tests/conformance/digest.json` holds vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.files.contained import is_link, opens_beneath
+from prowess.errors import LimitExceededError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_FILES = 20_000
+MAX_ENTRIES = 2 * MAX_FILES  # with directories, links and what else takes time to look at
+MAX_BYTES = 512 * 1024 * 1024
+MAX_DEPTH = 64
+
+_LEFT_OUT = ".git"
+_CHUNK = 1 << 20
+_SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use (FAT) are two seconds apart
+_CACHE_ENTRIES = 20_000
+_MARKED = 64  # files and directories of a tree that is worth a stamp; a larger one is walked in a thread
+
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FILE = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_FILE |= getattr(os, "O_BINARY", 0)
+
+_CacheKey = tuple[str, int, int, int, int]
+_cache: dict[_CacheKey, str] = {}
+
+
+class FileRecord(Struct, frozen=True, kw_only=True):
+    """One regular file: `path` relative with `/`, `size` in bytes, `sha256` as lower-case hex."""
+
+    path: str
+    executable: bool
+    size: int
+    sha256: str
+
+
+class TreeManifest(Struct, frozen=True, kw_only=True):
+    """The regular files of a tree and what stands in the way of a digest, both sorted by the path's UTF-8 bytes."""
+
+    files: tuple[FileRecord, ...]
+    obstacles: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str | None:
+        """`sha256:<64 hex>`, or None where the tree has an obstacle."""
+        return None if self.obstacles else self.content_digest
+
+    @property
+    def content_digest(self) -> str:
+        """The digest of the regular files alone, whatever else the tree holds."""
+        whole = hashlib.sha256()
+        for file in self.files:
+            mark = "x" if file.executable else "-"
+            whole.update(f"{file.path}\0{mark}\0{file.size}\0{file.sha256}\n".encode())
+        return f"sha256:{whole.hexdigest()}"
+
+    def find(self, path: str) -> FileRecord | None:
+        """Return the record of a relative path as it stands in the manifest, or None."""
+        return next((file for file in self.files if file.path == path), None)
+
+
+_Mark = tuple[int, int, int, int, int, int]
+
+
+class TreeStamp:
+    """How a small tree at rest looks to `stat`: every directory and every file of it.
+
+    A file that is written to, an entry that comes or goes, a change of mode or owner: each leaves another time of
+    change on the file or on its directory. So a tree whose stamp holds is the tree that was hashed, and a few calls of
+    `stat` say so without opening anything.
+    """
+
+    __slots__ = ("_marks",)
+
+    def __init__(self, marks: Iterable[tuple[str, _Mark]]) -> None:
+        self._marks = tuple(marks)
+
+    def holds(self) -> bool:
+        """Tell whether everything is as it was; at most 64 calls of `stat`."""
+        try:
+            for path, mark in self._marks:
+                now = os.lstat(path)
+                # As `_mark_of`, without a call for each file.
+                if mark != (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev, now.st_mode):
+                    return False
+        except OSError:
+            return False
+        return True
+
+
+def read_tree(root: str) -> TreeManifest:
+    """Hash every regular file below `root`; the root itself may be a link.
+
+    A hash is kept for this process by (path, size, mtime, inode, ctime) once the file has been left alone for two
+    seconds; before that a second edit could hide in the same time stamp.
+
+    Raises:
+        OSError: the root is absent, no directory, or cannot be read.
+        LimitExceededError: more than 20 000 files, 40 000 entries of any kind, 512 MiB or 64 levels.
+    """
+    return read_stamped_tree(root)[0]
+
+
+def read_stamped_tree(root: str) -> tuple[TreeManifest, TreeStamp | None]:
+    """As `read_tree`, with the stamp of the tree.
+
+    There is none for a tree that is large, has an obstacle, or was changed within the last two seconds, nor where the
+    system opens nothing beneath a directory, because a change of an entry may leave no time there.
+    """
+    real = os.path.realpath(root)
+    walk = _Walk(real)
+    if opens_beneath():
+        fd = os.open(real, _DIRECTORY)
+        try:
+            walk.directory(fd, "", 0)
+        finally:
+            os.close(fd)
+    else:
+        walk.directory(real, "", 0)
+    manifest = TreeManifest(
+        files=tuple(sorted(walk.files, key=lambda file: file.path.encode())),
+        obstacles=tuple(sorted(walk.obstacles, key=os.fsencode)),
+    )
+    return manifest, walk.stamp()
+
+
+class _Walk:
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.files: list[FileRecord] = []
+        self.obstacles: list[str] = []
+        self._bytes = 0
+        self._entries = 0
+        self._settled_before = time.time_ns() - _SETTLED_NS
+        self._marks: list[tuple[str, _Mark]] | None = []
+
+    def stamp(self) -> TreeStamp | None:
+        """Return the stamp of what was walked, where it has one."""
+        return None if self._marks is None or self.obstacles else TreeStamp(self._marks)
+
+    def directory(self, fd: int | str, prefix: str, depth: int) -> None:
+        """Take what a directory holds, given as a descriptor, or as a path where the system opens nothing beneath one.
+
+        With paths the promise is the weaker one of `prowess._internal.files.contained`.
+        """
+        if depth > MAX_DEPTH:
+            raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
+        if isinstance(fd, int):
+            self._mark(prefix, os.fstat(fd))  # before it is listed: whatever comes later has a later time
+        else:
+            self._marks = None
+        with os.scandir(fd) as found:
+            # One at a time: a directory of a million names must not be held in memory only to be refused.
+            names = [
+                (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
+                for entry in self._counted(found)
+            ]
+        if isinstance(fd, str):
+            names = [found for found in names if not self._leads_elsewhere(fd, prefix, found[0])]
+        for name, is_directory, is_file in names:
+            if name == _LEFT_OUT:
+                continue
+            path = prefix + name
+            if not (is_directory or is_file) or not _is_text(name):
+                self.obstacles.append(path)
+            elif is_directory:
+                self._descend(fd, name, path, depth)
+            else:
+                self._file(fd, name, path)
+
+    def _leads_elsewhere(self, parent: str, prefix: str, name: str) -> bool:
+        """Note a link or a junction as an obstacle, here where nothing else keeps it from being followed."""
+        try:
+            linked = is_link(os.lstat(os.path.join(parent, name)))
+        except OSError:
+            return False  # gone; opening it will say so
+        if linked and name != _LEFT_OUT:
+            self.obstacles.append(prefix + name)
+        return linked
+
+    def _descend(self, parent: int | str, name: str, path: str, depth: int) -> None:
+        if isinstance(parent, str):
+            try:
+                self.directory(os.path.join(parent, name), f"{path}/", depth + 1)
+            except FileNotFoundError:
+                pass  # as below
+            except OSError:
+                self.obstacles.append(path)
+            return
+        try:
+            fd = os.open(name, _DIRECTORY | _NO_FOLLOW, dir_fd=parent)
+        except FileNotFoundError:
+            return  # deleted meanwhile: the tree as it is now does not have it
+        except OSError:
+            self.obstacles.append(path)
+            return
+        try:
+            self.directory(fd, f"{path}/", depth + 1)
+        finally:
+            os.close(fd)
+
+    def _file(self, parent: int | str, name: str, path: str) -> None:
+        try:
+            if isinstance(parent, str):
+                fd = os.open(os.path.join(parent, name), _FILE)
+            else:
+                fd = os.open(name, _FILE, dir_fd=parent)
+        except FileNotFoundError:
+            return
+        except OSError:
+            self.obstacles.append(path)
+            return
+        try:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                self.obstacles.append(path)
+                return
+            self._charge(found.st_size)
+            self._mark(path, found)
+            size, digest = _hash(fd, f"{self.root}/{path}", found)
+        finally:
+            os.close(fd)
+        self.files.append(
+            FileRecord(path=path, executable=bool(found.st_mode & stat.S_IXUSR), size=size, sha256=digest)
+        )
+
+    def _mark(self, path: str, found: os.stat_result) -> None:
+        if self._marks is None:
+            return
+        if len(self._marks) >= _MARKED or max(found.st_mtime_ns, found.st_ctime_ns) > self._settled_before:
+            self._marks = None
+        else:
+            self._marks.append((f"{self.root}/{path}".rstrip("/") or "/", _mark_of(found)))
+
+    def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+        for entry in found:
+            self._entries += 1
+            if self._entries > MAX_ENTRIES:
+                what = "files, directories and links in one skill"
+                raise LimitExceededError(what, MAX_ENTRIES, self._entries, "keep large data outside the skill")
+            yield entry
+
+    def _charge(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > MAX_BYTES:
+            raise LimitExceededError("bytes in one skill", MAX_BYTES, self._bytes, "keep large data outside the skill")
+        if len(self.files) >= MAX_FILES:
+            raise LimitExceededError(
+                "files in one skill", MAX_FILES, len(self.files) + 1, "keep large data outside the skill"
+            )
+
+
+def _mark_of(found: os.stat_result) -> _Mark:
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev, found.st_mode)
+
+
+def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:
+    key = (path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
+    if (known := _cache.get(key)) is not None:
+        return found.st_size, known
+    whole = hashlib.sha256()
+    size = 0
+    # Never more than was charged: a file that grows while it is read would escape the bound.
+    while size <= found.st_size and (chunk := os.read(fd, min(_CHUNK, found.st_size + 1 - size))):
+        whole.update(chunk)
+        size += len(chunk)
+    digest = whole.hexdigest()
+    after = os.fstat(fd)
+    settled = time.time_ns() - max(after.st_mtime_ns, after.st_ctime_ns) > _SETTLED_NS
+    if (
+        settled
+        and size == found.st_size
+        and (after.st_mtime_ns, after.st_ctime_ns) == (found.st_mtime_ns, found.st_ctime_ns)
+    ):
+        if len(_cache) >= _CACHE_ENTRIES:
+            _cache.clear()
+        _cache[key] = digest
+    return size, digest
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

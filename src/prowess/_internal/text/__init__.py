@@ -1,0 +1,1 @@
+"""Text: JSON, terminal output, words, percent encoding."""

@@ -1,0 +1,27 @@
+r"""JSON that is safe to print and to split into lines: what a terminal or a line reader acts on stands as an escape.
+
+A JSON string may hold any of these characters as `\uXXXX`, so the value stays the same whoever reads it. Numbers that
+JSON cannot write (infinity, not a number) are refused and never spelled as words of another language.
+"""
+
+from __future__ import annotations
+
+import json
+
+from prowess._internal.text.terminal_text import UNSAFE
+
+_COMPACT = (",", ":")
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return `value` as JSON, on one line unless `indent` is given; it can always be encoded as UTF-8.
+
+    Raises:
+        ValueError: it holds infinity or not-a-number, or itself.
+        TypeError: it holds something that is no JSON.
+    """
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, indent=indent, separators=_COMPACT if indent is None else None
+    )
+    # Outside strings JSON is ASCII without control characters, so every match stands inside one.
+    return UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", text)

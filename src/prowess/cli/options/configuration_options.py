@@ -1,0 +1,114 @@
+"""The options that change the settings of one command line, alike in every command that judges skills."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import output
+from prowess.cli.completion import completing, presets, profiles, selectors
+from prowess.config import load_configuration
+from prowess.config.presets import PRESETS
+from prowess.config.settings import SETTINGS
+from prowess.format.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from prowess.config import Configuration
+
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+
+
+_OPTIONS = (
+    click.option(
+        "--profile",
+        multiple=True,
+        metavar="P",
+        help=f"One of: {', '.join(PROFILES)}.",
+        shell_complete=completing(profiles),
+    ),
+    click.option(
+        "--preset",
+        multiple=True,
+        metavar="P",
+        help=f"A named bundle: {', '.join(PRESETS)}.",
+        shell_complete=completing(presets),
+    ),
+    click.option(
+        "--select",
+        multiple=True,
+        metavar="RULES",
+        help="Only these families, id prefixes or ids.",
+        shell_complete=completing(selectors),
+    ),
+    click.option(
+        "--ignore",
+        multiple=True,
+        metavar="RULES",
+        help="Not these; the more exact selector wins.",
+        shell_complete=completing(selectors),
+    ),
+    click.option("--severity", multiple=True, metavar="RULES=LEVEL", help="How bad: error, warning, info or off."),
+    click.option("--exclude", multiple=True, metavar="GLOBS", help="Pass over the skills at these paths."),
+    click.option("--suppressions", multiple=True, metavar="WHEN", help="Heed comments in skills: trusted, on or off."),
+    click.option("--config", "config_file", metavar="FILE", help="Read FILE in place of the project's prowess.toml."),
+    click.option("--isolated", is_flag=True, help="Read no file of settings."),
+)
+
+
+def configuration_options(command: _Command) -> _Command:
+    """Give a command the options of `open_configuration`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_configuration(
+    *, config_file: str | None, isolated: bool, quiet: bool = False, **given: Iterable[str]
+) -> Configuration:
+    """Return the settings that the options, the environment and the files give, and say what the notices say.
+
+    `given` has the texts of each option by the name of its setting.
+
+    Raises:
+        ConfigurationError: as `load_configuration`.
+    """
+    configuration = load_configuration(flags=_flags(given), file=config_file, isolated=isolated, is_trusted=_is_trusted)
+    if not quiet:
+        for notice in configuration.notices:
+            output.note(printable_line(notice))
+    return configuration
+
+
+def configuration_loader(
+    *, config_file: str | None, isolated: bool, **given: Iterable[str]
+) -> Callable[[str], Configuration]:
+    """Return what loads the settings for a directory, for a command that outlives one look at the files.
+
+    Raises:
+        ConfigurationError: an option is wrong, or the file that one names.
+    """
+    flags = _flags(given)
+    load_configuration(flags=flags, environment={}, file=config_file, isolated=config_file is None)
+
+    def load(directory: str) -> Configuration:
+        return load_configuration(
+            directory=directory, flags=flags, file=config_file, isolated=isolated, is_trusted=_is_trusted
+        )
+
+    return load
+
+
+def _flags(given: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    return {SETTINGS[name].flag: tuple(texts) for name, texts in given.items()}
+
+
+def _is_trusted(directory: str) -> bool:
+    # Imported here, not at the top: without a project's file nobody asks.
+    from prowess.catalog.project import project_root
+    from prowess.catalog.trust import TrustStore
+
+    return TrustStore().is_trusted(project_root(directory))

@@ -1,0 +1,88 @@
+"""What the commands that run calls share: the workspace they work on, and the policy that may want a log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import output
+from prowess.cli.audit_place import audit_log, audit_path, writable_home
+from prowess.errors import AuditError
+from prowess.execution import usable_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prowess.policy import JsonlAuditLog, Policy
+
+_Command = TypeVar("_Command", bound="Callable[..., object]")
+_DIRECTORY = click.Path(exists=True, file_okay=False)
+
+_OPTIONS = (
+    click.option("--workspace", type=_DIRECTORY, help="The directory that scripts work on (default: the current one)."),
+    click.option("--write", is_flag=True, help="Let scripts write to the workspace."),
+)
+
+
+def workspace_options(command: _Command) -> _Command:
+    """Give a command `--workspace` and `--write`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
+    """Return the directory that scripts may see: the named or the current one; None, with a note, without one.
+
+    Raises:
+        click.BadParameter: the named one is refused. To go on without it would do something else than was asked for.
+    """
+    try:
+        chosen, refused = usable_workspace(named or working_directory())
+    except WorkingDirectoryError as gone:
+        chosen, message = None, f"{gone}; scripts run without a workspace. Name one with --workspace"
+    else:
+        message = "" if refused is None else refused.message
+    if message and named is not None:
+        raise click.BadParameter(printable_line(message.partition(";")[0]), param_hint="--workspace")
+    if message and not quiet:
+        output.note(printable_line(message))
+    return chosen
+
+
+def policy_option(command: _Command) -> _Command:
+    """Give a command `--policy`."""
+    text = "A further policy file; it can only tighten those of this machine and of this user."
+    return click.option("--policy", "policy_file", metavar="FILE", help=text)(command)
+
+
+def open_rules(policy_file: str | None, unlogged: str) -> tuple[Policy, JsonlAuditLog | None]:
+    """Return the policy of this machine, this user and `policy_file`, and the log of this user's commands.
+
+    Without a home that can be written there is no log, and `unlogged` is the note that says so.
+
+    Raises:
+        AuditError: the policy permits no call without a record, and there is no log.
+        PolicyError: a policy file cannot be read.
+    """
+    # Imported here, not at the top: commands share this module that read no policy.
+    from prowess.policy.policy_layers import load_policy
+
+    audit, policy = audit_log(writable_home(unlogged)), load_policy(policy_file)
+    require_log(policy, audit)
+    return policy, audit
+
+
+def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
+    """Refuse to begin where the policy wants every call recorded and nothing can be.
+
+    Raises:
+        AuditError: said once, now, instead of in the answer to every call.
+    """
+    if policy.audit_required and audit is None:
+        raise AuditError(
+            audit_path(prowess_home()), "it cannot be written, and the policy permits no call without a record"
+        )

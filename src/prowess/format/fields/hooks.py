@@ -1,0 +1,226 @@
+"""Hooks: what a skill asks to be run at certain moments, read from the field `hooks`.
+
+`pre` and `post` stand around an activation and name scripts of the skill. Every other key is an event, whose hooks may
+carry a matcher over tool names, `once` and a timeout; both writings in use are read, the flat one and the one with an
+inner list. A hook is often a guard. So what cannot be read is never left out in silence: it is a fault, and the caller
+sees that the hooks are not all there.
+
+Agent skills platform, fields `hooks.pre` and `hooks.post`; event names as agents in use spell them.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess.format.fields.value_readers import (
+    is_blank,
+    kind,
+    named,
+    read_boolean,
+    read_seconds,
+    read_text,
+    report_unknown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prowess.format.fields.value_readers import Faults, Path
+
+HOOK_EVENTS = (
+    "pre", "post", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop",
+    "SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PermissionRequest", "Notification",
+)  # fmt: skip
+MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in use
+
+_KEYS = ("type", "script", "command", "matcher", "once", "timeout")
+_IGNORED = "; it is ignored"
+_MATCHER = re.compile(r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z")
+_SHELL_SYNTAX = frozenset("$`;&|<>()*?[]{}~#!\n\r")
+
+
+class Hook(Struct, frozen=True, kw_only=True):
+    """One hook: exactly one of `script` and `command` is set.
+
+    `script` is a path relative to the skill, `command` a command line as written. `matcher` is None where the hook is
+    for every tool; else names joined by `|`, in which `*` stands for any characters. `timeout` is in seconds; None
+    leaves it to the host.
+    """
+
+    event: str
+    script: str | None = None
+    command: str | None = None
+    matcher: str | None = None
+    once: bool = False
+    timeout: float | None = None
+
+    @property
+    def argv(self) -> tuple[str, ...] | None:
+        """The words to run, the script or program first; None for a command that only a shell can read."""
+        if self.script is not None:
+            return (self.script,)
+        command = self.command or ""
+        if not _SHELL_SYNTAX.isdisjoint(command):
+            return None
+        try:
+            return tuple(shlex.split(command)) or None
+        except ValueError:  # an open quote
+            return None
+
+    def matches(self, tool: str) -> bool:
+        """Whether the hook is for this tool; names are compared whole and case-sensitively."""
+        return self.matcher is None or any(_fits(part, tool) for part in self.matcher.split("|"))
+
+
+class Hooks(Struct, frozen=True, kw_only=True):
+    """The hooks of a skill in the order written.
+
+    `complete` is false where one of them could not be read. Nothing of the skill may be activated then: what is missing
+    could be the guard.
+    """
+
+    entries: tuple[Hook, ...] = ()
+    complete: bool = True
+
+    @property
+    def pre(self) -> tuple[Hook, ...]:
+        """What runs before the instructions take effect."""
+        return self.of("pre")
+
+    @property
+    def post(self) -> tuple[Hook, ...]:
+        """What runs when the skill has finished."""
+        return self.of("post")
+
+    def of(self, event: str, tool: str | None = None) -> tuple[Hook, ...]:
+        """Return the hooks of an event; with `tool`, those that are for it."""
+        return tuple(hook for hook in self.entries if hook.event == event and (tool is None or hook.matches(tool)))
+
+
+def read_hooks(value: object, faults: Faults) -> Hooks:
+    """Read the field; what is wrong is added to `faults`, and left out of the result."""
+    if is_blank(value):
+        return Hooks()
+    if not isinstance(value, dict):
+        message = f"hooks is {kind(value)}, it must be a mapping such as pre: scripts/check.sh"
+        faults.add("hooks.type", message, ("hooks",))
+        return Hooks(complete=False)
+    before = len(faults.found)
+    entries = tuple(hook for event, listed in value.items() for hook in _event(str(event), listed, faults))
+    return Hooks(entries=entries, complete=all(fault.rule == "hooks.value" for fault in faults.found[before:]))
+
+
+def _event(event: str, listed: object, faults: Faults) -> Iterator[Hook]:
+    path: Path = ("hooks", event)
+    if event not in HOOK_EVENTS:
+        meant = next((known for known in HOOK_EVENTS if known.lower() == event.lower()), None)
+        hint = f"did you mean {meant}?" if meant else f"there are {', '.join(HOOK_EVENTS)}"
+        faults.add("hooks.event", f"no event is called {kind(event)}; {hint}", path, on_key=True)
+    elif isinstance(listed, list | tuple):
+        for index, entry in enumerate(listed):
+            yield from _entry(event, entry, (*path, index), faults)
+    elif not is_blank(listed):
+        yield from _entry(event, listed, path, faults)
+
+
+def _entry(event: str, entry: object, path: Path, faults: Faults) -> Iterator[Hook]:
+    """A script's path, a hook, or a matcher with a list of hooks inside."""
+    outer = Hook(event=event)
+    if not isinstance(entry, dict) or "hooks" not in entry:
+        if (hook := _hook(outer, entry, path, faults)) is not None:
+            yield hook
+        return
+    report_unknown(entry, ("matcher", "once", "timeout", "hooks"), "hooks.value", path, faults, then=_IGNORED)
+    outer = _settings(outer, entry, path, faults)
+    inner = entry["hooks"]
+    if not isinstance(inner, list | tuple):
+        faults.add("hooks.type", f"{named((*path, 'hooks'))} is {kind(inner)}, it must be a list", (*path, "hooks"))
+        return
+    for index, one in enumerate(inner):
+        if (hook := _hook(outer, one, (*path, "hooks", index), faults)) is not None:
+            yield hook
+
+
+def _hook(outer: Hook, entry: object, path: Path, faults: Faults) -> Hook | None:
+    if not isinstance(entry, dict):
+        return _script(outer, entry, path, faults)
+    report_unknown(entry, _KEYS, "hooks.value", path, faults, then=_IGNORED)
+    sort = entry.get("type", "command")
+    if sort not in ("command", "script"):
+        message = f"{named((*path, 'type'))} is {kind(sort)}; only hooks of type command can be run"
+        faults.add("hooks.type", message, (*path, "type"))
+        return None
+    if ("script" in entry) == ("command" in entry):
+        faults.add("hooks.type", f"{named(path)} needs one of script and command", path)
+        return None
+    hook = _settings(outer, entry, path, faults)
+    if "script" in entry:
+        return _script(hook, entry["script"], (*path, "script"), faults)
+    command = read_text(entry["command"], "hooks.type", (*path, "command"), faults)
+    return None if command is None else replace(hook, command=command)
+
+
+def _script(hook: Hook, value: object, path: Path, faults: Faults) -> Hook | None:
+    script = read_text(value, "hooks.type", path, faults)
+    if script is None:
+        return None
+    # Imported here, not at the top: few skills have hooks.
+    from prowess._internal.files.contained import check_relative
+    from prowess.errors import UnsafePathError
+
+    try:
+        parts = check_relative(script)
+    except UnsafePathError as fault:
+        faults.add("hooks.path", f"{named(path)} cannot be a file of the skill: {fault.reason}", path)
+        return None
+    if not parts:
+        faults.add("hooks.path", f"{named(path)} is the skill's directory, it must be a file", path)
+        return None
+    return replace(hook, script="/".join(parts))
+
+
+def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) -> Hook:
+    """Matcher, `once` and timeout. What cannot be read counts as absent, so that a guard runs more often, not less."""
+    if "matcher" in entry:
+        hook = replace(hook, matcher=_matcher(entry["matcher"], (*path, "matcher"), faults))
+    if "once" in entry:
+        once = read_boolean(entry["once"], "hooks.value", (*path, "once"), faults)
+        hook = replace(hook, once=once is True)
+    if "timeout" in entry:
+        place: Path = (*path, "timeout")
+        timeout = read_seconds(entry["timeout"], "hooks.value", place, faults, most=MAX_HOOK_SECONDS)
+        hook = replace(hook, timeout=timeout)
+    return hook
+
+
+def _matcher(value: object, path: Path, faults: Faults) -> str | None:
+    if is_blank(value):
+        return None
+    text = value.replace(" ", "").replace(".*", "*") if isinstance(value, str) else ""
+    if _MATCHER.match(text) is None:
+        message = f"{named(path)} is {kind(value)}, it must be tool names joined by |, with * for any characters"
+        faults.add("hooks.value", f"{message}; every tool is matched", path)
+        return None
+    return None if text.strip("*") == "" else text
+
+
+def _fits(part: str, tool: str) -> bool:
+    """Match `*` for any characters: the pieces between must occur in order. No expression is compiled from the text."""
+    pieces = part.split("*")
+    if len(pieces) == 1:
+        return part == tool
+    head, *middle, tail = pieces
+    if len(tool) < len(head) + len(tail) or not (tool.startswith(head) and tool.endswith(tail)):
+        return False
+    at, end = len(head), len(tool) - len(tail)
+    for piece in middle:
+        found = tool.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

@@ -1,0 +1,1 @@
+"""The manifest beside SKILL.md (skill.json or skill.yaml): its types, its reader, tool bindings."""

@@ -1,0 +1,176 @@
+"""Read `skill.manifest.yaml`: open it safely, read it with the one YAML reader, and give every fault its place.
+
+Nothing but a regular file is opened, no link is followed, and nothing is raised for what is there. The file is judged
+by the same limits as a front matter: no anchors, aliases or tags, bounded depth and size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Sequence, read_yaml
+from prowess.diagnostics import Location
+from prowess.errors import UnsafePathError
+from prowess.format.document import Field, key_text, plain
+from prowess.format.fields.value_readers import UNKNOWN_FIELD, Faults, FieldFault, report_unknown
+from prowess.format.limits import MANIFEST_FILE
+from prowess.format.manifest.manifest import KEYS, MAX_BYTES, Sidecar
+from prowess.format.manifest.manifest_values import read_composition, read_security, read_tests
+from prowess.format.manifest.tool_binding import read_binding
+from prowess.format.parsing import finding
+from prowess.format.rules.extended_rules import place_of
+from prowess.format.source.decoding import decode
+from prowess.format.source.source_text import SourceText
+
+if TYPE_CHECKING:
+    from prowess._internal.files.tree_digest import TreeManifest
+    from prowess._internal.yaml_reader import Node
+    from prowess.diagnostics import Diagnostic
+
+_NONE = Sidecar()
+
+
+def has_sidecar(directory: str) -> bool:
+    """Whether something of this name lies in the directory; one look, nothing is opened."""
+    return os.path.lexists(os.path.join(directory, MANIFEST_FILE))
+
+
+def read_sidecar(directory: str, *, shown_as: str | None = None) -> Sidecar:
+    """Read the file of a skill's directory; without one the result is empty.
+
+    `shown_as` is how reports call the directory.
+
+        sidecar = read_sidecar("examples/skills/csv-report")
+        sidecar.composition, sidecar.faults
+
+    Raises nothing for what is there; what cannot be opened or read is a fault.
+    """
+    path = os.path.normpath(os.path.join(directory if shown_as is None else shown_as, MANIFEST_FILE))
+    if not has_sidecar(directory):
+        return _NONE
+    try:
+        with ContainedRoot(directory) as root, root.open(MANIFEST_FILE) as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return _NONE
+    except UnsafePathError as fault:
+        return _unread(path, f"{MANIFEST_FILE} is not read: {fault.reason}")
+    except OSError as fault:
+        return _unread(path, f"{MANIFEST_FILE} cannot be read: {fault.strerror}")
+    return parse_sidecar(data, path=path)
+
+
+def sidecar_of(directory: str, manifest: TreeManifest) -> Sidecar:
+    """Return the sidecar of a skill whose files have been hashed: empty where the file is not among them.
+
+    What is read is what was hashed, or it is a fault.
+    """
+    hashed = next((record for record in manifest.files if record.path == MANIFEST_FILE), None)
+    if hashed is None and MANIFEST_FILE not in manifest.obstacles:
+        return _NONE
+    sidecar = read_sidecar(directory)
+    if hashed is not None and sidecar.digest is not None and sidecar.digest != f"sha256:{hashed.sha256}":
+        return _unread(os.path.join(directory, MANIFEST_FILE), f"{MANIFEST_FILE} changed while it was read")
+    return sidecar
+
+
+def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
+    """Read the bytes of the file; `path` is how reports call it. A file that is too large is a fault and not read."""
+    if len(data) > MAX_BYTES:
+        return _unread(path, f"{MANIFEST_FILE} is larger than {MAX_BYTES} bytes; keep long texts in files of their own")
+    digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    decoded = decode(data)
+    origin = SourceText(path=path, text=decoded.text, bom=decoded.bom)
+    found = [
+        finding("manifest.file", fault.message, origin.location(fault.offset), detail=fault.detail)
+        for fault in decoded.faults
+        if fault.rule != "encoding.bom"
+    ]
+    reading = read_yaml(decoded.text)
+    for fault in reading.faults:
+        # Imported here, not at the top: most files have no such fault.
+        from prowess.format.source.syntax_messages import describe
+
+        message = describe(fault, decoded.text)
+        found.append(finding("manifest.syntax", message, origin.location(fault.offset), detail=fault.construct))
+    if found or reading.root is None:
+        return Sidecar(digest=digest, faults=tuple(found[:MAX_FAULTS]))
+    if not isinstance(reading.root, Mapping):
+        message = f"{MANIFEST_FILE} must be a mapping of {', '.join(KEYS)}"
+        place = origin.location(reading.root.start, reading.root.end)
+        return Sidecar(digest=digest, faults=(finding("manifest.notMapping", message, place),))
+    return _typed(reading.root, origin, digest)
+
+
+def _typed(root: Mapping, origin: SourceText, digest: str) -> Sidecar:
+    found = list(_duplicates(root, origin))
+    fields: dict[str, Field] = {}
+    for key, value in root.entries:
+        field = Field(key=key_text(key, origin), key_node=key, value=value, origin=origin)
+        fields.setdefault(field.key, field)
+    values = {key: plain(field.value, origin) for key, field in fields.items()}
+    faults = Faults()
+    report_unknown(values, KEYS, UNKNOWN_FIELD, (), faults)
+    parts = {
+        part: read(values[part], faults)
+        for part, read in (
+            ("security", read_security),
+            ("tests", read_tests),
+            ("tools", read_binding),
+            ("composition", read_composition),
+        )
+        if part in values
+    }
+    # Of many faults those that decide something stand first where the list is cut.
+    ordered = sorted(faults.found, key=lambda fault: fault.rule == UNKNOWN_FIELD)[:MAX_FAULTS]
+    found += [finding(fault.rule, fault.message, _place(fields, fault)) for fault in ordered]
+    found.sort(key=lambda one: (one.location.line, one.location.column))
+    return Sidecar(digest=digest, faults=tuple(found), **parts)  # type: ignore[arg-type]  # each reader returns the type of its key
+
+
+def place_in_composition(directory: str, shown_as: str, part: str, index: int) -> Location:
+    """Return where an entry of `composition` stands; the top of the file where it is there no more."""
+    path = os.path.normpath(os.path.join(shown_as, MANIFEST_FILE))
+    try:
+        with ContainedRoot(directory) as root, root.open(MANIFEST_FILE) as file:
+            text = decode(file.read(MAX_BYTES + 1))
+    except (OSError, UnsafePathError):
+        return Location(path=path)
+    origin = SourceText(path=path, text=text.text, bom=text.bom)
+    root_node = read_yaml(text.text).root
+    if isinstance(root_node, Mapping):
+        for key, value in root_node.entries:
+            if key_text(key, origin) == "composition":
+                field = Field(key="composition", key_node=key, value=value, origin=origin)
+                return place_of(field, FieldFault(rule="", message="", path=("composition", part, index)))
+    return Location(path=path)
+
+
+def _place(fields: dict[str, Field], fault: FieldFault) -> Location:
+    return place_of(fields[str(fault.path[0])], fault)
+
+
+def _duplicates(node: Node, origin: SourceText) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    waiting = [node]
+    while waiting and len(found) < MAX_FAULTS:
+        here = waiting.pop()
+        if isinstance(here, Sequence):
+            waiting.extend(here.items)
+        elif isinstance(here, Mapping):
+            seen: set[str] = set()
+            for key, value in here.entries:
+                name = key_text(key, origin)
+                if name in seen:
+                    message = f"the key {name[:60]!r} is written twice; the first one counts"
+                    found.append(finding("manifest.duplicateKey", message, origin.location(key.start, key.end)))
+                seen.add(name)
+                waiting.append(value)
+    return found[:MAX_FAULTS]
+
+
+def _unread(path: str | None, message: str) -> Sidecar:
+    return Sidecar(faults=(finding("manifest.file", message, Location(path=path)),))

@@ -1,0 +1,1 @@
+"""Python functions as tools: signature, schema, conversion of arguments and results."""

@@ -1,0 +1,166 @@
+"""A Python function as a tool: its signature is the schema, its docstring the description, its value the result."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, cast
+
+import anyio
+import anyio.lowlevel
+from anyio import to_thread
+
+from prowess.errors import SkillError
+from prowess.tools.functions.annotations import UnsupportedFunctionError
+from prowess.tools.functions.function_schema import function_schema
+from prowess.tools.functions.json_values import to_json
+from prowess.tools.running_call import require_executor
+from prowess.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from prowess.tools.call import ToolCall
+
+Function = Callable[..., object]
+
+RESULT_KEY = "result"  # where a value stands that is no object by itself
+
+_THREADS = 32
+# Threads of their own: functions that block must not keep those that read files and stores waiting.
+_limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_function_threads")
+
+
+class FunctionFailedError(SkillError):
+    """A function raised an exception whose text was declared to be fit for a model."""
+
+    def __init__(self, tool: str, text: str) -> None:
+        super().__init__(tool, text)
+        self.tool, self.text = tool, text
+
+    def __str__(self) -> str:
+        return f"{self.tool} failed: {self.text}"
+
+
+class FunctionTimeoutError(SkillError, TimeoutError):
+    """A function did not return in time; `limit` is in seconds."""
+
+    code = "timeout"
+
+    def __init__(self, tool: str, limit: float) -> None:
+        super().__init__(tool, limit)
+        self.tool, self.limit = tool, limit
+
+    def __str__(self) -> str:
+        return f"Timeout exceeded: {self.tool} did not finish within {self.limit:g} s"
+
+
+class FunctionTool:
+    """Runs one function, an async one in the event loop and any other in a thread.
+
+    `name` defaults to the function's, `description` to its docstring without the sections; the flags are those of
+    `ToolSpec`. After `timeout_seconds` the call fails. Python cannot end a thread, so a function that is out of time
+    or cancelled goes on in the background, and what it returns is dropped.
+
+    A dataclass, a `msgspec.Struct`, a mapping or a model with `model_dump` is the result; any other value stands
+    under `result`. A `SkillError` keeps its code. Any other exception is `internal` and its text stays with the host,
+    unless its type is among `readable_errors`: then a model reads it.
+
+    Raises:
+        UnsupportedFunctionError: a part of the signature has no schema (see `prowess.tools.functions.annotations`).
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        read_only: bool = False,
+        destructive: bool = False,
+        idempotent: bool = False,
+        open_world: bool = False,
+        needs_approval: str | None = None,
+        timeout_seconds: float | None = None,
+        readable_errors: tuple[type[Exception], ...] = (),
+    ) -> None:
+        if not (inspect.isroutine(function) and hasattr(function, "__name__")):
+            raise UnsupportedFunctionError(f"{function!r} is no function or method; write one that calls it")
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise UnsupportedFunctionError(f"{function.__name__} yields values; return them as a list")
+        self.function = function
+        self._schema = function_schema(function)
+        self._timeout, self._readable = timeout_seconds, readable_errors
+        self.spec = ToolSpec(
+            name=function.__name__ if name is None else name,
+            description=self._schema.description if description is None else description,
+            input_schema=self._schema.input_schema,
+            read_only=read_only,
+            destructive=destructive,
+            idempotent=idempotent or read_only,
+            open_world=open_world,
+            needs_approval=needs_approval,
+        )
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Call the function and return its value as an object.
+
+        Raises:
+            FunctionTimeoutError, FunctionFailedError: see the class.
+            NotJsonValueError: the function returned something without a JSON form.
+        """
+        require_executor(self, call)
+        keywords = self._schema.arguments(arguments)
+        try:
+            value = await self._within_time(keywords)
+        except self._readable as fault:
+            if isinstance(fault, SkillError):
+                raise
+            raise FunctionFailedError(self.spec.name, str(fault) or type(fault).__name__) from fault
+        return as_object(value, f"what {self.spec.name} returned")
+
+    async def _within_time(self, keywords: dict[str, object]) -> object:
+        if self._timeout is None:
+            return await self._call(keywords)
+        with anyio.move_on_after(self._timeout) as scope:
+            return await self._call(keywords)
+        assert scope.cancelled_caught  # noqa: S101 -- the only way to get here
+        raise FunctionTimeoutError(self.spec.name, self._timeout)
+
+    async def _call(self, keywords: dict[str, object]) -> object:
+        def call() -> object:
+            try:
+                return self.function(**keywords)
+            except (StopIteration, SystemExit) as fault:  # neither can cross into a task: they would end it, or all
+                raise _CannotPassError(type(fault).__name__) from fault
+
+        if inspect.iscoroutinefunction(self.function):
+            value = call()
+        else:
+            value = await to_thread.run_sync(call, abandon_on_cancel=True, limiter=_threads())
+        try:
+            # A plain function may return a coroutine, as decorated ones do.
+            return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
+        except SystemExit as fault:
+            raise _CannotPassError("SystemExit") from fault
+
+
+class _CannotPassError(RuntimeError):
+    """A function raised what means something to the machinery that runs it."""
+
+
+def as_object(value: object, where: str) -> dict[str, object]:
+    """Return a function's value as the object that a result is.
+
+    Raises:
+        NotJsonValueError: it has no JSON form.
+    """
+    plain = to_json(value, where)
+    return plain if isinstance(plain, dict) else {RESULT_KEY: plain}
+
+
+def _threads() -> anyio.CapacityLimiter:
+    try:
+        return _limiter.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(_THREADS)
+        _limiter.set(limiter)
+        return limiter

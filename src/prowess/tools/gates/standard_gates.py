@@ -1,0 +1,106 @@
+"""The gates of every session, in the order in which they are asked: policy, restriction, approval.
+
+The first refuses what the policy denies; what it asks about passes, for the approval gate. The second refuses what the
+active skills do not allow; they are looked up for each call, from the state of the session that makes it, so a
+restriction holds from the first call after activation, ends with the skill, and never reaches another session.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.errors import AuditError, PolicyDeniedError, ToolNotAllowedError
+from prowess.policy.approval import ApprovalMemory
+from prowess.policy.decision import Ask, Deny
+from prowess.policy.restriction import decide
+from prowess.policy.rule import PolicyCall
+from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
+from prowess.tools.gates.approval_gate import ApprovalGate
+from prowess.tools.gates.approvers import NoApprover
+from prowess.tools.gates.gate import PROCEED, Proceed, Refuse
+
+if TYPE_CHECKING:
+    from prowess.policy.approval import Approver
+    from prowess.policy.policy import Policy
+    from prowess.tools.call import ToolCall
+    from prowess.tools.gates.approval_gate import Record
+    from prowess.tools.gates.gate import ActiveRestrictions, Gate
+    from prowess.tools.spec import ToolSpec
+
+
+def standard_gates(
+    policy: Policy,
+    active: ActiveRestrictions,
+    *,
+    approver: Approver | None = None,
+    memory: ApprovalMemory | None = None,
+    session_id: str | None = None,
+    workspace: str | None = None,
+    record: Record | None = None,
+) -> tuple[Gate, ...]:
+    """Return the three gates of one session.
+
+    `active` returns a restriction for each active skill, at each call. Without an approver nobody is asked. `memory`
+    is shared with whoever settles requests from outside; `workspace` is what path globs hang from. `record` is told who
+    approved what.
+    """
+    return (
+        PolicyGate(policy, workspace=workspace),
+        RestrictionGate(active, workspace=workspace),
+        ApprovalGate(
+            policy,
+            active,
+            approver or NoApprover(),
+            ApprovalMemory() if memory is None else memory,
+            session_id=session_id,
+            workspace=workspace,
+            record=record,
+        ),
+    )
+
+
+class PolicyGate:
+    """Holds calls against `policy`; `workspace` is the directory that its path globs hang from."""
+
+    def __init__(self, policy: Policy, *, workspace: str | None = None) -> None:
+        self._policy, self._workspace = policy, workspace
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse what is denied."""
+        del spec
+        decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)
+        if isinstance(decision, Deny):
+            rule = decision.rule if decision.origin is None else str(decision.origin)
+            return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
+        if isinstance(decision, Ask):
+            return PROCEED
+        return Proceed(by=decision.rule if decision.origin is None else str(decision.origin))
+
+
+class RestrictionGate:
+    """Holds calls against the allowed-tools of the skills that `active` returns, one for each active skill."""
+
+    def __init__(self, active: ActiveRestrictions, *, workspace: str | None = None) -> None:
+        self._active, self._workspace = active, workspace
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse what an active skill does not permit."""
+        del spec
+        if canonical_tool_name(call.name) in SKILL_TOOLS:  # never restricted, so nobody has to look what is active
+            return PROCEED
+        decision = decide(call.name, call.arguments, await self._active(), self._workspace)
+        if isinstance(decision, Deny):
+            skill = decision.skill or ""
+            error = ToolNotAllowedError(call.name, skill, decision.reason)
+            return Refuse(error=error, rule=decision.rule, skill=skill)
+        return PROCEED
+
+
+class NoLogGate:
+    """Refuses every call with `unavailable`, because nothing would record it."""
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Refuse:
+        """Refuse."""
+        del call, spec
+        reason = "there is none, and the policy permits no call without a record (audit.required)"
+        return Refuse(error=AuditError("of this session", reason), rule="audit.required")

@@ -1,0 +1,163 @@
+"""Text from outside inside our tags: it can say anything, but it cannot close a section of ours or open another.
+
+Short texts (names, descriptions, paths) are escaped as XML. A body stays as readable as its author wrote it: HTML, code
+and placeholders are left alone, and only a `<` that would begin one of our own tags becomes `&lt;`. A forger gains
+nothing by white space, by characters that show nothing (before the name or inside it), by case, or by characters that
+look like those of a tag: tags are looked for in a shadow of the text, in which each character stands for what a reader
+takes it for. The shadow is as long as the text, so what is found there stands at the same place here, and every search
+takes time in proportion to the text.
+
+A half of a surrogate pair (from a file name that is not UTF-8) becomes U+FFFD, because no host could be sent it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from prowess._internal.text.terminal_text import printable_line
+
+SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_resources", "skill")
+
+_NOTHING = "\0"  # what shows nothing, in the shadow
+_BLANK = " \t\n\v\f\r"
+# Categories that show nothing, or nothing of their own; the unassigned, private ones and halves of pairs may.
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"})
+# Unicode, Default_Ignorable_Code_Point of category Lo, and a braille cell without dots.
+_UNSEEN_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
+# U+226E is a `<` that is struck through: another spelling of `<` and a combining mark.
+_OPENERS = "<\u226e\ufe64\uff1c\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u27e8\u29fc\u3008\ufe3f\U0001d236"
+_SLASHES = "/\u2044\u2215\u2571\u29f8\uff0f\u3033\u4e3f\U0001d23a"
+# Letters of other alphabets that look like those in our tags; most are in Unicode's confusables.
+_LOOKALIKES = {
+    "a": "\u0251\u03b1\u0430\u0410\u0391",
+    "b": "\u0432\u0412\u0392\u042c\u044c",
+    "c": "\u0441\u0421\u03f2\u1d04",
+    "e": "\u0435\u0415\u0395\u212e\u1d07",
+    "i": "\u0131\u0269\u026a\u03b9\u0456\u0406\u0399\u04cf",
+    "k": "\u03ba\u043a\u041a\u039a\u1d0b",
+    "l": "\u01c0\u04c0\u05c0\u0196\u029f",
+    "n": "\u0274\u039d\u0578\u057c",
+    "o": "\u03bf\u043e\u041e\u039f\u0585\u1d0f",
+    "r": "\u0433\u1d26\u0280",
+    "s": "\u0455\u0405\ua731",
+    "t": "\u03c4\u0442\u0422\u03a4\u1d1b",
+    "u": "\u03c5\u057d\u1d1c",
+    "v": "\u03bd\u0475\u0474\u2228\u22c1\u1d20",
+    "_": "\u02cd\u2017",
+}
+_FIXED = {
+    **{ord(char): " " for char in _BLANK},
+    **{ord(char): "<" for char in _OPENERS},
+    **{ord(char): "/" for char in _SLASHES},
+    **{ord(char): _NOTHING for char in _UNSEEN_LETTERS},
+    **{ord(char): letter for letter, chars in _LOOKALIKES.items() for char in chars},
+}
+_ROMAN_FOUR = "\u2173"  # the one character that stands for two letters of our tags
+_MAX_KNOWN = 1 << 16
+
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+_SPACE = re.compile(r"\s+")
+_HALF = re.compile("[\ud800-\udfff]")
+_OPENER = re.compile(f"[{_OPENERS}]")
+_UNICODE_ESCAPES = {char: f"\\u{ord(char):04x}" if char == "<" else json.dumps(char)[1:-1] for char in _OPENERS}
+
+
+class _Shadows(dict[int, str]):
+    """What each character is taken for: always one character, worked out when it is first met."""
+
+    def __missing__(self, point: int) -> str:
+        shadow = _shadow(chr(point))
+        if len(self) < _MAX_KNOWN:
+            self[point] = shadow
+        return shadow
+
+
+def _shadow(char: str) -> str:
+    if char in "\u2163\u2173":
+        return _ROMAN_FOUR
+    if unicodedata.category(char) in _UNSEEN:
+        return _NOTHING
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", char).casefold())
+    seen = "".join(part for part in folded if unicodedata.category(part) not in _UNSEEN)
+    return _FIXED.get(ord(seen), seen) if len(seen) == 1 else char
+
+
+def _spelled(tag: str) -> str:
+    """Return the pattern of a tag with nothing between its letters, or what shows nothing."""
+    pattern = f"{_NOTHING}*+".join(re.escape(letter) for letter in tag)
+    pair = f"i{_NOTHING}*+v"
+    return pattern.replace(pair, f"(?:{pair}|{_ROMAN_FOUR})")
+
+
+# The letters of most texts are known from the start: a text of very many different characters may leave no room.
+_SHADOWS = _Shadows({point: chr(point).lower() for point in range(0x21, 0x7F)} | _FIXED)
+# No part can match what the next one begins with, and `*+` gives nothing back: each character is looked at a bounded
+# number of times.
+_OURS = re.compile(rf"<(?=[ /{_NOTHING}]*+(?:{'|'.join(map(_spelled, SECTION_TAGS))})(?![\w.:-]))")
+
+
+def escaped(text: str) -> str:
+    """Return `text` on one line, fit for the content or a quoted attribute of an element."""
+    return neutral(one_line(text).translate(_ESCAPES))
+
+
+def one_line(text: str) -> str:
+    """Return `text` with every run of white space as one space."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def neutral(body: str) -> str:
+    """Return `body` with every tag of ours in it made plain text."""
+    if body.isascii() and "<" not in body:  # as nearly every sentence: told without looking for either pattern
+        return body
+    whole = _HALF.sub("\ufffd", body)
+    if _OPENER.search(whole) is None:
+        return whole
+    parts: list[str] = []
+    done = 0
+    for found in _OURS.finditer(body.translate(_SHADOWS)):
+        parts += (whole[done : found.start()], "&lt;")
+        done = found.end()
+    return "".join((*parts, whole[done:]))
+
+
+def sentence(text: str) -> str:
+    """Return a sentence that repeats names, paths or arguments, fit to be shown to a model: one line, no tag of ours.
+
+    Characters that show nothing stand as escapes, as on a terminal.
+    """
+    return neutral(printable_line(text))
+
+
+def json_for_model(value: object) -> str:
+    r"""Return `value` as JSON in which no tag can be read: each `<`, and what looks like one, is written as `\u003c`.
+
+    It is the same value, but for halves of surrogate pairs, which become U+FFFD.
+
+    Raises:
+        ValueError: it holds infinity or not-a-number, which JSON cannot write.
+    """
+    text = _HALF.sub("\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
+    # Outside strings JSON is ASCII without these, so every match stands inside one.
+    return _OPENER.sub(lambda found: _UNICODE_ESCAPES[found[0]], text)
+
+
+def encodable(value: object) -> object:
+    """Return JSON data in which halves of surrogate pairs are U+FFFD: UTF-8 has no form for them.
+
+    Raises:
+        ValueError: it holds infinity or not-a-number, which JSON cannot write.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"the number {value} has no JSON form")
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {encodable(key): encodable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [encodable(item) for item in value]
+    return value
