@@ -15,8 +15,8 @@ import anyio
 
 from benchmarks.figures import Figure
 from prowess._internal.files import tree_digest
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
-from prowess.policy import JsonlAuditLog
 from prowess.runtime import Session
 from prowess.store import SqliteSessionStore
 from prowess.tools import ToolCall, ToolExecutor, ToolSpec, require_executor

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import anyio
 
 from benchmarks.figures import Figure
+from prowess.audit.log import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.errors import SandboxUnavailableError
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox
 from prowess.execution.request import ExecRequest
-from prowess.policy.audit_log import JsonlAuditLog
 from prowess.runtime import Session
 
 if TYPE_CHECKING:

@@ -20,14 +20,15 @@ from prowess._internal.shell import syntax_tree
 from prowess._internal.text import canonical_json
 from prowess.adapters import extras
 from prowess.agent import create_skill, forks, model, transcript
+from prowess.audit import head as audit_head
+from prowess.audit import record as audit_record
+from prowess.audit.event import AuditRecord
 from prowess.cli import signals
 from prowess.cli.commands import read as read_command
 from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import SkillError
 from prowess.execution import staging
-from prowess.policy import audit_head, audit_record
-from prowess.policy.audit_event import AuditRecord
 from prowess.runtime import activation_stack, fork, hooks, json_lines
 from prowess.runtime.tools import read as read_tool
 from prowess.store import schema

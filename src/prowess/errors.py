@@ -65,9 +65,9 @@
     ├── NotJsonError                                              _internal: a value without a canonical JSON form
     ├── TooDeepError                                              _internal: JSON that is nested too deep
     ├── TooLargeError                                             _internal: JSON that is too long
-    ├── BadHeadError                                              policy: the head of the audit log is damaged
-    ├── BadLineError                                              policy: a line of the audit log is no record
-    └── ChangedRecordError                 .record                policy: the hash is not that of the record
+    ├── BadHeadError                                              audit: the head of the audit log is damaged
+    ├── BadLineError                                              audit: a line of the audit log is no record
+    └── ChangedRecordError                 .record                audit: the hash is not that of the record
     OSError
     └── ChangedMeanwhileError                                     _internal: the file is not the one that was read
     PermissionError

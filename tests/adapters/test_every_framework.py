@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from prowess.audit.log import JsonlAuditLog
 from prowess.errors import SessionNotFoundError
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal
-from prowess.policy.audit_log import JsonlAuditLog
 from prowess.tools.gates.approvers import CallbackApprover
 from tests.adapters import scenario
 from tests.adapters.hosts import HOSTS, Run

@@ -25,10 +25,10 @@ from prowess.agent import (
     Usage,
     UserMessage,
 )
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from prowess.execution import default_sandbox
-from prowess.policy import JsonlAuditLog
 from prowess.tools.functions.function_tool import FunctionTool
 from tests.agent.making import add_skill, calls, error_code, kinds, tool_messages, value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.policy import verify_log
+from prowess.audit import verify_log
 
 if TYPE_CHECKING:
     from pathlib import Path

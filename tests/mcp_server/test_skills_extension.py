@@ -13,10 +13,10 @@ from mcp import types
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter
 
+from prowess.audit import verify_log
+from prowess.audit.log import JsonlAuditLog
 from prowess.catalog.skill_uri import skill_uri
 from prowess.mcp_server.skills_extension import DIRECTORY_PAGE, IDENTIFIER, PAGE
-from prowess.policy import verify_log
-from prowess.policy.audit_log import JsonlAuditLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

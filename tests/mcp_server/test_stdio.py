@@ -16,7 +16,7 @@ import anyio
 import jsonschema
 import pytest
 
-from prowess.policy import verify_log
+from prowess.audit import verify_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess._internal.files import tree_digest
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
-from prowess.policy import JsonlAuditLog
 from prowess.runtime import Session
 from prowess.store import SqliteSessionStore
 from tests.runtime.making import write_skill

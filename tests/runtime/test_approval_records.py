@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
-from prowess.policy import Approval, JsonlAuditLog, Policy, PolicyFile, Refusal
+from prowess.policy import Approval, Policy, PolicyFile, Refusal
 from prowess.policy.decision import RuleOrigin
 from prowess.policy.rule import PolicyRule
 from prowess.runtime import AgentType, ForkOutcome, Session
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from prowess.policy import ApprovalRequest, AuditEvent, AuditRecord
+    from prowess.audit import AuditEvent, AuditRecord
+    from prowess.policy import ApprovalRequest
     from prowess.runtime import ForkRequest
     from prowess.tools import Tool
 

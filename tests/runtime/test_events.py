@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import pytest
 
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, StoreError
 from prowess.execution import default_sandbox
-from prowess.policy import JsonlAuditLog
 from prowess.runtime import ForkOutcome, Session, SyncSession
 from prowess.runtime.event import KINDS, EventsDropped, SessionEvent, from_dict
 from prowess.runtime.event_backlog import MAX_WAITING

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from prowess.audit.log import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, UnavailableError
 from prowess.execution import default_sandbox
-from prowess.policy.audit_log import JsonlAuditLog
 from prowess.runtime import AgentType, ForkOutcome, ForkRequest, Session
 from prowess.runtime.fork import ForkUnavailableError
 from prowess.tools import ToolSpec

@@ -9,9 +9,10 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, PolicyError, SessionNotFoundError
-from prowess.policy import Allow, Approval, Ask, Deny, JsonlAuditLog, Policy, PolicyFile, Refusal, read_policy_file
+from prowess.policy import Allow, Approval, Ask, Deny, Policy, PolicyFile, Refusal, read_policy_file
 from prowess.runtime import Session, SyncSession
 from prowess.runtime.json_lines import answer as answer_line
 from prowess.store import MemorySessionStore, SqliteSessionStore

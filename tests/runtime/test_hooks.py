@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prowess._internal.files import tree_digest
+from prowess.audit.log import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
 from prowess.policy import Policy
-from prowess.policy.audit_log import JsonlAuditLog
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore
 from prowess.tools import ToolSpec

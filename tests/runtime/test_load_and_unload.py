@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from prowess._internal.files import tree_digest
+from prowess.audit import AuditRecord, JsonlAuditLog, read_tail
 from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
-from prowess.policy import AuditRecord, JsonlAuditLog, read_tail
 from prowess.runtime import Session, disclosure
 from prowess.runtime.load_result import RECEIPT_SCHEMA
 from tests.runtime.making import codes, failure, names, result, write_skill
@@ -20,7 +20,7 @@ from tests.runtime.making import codes, failure, names, result, write_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.policy import AuditEvent
+    from prowess.audit import AuditEvent
     from prowess.runtime.options import Body
 
 pytestmark = pytest.mark.anyio

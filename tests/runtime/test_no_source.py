@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
-from prowess.policy import JsonlAuditLog, Policy, PolicyFile
+from prowess.policy import Policy, PolicyFile
 from prowess.runtime import Session
 from prowess.tools.builtin import builtin_tools
 from tests.runtime.making import failure, result, write_skill

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prowess.audit import JsonlAuditLog, verify_log
 from prowess.catalog import Catalog
 from prowess.catalog.trust import TrustStore
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.execution import default_sandbox
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox
-from prowess.policy import JsonlAuditLog, Policy, PolicyFile, verify_log
+from prowess.policy import Policy, PolicyFile
 from prowess.runtime import Session
 from prowess.tools.builtin import builtin_tools
 from tests.runtime.making import failure, result, write_skill

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from prowess.audit import JsonlAuditLog
 from prowess.errors import (
     InvalidArgumentsError,
     LimitExceededError,
@@ -15,7 +16,6 @@ from prowess.errors import (
     SkillNotFoundError,
     ToolNotFoundError,
 )
-from prowess.policy import JsonlAuditLog
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.gates.repeated_failure import REMARK
 

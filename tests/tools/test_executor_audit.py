@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from prowess.audit import AuditEvent, AuditRecord, JsonlAuditLog, read_tail, verify_log
 from prowess.errors import AuditError, PolicyDeniedError, SkillNotFoundError
-from prowess.policy import AuditEvent, AuditRecord, JsonlAuditLog, read_tail, verify_log
 from prowess.tools import Refuse, ToolCall, ToolExecutor, ToolSpec
 
 if TYPE_CHECKING:

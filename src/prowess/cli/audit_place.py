@@ -7,8 +7,8 @@ import os
 from prowess._internal.files.privacy import NotPrivateError
 from prowess._internal.places import ensure_private_directory, prowess_home
 from prowess._internal.text.terminal_text import printable_line
+from prowess.audit.log import JsonlAuditLog
 from prowess.cli import output
-from prowess.policy.audit_log import JsonlAuditLog
 
 
 def writable_home(consequence: str) -> str | None:

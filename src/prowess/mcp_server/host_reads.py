@@ -28,9 +28,9 @@ from prowess.tools.call_audit import AuditRecorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from prowess.audit import AuditLog
     from prowess.mcp_server.artifact_resources import ArtifactShelf
     from prowess.mcp_server.skill_shelf import Child, ServedSkill, SkillShelf
-    from prowess.policy import AuditLog
     from prowess.tools import Gate
 
 _MAX_INDEX = 10_000  # skills in skill://index.json, which has no pages

@@ -1,7 +1,7 @@
-"""Who may do what, and what was done: policies, restrictions by skills, approvals, the audit log.
+"""Who may do what: policies, restrictions by skills, approvals.
 
-Everything here decides or records; nothing waits, asks or runs. The public names are resolved when first used: who
-writes a record needs neither the rules nor the grammar of shells.
+Everything here decides; nothing waits, asks or runs. The public names are resolved when first used: who reads a
+decision needs neither the rules nor the grammar of shells.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
         Scope,
         Unanswered,
     )
-    from prowess.policy.audit_event import AuditEvent, AuditLog, AuditRecord
-    from prowess.policy.audit_log import JsonlAuditLog
-    from prowess.policy.audit_reading import read_tail
-    from prowess.policy.audit_verification import AuditFinding, Verification, verify_log
     from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
     from prowess.policy.policy import Policy
     from prowess.policy.policy_file import PolicyFile, read_policy_file
@@ -39,13 +35,8 @@ __all__ = [
     "ApprovalRequest",
     "Approver",
     "Ask",
-    "AuditEvent",
-    "AuditFinding",
-    "AuditLog",
-    "AuditRecord",
     "Decision",
     "Deny",
-    "JsonlAuditLog",
     "Policy",
     "PolicyCall",
     "PolicyFile",
@@ -56,13 +47,10 @@ __all__ = [
     "RuleOrigin",
     "Scope",
     "Unanswered",
-    "Verification",
     "decide",
     "decide_call",
     "load_policy",
     "read_policy_file",
-    "read_tail",
-    "verify_log",
 ]
 
 _HOMES = {
@@ -73,13 +61,8 @@ _HOMES = {
     "ApprovalRequest": "approval",
     "Approver": "approval",
     "Ask": "decision",
-    "AuditEvent": "audit_event",
-    "AuditFinding": "audit_verification",
-    "AuditLog": "audit_event",
-    "AuditRecord": "audit_event",
     "Decision": "decision",
     "Deny": "decision",
-    "JsonlAuditLog": "audit_log",
     "RestrictionMode": "restriction",
     "RuleOrigin": "decision",
     "Policy": "policy",
@@ -90,13 +73,10 @@ _HOMES = {
     "PolicyRule": "rule",
     "Scope": "approval",
     "Unanswered": "approval",
-    "Verification": "audit_verification",
     "decide": "restriction",
     "decide_call": "verdict",
     "load_policy": "policy_layers",
     "read_policy_file": "policy_file",
-    "read_tail": "audit_reading",
-    "verify_log": "audit_verification",
 }
 
 

@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from prowess.audit import AuditLog
     from prowess.execution import Sandbox
-    from prowess.policy import Approver, AuditLog, Policy, RestrictionMode
+    from prowess.policy import Approver, Policy, RestrictionMode
     from prowess.runtime.call_options import ExposureName
     from prowess.runtime.composing import HostTools
     from prowess.runtime.event import SessionEvent

@@ -61,9 +61,10 @@ from prowess.tools.functions.function_tool import FunctionTool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from prowess.audit import AuditLog
     from prowess.catalog import Catalog
     from prowess.execution import Sandbox
-    from prowess.policy import Approval, ApprovalRequest, Approver, AuditLog, Decision, Refusal
+    from prowess.policy import Approval, ApprovalRequest, Approver, Decision, Refusal
     from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions

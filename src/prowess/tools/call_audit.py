@@ -17,11 +17,11 @@ from anyio import to_thread
 
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.text.terminal_text import printable_line
+from prowess.audit.event import AuditEvent
 from prowess.errors import AuditError
-from prowess.policy.audit_event import AuditEvent
 
 if TYPE_CHECKING:
-    from prowess.policy.audit_event import AuditLog
+    from prowess.audit.event import AuditLog
 
 _MAX_TEXT = 80  # characters kept of a name that a caller made up
 _MAX_NAMES = 64  # argument names, and names of one environment, that are listed

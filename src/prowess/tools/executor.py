@@ -35,7 +35,7 @@ from prowess.tools.validation import require_fitting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from prowess.policy.audit_event import AuditLog
+    from prowess.audit.event import AuditLog
     from prowess.tools.call_observer import CallObserver, Outcome
     from prowess.tools.gates.gate import Gate
     from prowess.tools.running_call import Usage

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from prowess.audit import AuditEvent, JsonlAuditLog
 from prowess.cli.dispatch import run
-from prowess.policy import AuditEvent, JsonlAuditLog
 
 Capture = pytest.CaptureFixture[str]
 

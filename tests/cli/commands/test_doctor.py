@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess import execution
+from prowess.audit.event import AuditEvent
+from prowess.audit.log import JsonlAuditLog
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox
-from prowess.policy.audit_event import AuditEvent
-from prowess.policy.audit_log import JsonlAuditLog
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess.audit.event import AuditRecord
 from prowess.errors import AuditError
-from prowess.policy.audit_event import AuditRecord
 
 if TYPE_CHECKING:
-    from prowess.policy.audit_event import AuditEvent
+    from prowess.audit.event import AuditEvent
 
 
 class KeptLog:

@@ -14,17 +14,17 @@ from msgspec import structs
 
 from prowess._internal.places import prowess_home
 from prowess._internal.text.terminal_text import printable_line
+from prowess.audit.reading import read_tail
+from prowess.audit.unfinished_calls import UnfinishedCalls
+from prowess.audit.verification import verify_log
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_path
-from prowess.policy.audit_reading import read_tail
-from prowess.policy.audit_verification import verify_log
-from prowess.policy.unfinished_calls import UnfinishedCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.policy.audit_event import AuditRecord
-    from prowess.policy.audit_verification import AuditFinding, Verification
+    from prowess.audit.event import AuditRecord
+    from prowess.audit.verification import AuditFinding, Verification
 
 _WIDTH = 80
 _SECONDS_FROM = 10_000  # milliseconds; below, they are the better unit

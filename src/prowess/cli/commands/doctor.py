@@ -167,7 +167,7 @@ def _audit() -> _Line:
     if not os.path.exists(path):
         return _Line(status="ok", detail="nothing has been recorded yet")
     # Imported here, not at the top: see _yaml.
-    from prowess.policy.audit_verification import verify_log
+    from prowess.audit.verification import verify_log
 
     verified = verify_log(path)
     if verified.ok:

@@ -16,7 +16,8 @@ from prowess.execution import usable_workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prowess.policy import JsonlAuditLog, Policy
+    from prowess.audit import JsonlAuditLog
+    from prowess.policy import Policy
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 _DIRECTORY = click.Path(exists=True, file_okay=False)

@@ -16,7 +16,7 @@ from prowess.tools.call_audit import AuditRecorder
 from prowess.tools.wrappers.wrapper import ToolWrapper
 
 if TYPE_CHECKING:
-    from prowess.policy.audit_event import AuditLog
+    from prowess.audit.event import AuditLog
     from prowess.tools.call import ToolCall
     from prowess.tools.spec import Tool
 

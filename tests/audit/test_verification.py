@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prowess.audit import AuditEvent, JsonlAuditLog, read_tail, verify_log
+from prowess.audit.head import AuditHead, write_head
+from prowess.audit.record import seal
 from prowess.errors import AuditError
-from prowess.policy import AuditEvent, JsonlAuditLog, read_tail, verify_log
-from prowess.policy.audit_head import AuditHead, write_head
-from prowess.policy.audit_record import seal
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from prowess.policy import Verification
+    from prowess.audit import Verification
 
 COUNT = 6
 
@@ -345,7 +345,7 @@ def test_an_auditor_may_check_a_copy_with_other_modes(log: Log, tmp_path: Path) 
 
 
 def test_the_wait_for_a_writer_is_bounded(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prowess.policy.audit_verification.descriptor_locked", _never)
+    monkeypatch.setattr("prowess.audit.verification.descriptor_locked", _never)
     with pytest.raises(AuditError, match="try again"):
         log.verify()
 

@@ -10,11 +10,11 @@ import stat
 from typing import TYPE_CHECKING, BinaryIO
 
 from prowess._internal.files.open_flags import READ
+from prowess.audit.record import BadLineError, ChangedRecordError, read_line
 from prowess.errors import AuditReadError
-from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line
 
 if TYPE_CHECKING:
-    from prowess.policy.audit_event import AuditRecord
+    from prowess.audit.event import AuditRecord
 
 _BLOCK = 64 * 1024
 

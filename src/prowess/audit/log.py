@@ -23,13 +23,13 @@ from prowess._internal.files.file_lock import WAIT_SECONDS, descriptor_locked
 from prowess._internal.files.privacy import OTHERS, exposed
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.text.canonical_json import sha256_of
+from prowess.audit.event import AuditEvent
+from prowess.audit.head import EMPTY, AuditHead, BadHeadError, HeadFile
+from prowess.audit.record import BadLineError, ChangedRecordError, read_line, seal
 from prowess.errors import AuditError
-from prowess.policy.audit_event import AuditEvent
-from prowess.policy.audit_head import EMPTY, AuditHead, BadHeadError, HeadFile
-from prowess.policy.audit_record import BadLineError, ChangedRecordError, read_line, seal
 
 if TYPE_CHECKING:
-    from prowess.policy.audit_event import AuditRecord
+    from prowess.audit.event import AuditRecord
 
 RECOVERED = "log.recovered"
 _OWN_KINDS = "log."  # events of the log itself; nobody else writes one

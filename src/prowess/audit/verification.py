@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, BinaryIO
 from msgspec import Struct
 
 from prowess._internal.files.file_lock import descriptor_locked
+from prowess.audit.head import AuditHead, BadHeadError, read_head
+from prowess.audit.log import RECOVERED
+from prowess.audit.reading import open_log
+from prowess.audit.record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
+from prowess.audit.unfinished_calls import UnfinishedCalls
 from prowess.errors import AuditReadError
-from prowess.policy.audit_head import AuditHead, BadHeadError, read_head
-from prowess.policy.audit_log import RECOVERED
-from prowess.policy.audit_reading import open_log
-from prowess.policy.audit_record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
-from prowess.policy.unfinished_calls import UnfinishedCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.policy.audit_event import AuditRecord
+    from prowess.audit.event import AuditRecord
 
 MAX_FINDINGS = 100  # of each sort are kept; `Verification.more` counts the rest
 

@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 
 from prowess._internal.files.file_lock import locked
+from prowess.audit import AuditEvent, JsonlAuditLog, read_tail, verify_log
+from prowess.audit.head import read_head
+from prowess.audit.record import seal
 from prowess.errors import AuditError
-from prowess.policy import AuditEvent, JsonlAuditLog, read_tail, verify_log
-from prowess.policy.audit_head import read_head
-from prowess.policy.audit_record import seal
 
 
 def event(number: int = 0, /, **data: object) -> AuditEvent:
@@ -183,7 +183,7 @@ def test_threads_share_one_log(tmp_path: Path) -> None:
 
 _WRITE = """
 import sys
-from prowess.policy import AuditEvent, JsonlAuditLog
+from prowess.audit import AuditEvent, JsonlAuditLog
 log = JsonlAuditLog(sys.argv[1], "second")
 print("ready", flush=True)
 for number in range(int(sys.argv[2])):
@@ -379,7 +379,7 @@ def test_a_log_that_is_replaced_while_a_writer_waits_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = filled(tmp_path, 1)
-    monkeypatch.setattr("prowess.policy.audit_log.os.path.samestat", lambda *_: False)
+    monkeypatch.setattr("prowess.audit.log.os.path.samestat", lambda *_: False)
     with pytest.raises(AuditError, match="replaced just now"):
         log.append(event())
 
@@ -410,7 +410,7 @@ def test_a_head_that_cannot_be_written_takes_its_record_back(tmp_path: Path, mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr("prowess.policy.audit_head.write_atomically", full)
+        patch.setattr("prowess.audit.head.write_atomically", full)
         with pytest.raises(AuditError, match="No space left"):
             log.append(event())
     assert content(log) == before

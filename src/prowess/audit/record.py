@@ -10,12 +10,12 @@ import json
 from typing import TYPE_CHECKING
 
 from prowess._internal.text.canonical_json import NotJsonError, TooDeepError, canonical_json, sha256_of
-from prowess.policy.audit_event import AuditRecord
+from prowess.audit.event import AuditRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess.policy.audit_event import AuditEvent
+    from prowess.audit.event import AuditEvent
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _TEXTS = {"at", "hash", "kind"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from prowess.policy.audit_event import AuditRecord
+    from prowess.audit.event import AuditRecord
 
 _STARTED, _FINISHED = "tool.started", "tool.finished"
 
