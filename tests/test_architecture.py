@@ -39,7 +39,7 @@ def _module(path: Path) -> str:
 # Ceilings of the shape of src. No commit raises one; who gets below a ceiling lowers it to the new figure.
 CEILINGS: dict[str, float] = {
     "lines": 52_600,
-    "lines of the longest module": 597,
+    "lines of the longest module": 450,
     "lines of the median module": 110,
     "modules in import cycles": 0,
     "own imports inside functions": 67,

@@ -22,7 +22,7 @@ from prowess.agent.transcript import Transcript
 from prowess.agent.turn_loop import TurnLoop
 from prowess.errors import InvalidArgumentsError
 from prowess.format.fields.extended_fields import extended_fields
-from prowess.runtime import Session
+from prowess.runtime import Session, SessionOptions
 from prowess.tools.gates.approvers import NoApprover
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prowess.agent.model import Model
     from prowess.agent.result import AgentResult
     from prowess.catalog import Catalog
-    from prowess.runtime.options import SessionOptions
+    from prowess.runtime.options import SessionKeywords
 
 MAX_TURNS = 50
 
@@ -70,7 +70,7 @@ class Agent:
         on_event: Callable[[AgentStep], object] | None = None,
         project: str | os.PathLike[str] | None = None,
         skills_dir: str | os.PathLike[str] | None = None,
-        **options: Unpack[SessionOptions],
+        **options: Unpack[SessionKeywords],
     ) -> None:
         if max_turns < 1:
             raise InvalidArgumentsError(("max_turns must be at least 1",))
@@ -80,15 +80,14 @@ class Agent:
         self._budget = budget or Budget()
         self._on_event = on_event
         self._project = None if project is None else os.path.abspath(project)
-        self._options = options
-        self._options.setdefault("fork_runner", AgentForkRunner(self._model, models=self._models, budget=self._budget))
+        options.setdefault("fork_runner", AgentForkRunner(self._model, models=self._models, budget=self._budget))
         # Each run opens a session of its own, and what can be gone through once must serve them all.
         tools = tuple(options.get("extra_tools", ()))
         if skills_dir is not None:
             tools = (*tools, CreateSkillTool(skills_dir, catalog, options.get("approver") or NoApprover()))
-        self._options["extra_tools"] = tools
-        self._options.setdefault("host_tools", ())  # a model of ours has no other tools than those of its session
-        self._options["agent_types"] = tuple(options.get("agent_types", ()))
+        options["extra_tools"] = tools
+        options.setdefault("host_tools", ())  # a model of ours has no other tools than those of its session
+        self._options = SessionOptions(**options)
 
     async def run(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:
         """Carry out one task; how it ended is in the result.
@@ -148,7 +147,7 @@ class Agent:
 
     def system_prompt(self) -> SystemPrompt:
         """Return what a run's instructions begin with, part by part, with what each costs."""
-        return self._prompt(Session(self._catalog, **self._options))
+        return self._prompt(Session(self._catalog, self._options))
 
     async def _run(
         self, task: str, transcript: str | os.PathLike[str] | None, emit: Callable[[AgentStep], Awaitable[None]]
@@ -157,7 +156,7 @@ class Agent:
             raise InvalidArgumentsError(("the task is blank; say what is to be done",))
         with ExitStack() as files:
             written = None if transcript is None else files.enter_context(Transcript(transcript))
-            session = await Session.create(self._catalog, **self._options)
+            session = await Session.create(self._catalog, self._options)
             models = AsyncExitStack()
             try:
                 for model in (self._model, *self._models.values()):

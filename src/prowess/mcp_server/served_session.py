@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from prowess.mcp_server.artifact_resources import ArtifactShelf
 from prowess.mcp_server.asking import ClientApprover
@@ -10,7 +10,7 @@ from prowess.mcp_server.host_reads import HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_shelf import SkillShelf
 from prowess.mcp_server.skills_list import SkillsListTool
-from prowess.runtime import Session, disclosure
+from prowess.runtime import Session, SessionOptions, disclosure
 from prowess.runtime.hooks import ToolHookGate
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcp.server.session import ServerSession
 
     from prowess.catalog import Catalog, SkillEntry
+    from prowess.runtime.options import ListeningKeywords
 
 INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; names stay, descriptions give way
 _AGAIN = "- This list is as of the start of the server. skills_list shows it as it is now, and searches it.\n"
@@ -31,17 +32,19 @@ class ServedSession(Session):
     `peer` is the connection to notify of changes, None where it listens to a stream instead.
     """
 
-    def __init__(self, catalog: Catalog, **options: Any) -> None:  # noqa: ANN401 -- handed on to Session
-        expose_location = options.get("expose_location", True)
-        listing = SkillsListTool(catalog, self._offered, self._active, expose_location=expose_location)
-        options.setdefault("approver", ClientApprover())
-        super().__init__(catalog, body="result", extra_tools=(listing,), **options)
+    def __init__(
+        self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+    ) -> None:
+        chosen = SessionOptions.of(options, keywords)
+        listing = SkillsListTool(catalog, self._offered, self._active, expose_location=chosen.expose_location)
+        approver = ClientApprover() if chosen.approver is None else chosen.approver
+        super().__init__(catalog, chosen, body="result", extra_tools=(listing, *chosen.extra_tools), approver=approver)
         self.artifacts = ArtifactShelf(self)
         self.skills = SkillShelf(catalog, self._context.visibility)
         self.reads = HostReads(
             self.skills,
             self.artifacts,
-            audit=options.get("audit"),
+            audit=chosen.audit,
             session_id=self.session_id,
             gates=(*self._guard.gates, ToolHookGate(self._context, self._hooks)),
         )

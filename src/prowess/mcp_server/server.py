@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import anyio
 from mcp import types
@@ -38,15 +38,19 @@ if TYPE_CHECKING:
     from prowess.mcp_server.artifact_resources import ArtifactResource
     from prowess.mcp_server.prompts import SkillPrompt
     from prowess.mcp_server.served_session import Sessions
+    from prowess.runtime import SessionOptions
+    from prowess.runtime.options import ListeningKeywords
     from prowess.tools import ToolResult
 
 RESOURCES_PAGE = 200
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
 
-def open_session(catalog: Catalog, **options: Any) -> ServedSession:  # noqa: ANN401 -- handed on to Session
+def open_session(
+    catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+) -> ServedSession:
     """Return a session as MCP needs it: bodies in results, and `skills.list` beside the four tools."""
-    return ServedSession(catalog, **options)
+    return ServedSession(catalog, options, **keywords)
 
 
 def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:

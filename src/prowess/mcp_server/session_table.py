@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from prowess.catalog import Catalog
+    from prowess.runtime import SessionOptions
 
 MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
@@ -39,18 +40,18 @@ class SessionTable:
     def __init__(
         self,
         catalog: Catalog,
+        options: SessionOptions | None = None,
         *,
         most: int = MAX_SESSIONS,
         idle_seconds: float = IDLE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
-        **options: Any,  # noqa: ANN401 -- handed on to Session
     ) -> None:
         self.most, self.idle_seconds = most, idle_seconds
         self._catalog, self._options, self._clock = catalog, options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
-        self._instructions = ServedSession(catalog, **options).host_instructions()
+        self._instructions = ServedSession(catalog, options).host_instructions()
 
     @property
     def catalog(self) -> Catalog:
@@ -74,7 +75,7 @@ class SessionTable:
                 message = f"{len(self._sessions)} sessions are open, as many as this server keeps; try again later"
                 raise MCPError(INTERNAL_ERROR, message)
             # No await between the look and this, so two requests of one client cannot open two.
-            session = self._sessions[key] = ServedSession(self._catalog, **self._options)
+            session = self._sessions[key] = ServedSession(self._catalog, self._options)
         self._used[key] = self._clock()
         return session
 

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from prowess.errors import InvalidArgumentsError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ExposureName = Literal["tools", "skill", "files"]
+EXPOSURE_NAMES: tuple[ExposureName, ...] = ("tools", "skill", "files")
+
+
+def checked_exposure(name: str) -> ExposureName:
+    """Return the name of an exposure.
+
+    Raises:
+        InvalidArgumentsError: there is none of this name.
+    """
+    for known in EXPOSURE_NAMES:
+        if name == known:
+            return known
+    listed = ", ".join(map(repr, EXPOSURE_NAMES))
+    raise InvalidArgumentsError((f"Invalid parameter value: exposure: expected one of {listed}",))
 
 
 class InstructionOptions(TypedDict, total=False):

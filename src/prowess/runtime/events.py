@@ -8,7 +8,7 @@ nothing. While nobody wants events, nothing is made at all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
 import anyio
@@ -18,18 +18,16 @@ from msgspec.structs import replace
 from prowess._internal.text.printable_json import json_text
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.event import KINDS, SessionClosed, SessionEvent, bounded, moment, text
-from prowess.runtime.event_callback import EventCallback
 from prowess.runtime.event_stream import KeptStream, LiveStream, kept_events
-from prowess.store import EventStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from prowess.runtime.event_callback import EventCallback
     from prowess.runtime.event_stream import EventStream
     from prowess.runtime.state import ActiveSkill
-    from prowess.store import SessionStore
+    from prowess.store import EventStore
 
-MAX_KEPT = 1_000_000  # events of one session
 _END_SECONDS = 1.0  # a callback that takes longer loses what waits when the program ends
 _NO_CONTENT: Mapping[str, object] = {}
 
@@ -76,29 +74,6 @@ class Events:
         self.closed = False
         self.wanted = False  # kept up to date by `_look`: it is asked several times in every call
         self._look()
-
-    @classmethod
-    def over(  # noqa: PLR0917 -- one caller, which has them all
-        cls,
-        store: SessionStore,
-        session_id: str,
-        clock: Callable[[], float],
-        keep: int,
-        observers: Iterable[EventObserver],
-        on_event: Callable[[SessionEvent], object] | None,
-    ) -> Self:
-        """Return the events of a session in `store`.
-
-        Raises:
-            InvalidArgumentsError: they are to be kept, and the store keeps none; or `keep` is no possible number.
-        """
-        if not 0 <= keep <= MAX_KEPT:
-            raise InvalidArgumentsError((f"keep_events must be from 0 to {MAX_KEPT}",))
-        if keep and not isinstance(store, EventStore):
-            raise InvalidArgumentsError((f"{type(store).__name__} keeps no events; leave keep_events out",))
-        kept = store if isinstance(store, EventStore) else None
-        callback = None if on_event is None else EventCallback(on_event, report)
-        return cls(session_id, clock=clock, store=kept, keep=keep, observers=observers, callback=callback)
 
     def child(self, session_id: str) -> Events:
         """Return the events of a fork: other numbers, the same store, observers and callback."""

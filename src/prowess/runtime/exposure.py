@@ -30,20 +30,6 @@ if TYPE_CHECKING:
     from prowess.runtime.visibility import Offer
     from prowess.tools import ToolSpec
 
-NAMES: tuple[ExposureName, ...] = ("tools", "skill", "files")
-
-
-def checked(name: str) -> ExposureName:
-    """Return the name of an exposure.
-
-    Raises:
-        InvalidArgumentsError: there is none of this name.
-    """
-    for known in NAMES:
-        if name == known:
-            return known
-    raise InvalidArgumentsError((f"Invalid parameter value: exposure: expected one of {', '.join(map(repr, NAMES))}",))
-
 
 class Exposure:
     """Makes specifications and instructions for one session; `own` are the tools of skills, `extra` all others."""

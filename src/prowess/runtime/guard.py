@@ -23,18 +23,21 @@ if TYPE_CHECKING:
 class Guard:
     """The gates of one session under `policy`, and the answers that were given in it.
 
-    `approver` is asked where the policy asks; without one nobody is, and such a call waits for `settle`.
+    `approver` is asked where the policy asks; without one nobody is, and such a call waits for `settle`. Path patterns
+    are relative to `pattern_root`.
     """
 
-    def __init__(self, context: SessionContext, policy: Policy, approver: Approver | None) -> None:
-        self._context, self.policy = context, policy
+    def __init__(
+        self, context: SessionContext, policy: Policy, approver: Approver | None, pattern_root: str | None
+    ) -> None:
+        self._context, self.policy, self.pattern_root = context, policy, pattern_root
         policy_gate, *others = standard_gates(
             policy,
             self.restrictions,
             approver=approver,
             memory=context.approvals,
             session_id=context.session_id,
-            workspace=context.workspace,
+            workspace=pattern_root,
             record=context.record,
         )
         recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not context.audit.has_log else ()

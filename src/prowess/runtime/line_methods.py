@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from prowess.errors import SkillError
 from prowess.policy import Approval, Refusal
-from prowess.runtime.exposure import NAMES
+from prowess.runtime.call_options import EXPOSURE_NAMES
 from prowess.tools import ToolResult
 from prowess.tools.shapes import SHAPES
 from prowess.tools.validation import require_fitting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prowess.runtime.sync import SyncSession
     from prowess.tools import ToolSpec
 
-_EXPOSURE = {"type": "string", "enum": list(NAMES)}
+_EXPOSURE = {"type": "string", "enum": list(EXPOSURE_NAMES)}
 _BUDGET = {"type": "integer", "minimum": 0, "description": "Tokens for the list of skills."}
 _FLAG = {"type": "boolean", "default": False}
 

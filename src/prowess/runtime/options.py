@@ -1,13 +1,27 @@
-"""The options of a session, declared once for `Session`, `SyncSession` and hosts that pass them on."""
+"""The options of a session: declared, documented and checked here, for every entry that makes one.
+
+`Session`, `SyncSession`, `Agent`, the commands and the MCP server take a `SessionOptions` or build one. The typed
+dictionaries at the end are its fields as keywords, for type checkers; a test compares them with it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from prowess.errors import InvalidArgumentsError
+from prowess.execution import usable_workspace
+from prowess.runtime.call_options import checked_exposure
+from prowess.runtime.session_state import DEFAULT_TTL_SECONDS
+from prowess.store import EventStore
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
-
     from prowess.audit import AuditLog
     from prowess.execution import Sandbox
     from prowess.policy import Approver, Policy, RestrictionMode
@@ -21,9 +35,160 @@ if TYPE_CHECKING:
 
 Body = Literal["instructions", "result"]
 
+DEFAULT_CAP = 8
+MAX_KEPT_EVENTS = 1_000_000  # of one session
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+# All else of a session is its own: what a fork can reach is what it is given.
+_SHARED_WITH_FORKS = (
+    "cap",
+    "sandbox",
+    "scripts",
+    "audit",
+    "expose_location",
+    "artifacts_dir",
+    "host_tools",
+    "commands",
+    "fork_runner",
+    "agent_types",
+    "fork_workspace",
+    "policy",
+    "approver",
+    "allowed_tools",
+)
 
-class SessionOptions(TypedDict, total=False):
-    """What `Session` takes beside the catalog; its docstring says what each means."""
+
+class SessionOptions(Struct, frozen=True, kw_only=True):
+    """What a session is made with, beside the catalog; `Session(catalog, cap=4)` takes the fields as keywords.
+
+    `store` keeps the state (default: the memory of this session alone); with `session_id` a session in that store is
+    continued, or begun if there is none. At most `cap` skills are active; after `ttl_seconds` without a call the
+    session is gone. `body` tells where the instructions of loaded skills are: in `instructions()`, or in the load
+    result for hosts whose instructions are fixed. `exposure` is how a model meets the skills if a call of `tools` or
+    `instructions` does not choose (`prowess.runtime.exposure`). With `expose_location=False` no path of this machine is
+    shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`; `clock` gives seconds since the epoch.
+
+    `sandbox` defaults to the strongest of this machine; `scripts=False` switches scripts off. `workspace` is the
+    directory that scripts work on, read-only unless `write`; built-in tools among `extra_tools` must work on the same.
+    `commands` lets commands in bodies run, in the sandbox. Skills with `context: fork` are run by `fork_runner`, as one
+    of `agent_types` if they ask for one; with `fork_workspace` they see the workspace, which they otherwise do not.
+
+    Every call passes `policy` (the built-in one if None: no file is read here, `prowess.policy.load_policy` does), then
+    the `allowed-tools` of the active skills, then, if the policy asks, `approver`; without one the call is refused with
+    `approval_required` until `Session.approve` is called. `allowed_tools` is the meaning of the skills' field:
+    `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
+    policy file with `restrict` has the last word. `audit` is the log of all calls, None for none.
+
+    A skill whose manifest requires a tool is loaded if the tool is there. `host_tools` names those that the model has
+    beside the tools of this session, with versions if they are known; None: it is not known which, and the model is
+    told of a required one that is missing here, which is not refused.
+
+    `on_event` is called with each event of this session and its forks, in its own thread; `Session.events` gives them
+    as a stream. With `keep_events` the store keeps about that many, so that they can be read later and by other
+    processes. `observers` see events as they happen (`prowess.runtime.events`). If nobody listens, events cost nothing.
+
+    Raises:
+        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1; there is
+            no such `exposure`; `workspace` cannot be one (`prowess.execution.usable_workspace`: the root of the file
+            system, a home directory, what holds one or `PROWESS_HOME`, no directory) or a tool works on another; the
+            store keeps no events, or not so many.
+    """
+
+    store: SessionStore | None = None
+    session_id: str | None = None
+    cap: int = DEFAULT_CAP
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    body: Body = "instructions"
+    sandbox: Sandbox | None = None
+    scripts: bool = True
+    audit: AuditLog | None = None
+    workspace: str | os.PathLike[str] | None = None
+    write: bool = False
+    expose_location: bool = True
+    artifacts_dir: str | os.PathLike[str] | None = None
+    extra_tools: Iterable[Tool] = ()
+    host_tools: HostTools | None = None
+    exposure: ExposureName = "tools"
+    commands: bool = False
+    fork_runner: ForkRunner | None = None
+    agent_types: Iterable[AgentType] = ()
+    fork_workspace: bool = False
+    policy: Policy | None = None
+    approver: Approver | None = None
+    allowed_tools: RestrictionMode | None = None
+    clock: Callable[[], float] = time.time
+    keep_events: int = 0
+    observers: Iterable[EventObserver] = ()
+    on_event: Callable[[SessionEvent], object] | None = None
+
+    def __post_init__(self) -> None:
+        # It names a directory of artifacts, so it must not be able to name another place.
+        if self.session_id is not None and not _SESSION_ID.fullmatch(self.session_id):
+            problem = "session_id must be 1 to 128 letters, digits, '.', '_' or '-', and begin with a letter or digit"
+            raise InvalidArgumentsError((problem,))
+        if self.cap < 1:
+            raise InvalidArgumentsError(("cap must be at least 1",))
+        checked_exposure(self.exposure)
+        if not 0 <= self.keep_events <= MAX_KEPT_EVENTS:
+            raise InvalidArgumentsError((f"keep_events must be from 0 to {MAX_KEPT_EVENTS}",))
+        if self.keep_events and self.store is not None and not isinstance(self.store, EventStore):
+            problem = f"{type(self.store).__name__} keeps no events; leave keep_events out"
+            raise InvalidArgumentsError((problem,))
+        # What can be gone through once must serve everybody who asks.
+        for name in ("extra_tools", "agent_types", "observers"):
+            force_setattr(self, name, tuple(getattr(self, name)))
+        if self.host_tools is not None and not isinstance(self.host_tools, Mapping):
+            force_setattr(self, "host_tools", tuple(self.host_tools))
+        self._check_workspace()
+
+    def _check_workspace(self) -> None:
+        used = {root for tool in self.extra_tools if (root := _workspace_of(tool)) is not None}
+        if self.workspace is not None:
+            named = os.path.abspath(self.workspace)
+            force_setattr(self, "workspace", named)
+            real, refused = usable_workspace(named)
+            if real is None:
+                why = f"{named} cannot be a workspace" if refused is None else refused.message.partition(";")[0]
+                raise InvalidArgumentsError((why,))
+            used.add(real)
+        if len(used) > 1:
+            problem = f"a session has one workspace, and its tools work on that: {', '.join(sorted(used))} were given"
+            raise InvalidArgumentsError((problem,))
+
+    @classmethod
+    def of(cls, given: SessionOptions | None, keywords: Mapping[str, Any]) -> Self:
+        """Return options from a value, from keywords, or from both; the keywords win."""
+        known = {} if given is None else {name: getattr(given, name) for name in given.__struct_fields__}
+        return cls(**{**known, **keywords})
+
+    def for_fork(self, tools: Iterable[Tool]) -> Self:
+        """Return the options of the session of a fork, which has its own state, and of its parent what it may share."""
+        return type(self)(
+            **{name: getattr(self, name) for name in _SHARED_WITH_FORKS},
+            workspace=self.workspace if self.fork_workspace else None,
+            write=self.write and self.fork_workspace,
+            extra_tools=tools,
+        )
+
+    @property
+    def pattern_root(self) -> str | None:
+        """The directory that path patterns of policies and skills are relative to: the workspace, or that of tools."""
+        if self.workspace is not None:
+            return os.fspath(self.workspace)
+        return next((root for tool in self.extra_tools if (root := _workspace_of(tool)) is not None), None)
+
+
+def _workspace_of(tool: Tool) -> str | None:
+    """Return the workspace that a built-in tool works on, also if it is wrapped; None for every other tool."""
+    inner: object = tool
+    while inner is not None:
+        if isinstance(root := getattr(inner, "workspace_root", None), str):
+            return root
+        inner = getattr(inner, "wrapped", None)
+    return None
+
+
+class SessionKeywords(TypedDict, total=False):
+    """The fields of `SessionOptions` as keywords, but `on_event`: `Agent` has its own, for its steps."""
 
     store: SessionStore | None
     session_id: str | None
@@ -52,7 +217,7 @@ class SessionOptions(TypedDict, total=False):
     observers: Iterable[EventObserver]
 
 
-class ListeningOptions(SessionOptions, total=False):
-    """As `SessionOptions`, with a callback for events; `Agent` has one of its own, for its steps."""
+class ListeningKeywords(SessionKeywords, total=False):
+    """All fields of `SessionOptions` as keywords."""
 
     on_event: Callable[[SessionEvent], object] | None

@@ -7,257 +7,87 @@ protocol 002).
 
 from __future__ import annotations
 
-import os
-import re
-import time
-from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack, overload
 from weakref import finalize
 
 from anyio import to_thread
 
-from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import (
     DigestChangedError,
-    InvalidArgumentsError,
     SkillError,
     ToolNotFoundError,
 )
-from prowess.execution import default_sandbox
-from prowess.policy.policy import Policy
 from prowess.policy.rule import PolicyCall
 from prowess.policy.verdict import decide_call
 from prowess.runtime import compaction, history
-from prowess.runtime.activation import Activator
-from prowess.runtime.artifacts import Artifacts
-from prowess.runtime.call_events import CallEvents
-from prowess.runtime.composing import KnownTools
-from prowess.runtime.context import SessionContext
+from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.cost import Cost, ReadTokens, measured
-from prowess.runtime.events import Events
-from prowess.runtime.exposure import Exposure, checked, shaped
-from prowess.runtime.fork_desk import Child, ForkDesk
-from prowess.runtime.freshness import Freshness, Presence
-from prowess.runtime.guard import Guard, commands_under, mode_under
-from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
-from prowess.runtime.invocation import Invocation, InvokeTool
-from prowess.runtime.script_rules import ScriptRules
-from prowess.runtime.session_state import DEFAULT_TTL_SECONDS, StoredState
-from prowess.runtime.skill_tool import SkillTool
-from prowess.runtime.snapshots import Snapshots
-from prowess.runtime.tools.load import LoadTool
-from prowess.runtime.tools.read import ReadTool
-from prowess.runtime.tools.run_script import RunScriptTool
-from prowess.runtime.tools.unload import UnloadTool
-from prowess.runtime.visibility import Visibility
-from prowess.store import MemorySessionStore
-from prowess.tools import ToolCall, ToolExecutor
-from prowess.tools.call_audit import AuditRecorder
+from prowess.runtime.exposure import shaped
+from prowess.runtime.fork_desk import Child
+from prowess.runtime.invocation import InvokeTool
+from prowess.runtime.options import SessionOptions
+from prowess.runtime.session_parts import SessionParts
+from prowess.tools import ToolCall
 from prowess.tools.functions.function_tool import FunctionTool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from prowess.audit import AuditLog
     from prowess.catalog import Catalog
-    from prowess.execution import Sandbox
-    from prowess.policy import Approval, ApprovalRequest, Approver, Decision, Refusal
-    from prowess.policy.restriction import Restriction, RestrictionMode
+    from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
+    from prowess.policy.restriction import Restriction
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
-    from prowess.runtime.composing import HostTools
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.event_stream import EventStream
-    from prowess.runtime.events import EventObserver
-    from prowess.runtime.fork import AgentType, ForkRunner
+    from prowess.runtime.events import EventObserver, Events
     from prowess.runtime.hooks import HookFailure, HostEvent
-    from prowess.runtime.options import Body, ListeningOptions, SessionOptions
-    from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
-    from prowess.store import SessionStore
-    from prowess.tools import Gate, Tool, ToolResult, ToolSpec
+    from prowess.runtime.options import ListeningKeywords
+    from prowess.runtime.state import ActiveSkill, LoadMode
+    from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.functions.registry import F, FunctionOptions
-
-DEFAULT_CAP = 8
-_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class Session:
     """One conversation's skills.
 
-    `store` keeps the state (default: the memory of this session alone); with `session_id` a session in that store is
-    continued, or begun where there is none. At most `cap` skills are active; after `ttl_seconds` without a call the
-    session is gone. `body` says where instructions of loaded skills stand: in `instructions()`, or in the load result
-    for hosts whose instructions are fixed. `sandbox` defaults to the strongest of this machine; `scripts=False`
-    switches scripts off. `workspace` is the directory that scripts work on, read-only unless `write`. With
-    `expose_location=False` no path of this machine is shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`;
-    `audit` to none; `clock` gives seconds since the epoch. `exposure` says how a model meets the skills where a call of
-    `tools` or `instructions` does not (`prowess.runtime.exposure`). `commands` lets commands in bodies run, in the
-    sandbox. Skills with `context: fork` are run by `fork_runner`, as one of `agent_types` where they ask for one; with
-    `fork_workspace` they see the workspace, which is otherwise kept from them.
-
-    Every call passes `policy` (the built-in one where it is None: no file is read here, `prowess.policy.load_policy`
-    does), then the `allowed-tools` of the active skills, then, where the policy asks, `approver`; without one the call
-    is refused with `approval_required` until `approve` is called. `allowed_tools` says what the skills' field means:
-    `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
-    policy file that says `restrict` has the last word.
-
-    A skill whose manifest requires a tool is loaded where the tool is there. `host_tools` names those that the model
-    has beside the tools of this session, with versions where they are known; None: it is not known which, and a
-    required one that is missing here is told of, not refused.
-
-    `on_event` is called with each event of this session and its forks, in a thread of its own; `events` gives them as a
-    stream. With `keep_events` the store keeps about that many, so that they can be read later and by other processes.
-    `observers` see events where they happen (`prowess.runtime.events`). Where nobody listens, events cost nothing.
+    The options are those of `SessionOptions`, as keywords, as one value, or both; keywords win.
 
     Raises:
-        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`, or `cap` is below 1, or the
-            store keeps no events, or not so many.
+        InvalidArgumentsError: an option cannot be what it is (see `SessionOptions`).
     """
 
     def __init__(
-        self,
-        catalog: Catalog,
-        *,
-        store: SessionStore | None = None,
-        session_id: str | None = None,
-        cap: int = DEFAULT_CAP,
-        ttl_seconds: float = DEFAULT_TTL_SECONDS,
-        body: Body = "instructions",
-        sandbox: Sandbox | None = None,
-        scripts: bool = True,
-        audit: AuditLog | None = None,
-        workspace: str | os.PathLike[str] | None = None,
-        write: bool = False,
-        expose_location: bool = True,
-        artifacts_dir: str | os.PathLike[str] | None = None,
-        extra_tools: Iterable[Tool] = (),
-        host_tools: HostTools | None = None,
-        exposure: ExposureName = "tools",
-        commands: bool = False,
-        fork_runner: ForkRunner | None = None,
-        agent_types: Iterable[AgentType] = (),
-        fork_workspace: bool = False,
-        policy: Policy | None = None,
-        approver: Approver | None = None,
-        allowed_tools: RestrictionMode | None = None,
-        clock: Callable[[], float] = time.time,
-        on_event: Callable[[SessionEvent], object] | None = None,
-        keep_events: int = 0,
-        observers: Iterable[EventObserver] = (),
+        self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
     ) -> None:
-        self._session_id = _checked_id(uuid7() if session_id is None else session_id)
-        if cap < 1:
-            raise InvalidArgumentsError(("cap must be at least 1",))
-        artifacts = Artifacts(
-            os.path.join(prowess_home(), "artifacts") if artifacts_dir is None else os.path.abspath(artifacts_dir),
-            self._session_id,
-        )
-
-        async def ended(session_ids: list[str]) -> None:
-            await to_thread.run_sync(artifacts.remove, session_ids)
-
-        store = MemorySessionStore() if store is None else store
-        stored = StoredState(
-            store,
-            self._session_id,
-            ttl_seconds=ttl_seconds,
-            listed=Presence(catalog).holds,
-            ended=ended,
-            expired=self._expired,
-            dropped=self._dropped,
-            clock=clock,
-        )
-        events = Events.over(store, self._session_id, clock, keep_events, observers, on_event)
-        if on_event is not None:
-            finalize(self, events.stop)
-        policy = Policy() if policy is None else policy
-        there = host_tools if host_tools is None or isinstance(host_tools, Mapping) else tuple(host_tools)
-        self._catalog = catalog
-        self._exposed = checked(exposure)
-        self._context = SessionContext(
-            session_id=self._session_id,
-            catalog=catalog,
-            stored=stored,
-            snapshots=Snapshots(catalog),
-            artifacts=artifacts,
-            audit=AuditRecorder(audit, self._session_id),
-            sandbox=(default_sandbox() if sandbox is None else sandbox) if scripts else None,
-            workspace=None if workspace is None else os.path.abspath(workspace),
-            write=write,
-            cap=cap,
-            body=body,
-            expose_location=expose_location,
-            visibility=Visibility(catalog, forks=fork_runner is not None, policy=policy),
-            commands=commands_under(policy, commands),
-            mode=mode_under(policy, allowed_tools),
-            scripts=ScriptRules.of(policy),
-            tools=KnownTools(there),
-            events=events,
-        )
-        self._guard = Guard(self._context, policy, approver)
-        types = {kind.name: kind for kind in agent_types}
-        # Nothing in these leads back to this session: what a fork can reach is what it is given.
-        options: SessionOptions = {
-            "cap": cap,
-            "sandbox": sandbox,
-            "scripts": scripts,
-            "audit": audit,
-            "workspace": workspace if fork_workspace else None,
-            "write": write and fork_workspace,
-            "expose_location": expose_location,
-            "artifacts_dir": artifacts_dir,
-            "host_tools": there,
-            "commands": commands,
-            "fork_runner": fork_runner,
-            "agent_types": tuple(types.values()),
-            "fork_workspace": fork_workspace,
-            "policy": policy,
-            "approver": approver,
-            "allowed_tools": allowed_tools,
-        }
-        open_child = partial(_open_child, catalog, options, events)
-        self._hooks = HookRunner(self._context)
-        self._activator = Activator(self._context, self._hooks)
-        invocation = Invocation(self._context, self._activator, ForkDesk(self._context, fork_runner, types, open_child))
-        own: tuple[Tool, ...] = (
-            LoadTool(self._context, self._activator),
-            UnloadTool(self._context, self._activator),
-            ReadTool(self._context),
-            RunScriptTool(self._context),
-            SkillTool(invocation),
-        )
-        self._extra = tuple(extra_tools)
-        self._context.tools.add((*own, *self._extra))
-        self._executor = self._make_executor((*own, *self._extra), self._guard.gates, audit)
-        self._user_executor = self._make_executor((InvokeTool(invocation),), self._guard.user_gates, audit)
-        self._exposure = Exposure(self._context, [tool.spec for tool in own])
-        self._freshness = Freshness(catalog)
+        chosen = SessionOptions.of(options, keywords)
+        self._parts = parts = SessionParts(catalog, chosen, _open_fork)
+        self._catalog, self._session_id, self._exposed = catalog, parts.session_id, chosen.exposure
+        self._context, self._guard, self._hooks = parts.context, parts.guard, parts.hooks
+        self._activator = parts.activator
+        self._executor, self._user_executor = parts.executor, parts.user_executor
         self._read_tokens = ReadTokens()
-
-    def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate], audit: AuditLog | None) -> ToolExecutor:
-        """Return an executor of `tools`; hooks come last, so that they see what is left."""
-        return ToolExecutor(
-            [HookedTool(tool, self._context, self._hooks) for tool in tools],
-            gates=(*gates, ToolHookGate(self._context, self._hooks)),
-            audit=audit,
-            session_id=self._session_id,
-            observer=CallEvents(self._context),
-        )
+        if chosen.on_event is not None:
+            finalize(self, parts.context.events.stop)
 
     @classmethod
     async def create(
-        cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[ListeningOptions]
+        cls,
+        catalog: Catalog,
+        options: SessionOptions | None = None,
+        *,
+        initial: Sequence[str] = (),
+        **keywords: Unpack[ListeningKeywords],
     ) -> Self:
         """Return a session in which the skills of `initial` are loaded; the options are those of `Session`.
 
         Raises:
             SkillError: one of them cannot be loaded; then there is no session.
         """
-        session = cls(catalog, **options)
+        session = cls(catalog, options, **keywords)
         await session._context.stored.current()
         if initial:
             try:
@@ -340,9 +170,7 @@ class Session:
         if function is None:
             return lambda decorated: self.function(decorated, **options)
         tool = FunctionTool(function, **options)
-        self._executor.add(HookedTool(tool, self._context, self._hooks))
-        self._extra = (*self._extra, tool)
-        self._context.tools.add((tool,))
+        self._parts.offer(tool)
         return function
 
     def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
@@ -368,7 +196,7 @@ class Session:
             registered = False
         call = PolicyCall(tool=name, arguments=arguments, registered=registered)
         policy = None if by_skills_alone else self._guard.policy
-        return decide_call(call, await self._guard.restrictions(), policy, self._context.workspace)
+        return decide_call(call, await self._guard.restrictions(), policy, self._guard.pattern_root)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
         """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""
@@ -458,8 +286,8 @@ class Session:
         Raises:
             InvalidArgumentsError: there is no such shape or exposure.
         """
-        self._freshness.restore()
-        specs = self._exposure.specs(self._face(exposure), [tool.spec for tool in self._extra], budget)
+        self._parts.freshness.restore()
+        specs = self._parts.exposure.specs(self._face(exposure), [tool.spec for tool in self._parts.extra], budget)
         return specs if shape is None else shaped(specs, shape)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
@@ -477,10 +305,10 @@ class Session:
 
         An edit on disk is noticed: a list shows it at once, an active skill keeps what was loaded and says so.
         """
-        self._freshness.restore()
-        return self._exposure.disclose(
+        self._parts.freshness.restore()
+        return self._parts.exposure.disclose(
             self._face(options.get("exposure")),
-            [tool.spec for tool in self._extra],
+            [tool.spec for tool in self._parts.extra],
             budget=budget,
             navigation=options.get("navigation", False),
             tool_system=options.get("tool_system", False),
@@ -546,42 +374,24 @@ class Session:
         await self._context.stored.close()
         await self._context.events.end()
 
-    async def _expired(self, state: SessionState) -> None:
-        await self._hooks.over(state)
-
-    async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
-        await self._hooks.dropped(skills)
-        await self._activator.dropped(skills)
-
     def _face(self, exposure: ExposureName | None) -> ExposureName:
-        return self._exposed if exposure is None else checked(exposure)
+        return self._exposed if exposure is None else checked_exposure(exposure)
 
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}
         return (await self.call(tool, given)).unwrap()
 
 
-def _open_child(  # noqa: PLR0917 -- the first three are bound once
+def _open_fork(
     catalog: Catalog,
     options: SessionOptions,
     events: Events,
     lineage: Stack,
     inherited: tuple[Restriction, ...],
-    agent: AgentType | None,
 ) -> Child:
     """Open the session of a fork: its own state and artifacts, and of its parent only what restricts it."""
-    own: SessionOptions = {**options, "extra_tools": () if agent is None else agent.tools}
-    session = Session(catalog, **own)
+    session = Session(catalog, options)
     context = session._context  # noqa: SLF001 -- a session opens another of its kind
     context.lineage, context.inherited = lineage, inherited
     context.events = events.child(session.session_id)
     return Child(session=session, context=context, activator=session._activator)  # noqa: SLF001 -- as above
-
-
-def _checked_id(session_id: str) -> str:
-    # It names a directory of artifacts, so it must not be able to name another place.
-    if not _SESSION_ID.fullmatch(session_id):
-        raise InvalidArgumentsError(
-            ("session_id must be 1 to 128 letters, digits, '.', '_' or '-', and begin with a letter or digit",)
-        )
-    return session_id

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from prowess.runtime.event_stream import EventStream
     from prowess.runtime.events import EventObserver
     from prowess.runtime.hooks import HookFailure, HostEvent
-    from prowess.runtime.options import ListeningOptions
+    from prowess.runtime.options import ListeningKeywords, SessionOptions
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.functions.registry import F, FunctionOptions
@@ -50,16 +50,25 @@ class SyncSession:
     always up to date. Safe to use from several threads; calls then linearise as on any session.
     """
 
-    def __init__(self, catalog: Catalog, **options: Unpack[ListeningOptions]) -> None:
-        self._session = Session(catalog, **options)
+    def __init__(
+        self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+    ) -> None:
+        self._session = Session(catalog, options, **keywords)
         self._stack = ExitStack()
         _end_with_the_program(self)
         self._portal: BlockingPortal | None = self._stack.enter_context(start_blocking_portal("asyncio"))
 
     @classmethod
-    def create(cls, catalog: Catalog, *, initial: Sequence[str] = (), **options: Unpack[ListeningOptions]) -> Self:
+    def create(
+        cls,
+        catalog: Catalog,
+        options: SessionOptions | None = None,
+        *,
+        initial: Sequence[str] = (),
+        **keywords: Unpack[ListeningKeywords],
+    ) -> Self:
         """Return a session in which the skills of `initial` are loaded, as `Session.create`."""
-        created = cls(catalog, **options)
+        created = cls(catalog, options, **keywords)
         try:
             created.refresh()
             if initial:

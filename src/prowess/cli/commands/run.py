@@ -18,13 +18,12 @@ from prowess.cli.options.catalog_options import catalog_options, open_catalog
 from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.errors import UnsafePathError
-from prowess.runtime import SyncSession
+from prowess.runtime import SessionOptions, SyncSession
 from prowess.tools.gates.approvers import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess.runtime.options import SessionOptions
 
 _LONGEST_SECONDS = 600
 
@@ -71,15 +70,9 @@ def command(  # noqa: PLR0917 -- click passes options by name
     if out is not None:
         _require_place(out)
     policy, audit = open_rules(policy_file, "this run leaves no audit record")
-    options: SessionOptions = {
-        "audit": audit,
-        "workspace": chosen,
-        "write": write,
-        "policy": policy,
-        "approver": TerminalApprover(),
-    }
+    options = SessionOptions(audit=audit, workspace=chosen, write=write, policy=policy, approver=TerminalApprover())
     try:
-        with ended_in_order(), SyncSession(catalog, **options) as session:
+        with ended_in_order(), SyncSession(catalog, options) as session:
             session.load([name])
             result = dict(session.run_script(script, arguments, timeout=timeout))
             # The session takes its artifacts with it when it ends, so they are brought home before.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,7 @@ from prowess.mcp_server.host_config import HOSTS, snippet
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
+    from prowess.runtime import SessionOptions
 
 
 @click.command()
@@ -75,13 +76,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
     catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
     chosen = open_workspace(workspace, quiet=quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
-    options: dict[str, Any] = {
-        "audit": audit,
-        "workspace": chosen,
-        "write": write,
-        "policy": policy,
-        "host_tools": known,
-    }
+    # Imported here, not at the top: --help and --print-config need no session.
+    from prowess.runtime import SessionOptions
+
+    options = SessionOptions(audit=audit, workspace=chosen, write=write, policy=policy, host_tools=known)
     if place is not None:
         return _serve_http(catalog, place, options)
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.
@@ -94,11 +92,11 @@ def command(  # noqa: PLR0917 -- click passes options by name
         output.note(
             "Waiting for an MCP client on standard input; Ctrl-C ends this. --print-config HOST sets up a host."
         )
-    anyio.run(serve_stdio, open_session(catalog, **options))
+    anyio.run(serve_stdio, open_session(catalog, options))
     return exit_codes.OK
 
 
-def _serve_http(catalog: Catalog, place: HttpPlace, options: dict[str, Any]) -> int:
+def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> int:
     # Imported here, not at the top: as in `command`.
     from functools import partial
 
@@ -112,7 +110,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: dict[str, Any]) -> 
 
     serve = partial(serve_http, tokens=place.tokens, hosts=place.hosts, ready=ready)
     try:
-        stopped_by = anyio.run(serve, SessionTable(catalog, **options), place.host, place.port)
+        stopped_by = anyio.run(serve, SessionTable(catalog, options), place.host, place.port)
     except OSError as fault:
         output.error(f"cannot listen at {place.host}, port {place.port}: {fault.strerror or fault}")
         return exit_codes.USAGE

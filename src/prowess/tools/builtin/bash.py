@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from prowess.errors import ExecTimeoutError, InvalidArgumentsError
 from prowess.execution import ExecLimits, ExecRequest
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
@@ -45,13 +46,14 @@ SPEC = ToolSpec(
 )
 
 
-class Bash:
+class Bash(WorkspaceTool):
     """Hands the command line to the sandbox as it is; the workspace is read-only there unless it may be written."""
 
     spec = SPEC
 
     def __init__(self, workspace: Workspace, sandbox: Sandbox, *, session_id: str = "") -> None:
-        self._workspace, self._sandbox, self._session_id = workspace, sandbox, session_id
+        super().__init__(workspace)
+        self._sandbox, self._session_id = sandbox, session_id
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return both streams and the status.

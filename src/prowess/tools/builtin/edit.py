@@ -8,11 +8,11 @@ from anyio import to_thread
 
 from prowess.errors import InvalidArgumentsError, LimitExceededError
 from prowess.tools.builtin.text import decode, line_ends, lines_of, to_crlf
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from prowess.tools.builtin.workspace import Workspace
     from prowess.tools.call import ToolCall
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -41,13 +41,10 @@ SPEC = ToolSpec(
 )
 
 
-class Edit:
+class Edit(WorkspaceTool):
     """Reads, replaces and writes as one step; where the file changes in between, nothing is written."""
 
     spec = SPEC
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return how often and where the text was replaced.

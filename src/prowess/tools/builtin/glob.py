@@ -9,11 +9,11 @@ from anyio import to_thread
 from prowess.tools.builtin.faults import WrongKindError
 from prowess.tools.builtin.file_walk import walk
 from prowess.tools.builtin.path_pattern import parse_pattern
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from prowess.tools.builtin.workspace import Workspace
     from prowess.tools.call import ToolCall
 
 MAX_FILES = 200
@@ -39,13 +39,10 @@ SPEC = ToolSpec(
 )
 
 
-class Glob:
+class Glob(WorkspaceTool):
     """Walks by descriptors and enters only directories that a match can lie in."""
 
     spec = SPEC
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the paths.

@@ -12,6 +12,7 @@ from prowess.tools.builtin.file_walk import FileWalk, Found, walk
 from prowess.tools.builtin.path_pattern import parse_pattern
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
@@ -96,13 +97,14 @@ class _Tally(Struct):
     notices: list[str] = field(default_factory=list)
 
 
-class Grep:
+class Grep(WorkspaceTool):
     """Reads by descriptors, and leaves the pattern to a process that can be ended."""
 
     spec = SPEC
 
     def __init__(self, workspace: Workspace, *, seconds: float = MAX_SECONDS) -> None:
-        self._workspace, self._seconds = workspace, seconds
+        super().__init__(workspace)
+        self._seconds = seconds
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return paths, lines or counts.

@@ -11,11 +11,11 @@ from prowess.errors import LimitExceededError
 from prowess.execution.artifacts import media_type
 from prowess.tools.builtin.faults import AccessRefusedError
 from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of, without_mark
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from prowess.tools.builtin.workspace import Workspace
     from prowess.tools.call import ToolCall
 
 DEFAULT_LINES = 2000
@@ -49,13 +49,10 @@ SPEC = ToolSpec(
 )
 
 
-class Read:
+class Read(WorkspaceTool):
     """Opens the file beneath the workspace's descriptor and cuts the part that was asked for."""
 
     spec = SPEC
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the part with what is known of the whole.

@@ -166,6 +166,18 @@ class Workspace:
         return Place(root=root, parts=parts, prefix=prefix)
 
 
+class WorkspaceTool:
+    """A tool that works on one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def workspace_root(self) -> str:
+        """The real path of the workspace."""
+        return self._workspace.root
+
+
 def _below(path: str, directory: str) -> str | None:
     if path == directory:
         return ""

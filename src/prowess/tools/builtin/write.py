@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 
 from prowess.tools.builtin.text import line_ends, to_crlf
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot
-    from prowess.tools.builtin.workspace import Place, Workspace
+    from prowess.tools.builtin.workspace import Place
     from prowess.tools.call import ToolCall
 
 MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, for its line ends
@@ -38,13 +39,10 @@ SPEC = ToolSpec(
 )
 
 
-class Write:
+class Write(WorkspaceTool):
     """Replaces the file in one step: a reader sees the old text or the new one."""
 
     spec = SPEC
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return what was written.

@@ -103,4 +103,4 @@ class NoLogGate:
         """Refuse."""
         del call, spec
         reason = "there is none, and the policy permits no call without a record (audit.required)"
-        return Refuse(error=AuditError("of this session", reason), rule="audit.required")
+        return Refuse(error=AuditError(None, reason), rule="audit.required")

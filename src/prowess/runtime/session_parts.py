@@ -1,0 +1,199 @@
+"""The components of one session, made from its options."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from prowess._internal.places import prowess_home
+from prowess._internal.uuid7 import uuid7
+from prowess.errors import ToolNotAllowedError
+from prowess.execution import default_sandbox
+from prowess.policy.policy import Policy
+from prowess.runtime.activation import Activator
+from prowess.runtime.artifacts import Artifacts
+from prowess.runtime.composing import KnownTools
+from prowess.runtime.context import SessionContext, find_active
+from prowess.runtime.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
+from prowess.runtime.event_callback import EventCallback
+from prowess.runtime.events import Events, report
+from prowess.runtime.exposure import Exposure
+from prowess.runtime.fork_desk import ForkDesk
+from prowess.runtime.freshness import Freshness, Presence
+from prowess.runtime.guard import Guard, commands_under, mode_under
+from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
+from prowess.runtime.invocation import Invocation, InvokeTool
+from prowess.runtime.script_rules import ScriptRules
+from prowess.runtime.session_state import StoredState
+from prowess.runtime.skill_tool import SkillTool
+from prowess.runtime.snapshots import Snapshots
+from prowess.runtime.tools.load import LoadTool
+from prowess.runtime.tools.read import ReadTool
+from prowess.runtime.tools.run_script import RunScriptTool
+from prowess.runtime.tools.unload import UnloadTool
+from prowess.runtime.visibility import Visibility
+from prowess.store import EventStore, MemorySessionStore
+from prowess.tools import ToolExecutor
+from prowess.tools.call_audit import AuditRecorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from prowess.catalog import Catalog
+    from prowess.policy.restriction import Restriction
+    from prowess.runtime.activation_stack import Stack
+    from prowess.runtime.fork import AgentType
+    from prowess.runtime.fork_desk import Child
+    from prowess.runtime.options import SessionOptions
+    from prowess.runtime.state import ActiveSkill, SessionState
+    from prowess.tools import Gate, Tool, ToolCall
+    from prowess.tools.call_observer import Outcome
+
+    OpenFork = Callable[[Catalog, SessionOptions, Events, Stack, tuple[Restriction, ...]], Child]
+
+
+class SessionParts:
+    """The components of one session and how they are connected. `open_fork` makes the session of a fork."""
+
+    def __init__(self, catalog: Catalog, options: SessionOptions, open_fork: OpenFork) -> None:
+        self.session_id = uuid7() if options.session_id is None else options.session_id
+        self._options = options
+        policy = Policy() if options.policy is None else options.policy
+        store = MemorySessionStore() if options.store is None else options.store
+        events = Events(
+            self.session_id,
+            clock=options.clock,
+            store=store if isinstance(store, EventStore) else None,
+            keep=options.keep_events,
+            observers=options.observers,
+            callback=None if options.on_event is None else EventCallback(options.on_event, report),
+        )
+        place = os.path.join(prowess_home(), "artifacts") if options.artifacts_dir is None else options.artifacts_dir
+        self._artifacts = Artifacts(os.path.abspath(place), self.session_id)
+        stored = StoredState(
+            store,
+            self.session_id,
+            ttl_seconds=options.ttl_seconds,
+            listed=Presence(catalog).holds,
+            ended=self._ended,
+            expired=self._expired,
+            dropped=self._dropped,
+            clock=options.clock,
+        )
+        sandbox = default_sandbox() if options.sandbox is None and options.scripts else options.sandbox
+        self.context = context = SessionContext(
+            session_id=self.session_id,
+            catalog=catalog,
+            stored=stored,
+            snapshots=Snapshots(catalog),
+            artifacts=self._artifacts,
+            audit=AuditRecorder(options.audit, self.session_id),
+            sandbox=sandbox if options.scripts else None,
+            workspace=None if options.workspace is None else os.fspath(options.workspace),
+            write=options.write,
+            cap=options.cap,
+            body=options.body,
+            expose_location=options.expose_location,
+            visibility=Visibility(catalog, forks=options.fork_runner is not None, policy=policy),
+            commands=commands_under(policy, options.commands),
+            mode=mode_under(policy, options.allowed_tools),
+            scripts=ScriptRules.of(policy),
+            tools=KnownTools(options.host_tools),
+            events=events,
+        )
+        self.guard = Guard(context, policy, options.approver, options.pattern_root)
+        self.hooks = HookRunner(context)
+        self.activator = Activator(context, self.hooks)
+        types = {kind.name: kind for kind in options.agent_types}
+
+        def open_child(lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None) -> Child:
+            # Nothing that it is given leads back to this session.
+            own = options.for_fork(() if agent is None else agent.tools)
+            return open_fork(catalog, own, events, lineage, inherited)
+
+        forks = ForkDesk(context, options.fork_runner, types, open_child)
+        invocation = Invocation(context, self.activator, forks)
+        own: tuple[Tool, ...] = (
+            LoadTool(context, self.activator),
+            UnloadTool(context, self.activator),
+            ReadTool(context),
+            RunScriptTool(context),
+            SkillTool(invocation),
+        )
+        self.extra = tuple(options.extra_tools)
+        context.tools.add((*own, *self.extra))
+        self.executor = self._make_executor((*own, *self.extra), self.guard.gates)
+        self.user_executor = self._make_executor((InvokeTool(invocation),), self.guard.user_gates)
+        self.exposure = Exposure(context, [tool.spec for tool in own])
+        self.freshness = Freshness(catalog)
+
+    def offer(self, tool: Tool) -> None:
+        """Offer one more tool from the next call on; ValueError if another tool answers to its name."""
+        self.executor.add(HookedTool(tool, self.context, self.hooks))
+        self.extra = (*self.extra, tool)
+        self.context.tools.add((tool,))
+
+    def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
+        """Return an executor of `tools`; hooks come last, so that they see what is left."""
+        return ToolExecutor(
+            [HookedTool(tool, self.context, self.hooks) for tool in tools],
+            gates=(*gates, ToolHookGate(self.context, self.hooks)),
+            audit=self._options.audit,
+            session_id=self.session_id,
+            observer=CallEvents(self.context),
+        )
+
+    async def _ended(self, session_ids: list[str]) -> None:
+        await to_thread.run_sync(self._artifacts.remove, session_ids)
+
+    async def _expired(self, state: SessionState) -> None:
+        await self.hooks.over(state)
+
+    async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
+        await self.hooks.dropped(skills)
+        await self.activator.dropped(skills)
+
+
+class CallEvents:
+    """A `CallObserver` that lets events happen: under the skill that was loaded last, or by the one that refuses."""
+
+    def __init__(self, context: SessionContext) -> None:
+        self._context = context
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody wants events."""
+        return self._context.events.wanted
+
+    async def started(self, call: ToolCall) -> None:
+        """Let `tool.started` happen."""
+        context = self._context
+        content = {"arguments": call.arguments}
+        await context.events.tell(ToolStarted, call.id, context.stored.state.latest, content=content, tool=call.name)
+
+    async def finished(
+        self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
+    ) -> None:
+        """Let `tool.finished` happen."""
+        context = self._context
+        await context.events.tell(
+            ToolFinished,
+            call.id,
+            context.stored.state.latest,
+            content={} if result is None else {"result": result},
+            tool=call.name,
+            outcome=outcome,
+            code=code,
+            duration_ms=duration_ms,
+        )
+
+    async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
+        """Let `tool.refused` happen, and `restriction.prevented` where a skill restricts the tool."""
+        context = self._context
+        state = context.stored.state
+        by = state.latest if skill is None else find_active(state, skill) or skill
+        await context.events.tell(ToolRefused, call_id, by, tool=tool, code=code, rule=rule)
+        if code == ToolNotAllowedError.code:
+            await context.events.tell(RestrictionPrevented, call_id, by, tool=tool, reason=rule)
