@@ -9,9 +9,9 @@ import pytest
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.tree_digest import read_tree
-from prowess.errors import DigestChangedError, SandboxUnavailableError
+from prowess.errors import DigestChangedError
 from prowess.execution import staging
-from prowess.execution.staging import stage
+from prowess.execution.staging import StageError, stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ def test_a_full_disk_leaves_no_stage(skill: Path, tmp_path: Path, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(staging, "_write_all", full)
-    with pytest.raises(SandboxUnavailableError, match="No space left") as fault:
+    with pytest.raises(StageError, match="No space left") as fault:
         stage(str(skill), read_tree(str(skill)), str(tmp_path / "cache"))
     assert str(fault.value).startswith(f"the cache {tmp_path}/cache/stages cannot be used, nothing was run: ")
     assert os.listdir(tmp_path / "cache" / "stages") == []
@@ -160,14 +160,14 @@ def test_a_stage_that_keeps_being_spoilt_is_reported(
     skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staging, "_publish", lambda *args: False)
-    with pytest.raises(SandboxUnavailableError, match="delete that directory"):
+    with pytest.raises(StageError, match="delete that directory"):
         stage(str(skill), read_tree(str(skill)), str(tmp_path / "cache"))
 
 
 _STAGE = """
 import sys
 from prowess._internal.files.tree_digest import read_tree
-from prowess.execution.staging import stage
+from prowess.execution.staging import StageError, stage
 skill, cache = sys.argv[1:]
 sys.stdin.readline()
 for _ in range(20):

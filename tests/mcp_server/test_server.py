@@ -95,7 +95,7 @@ async def test_artifacts_are_resources_whatever_their_names(
         assert base64.b64decode(contents["latin.txt"].blob) == b"\xff", "of a text type, but no text"
         assert contents["long.txt"].text == "a" * 2_200_000
         for wrong in ("prowess://artifacts/x/note.txt", resources[0].uri + "/../x"):
-            with pytest.raises(MCPError, match="artifacts of this session"):
+            with pytest.raises(MCPError, match="no script of this session left an artifact"):
                 await client.read_resource(wrong)
         with pytest.raises(MCPError, match="no skill URI"):
             await client.read_resource("file:///etc/passwd")

@@ -27,6 +27,7 @@ ROW = SessionRow(session_id="one", version=1, state="0", touched_at=1.0)
 
 _INCREMENT = """
 import sys, anyio
+from msgspec.structs import replace
 from prowess.store import SqliteSessionStore
 
 async def main():

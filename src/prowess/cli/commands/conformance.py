@@ -7,10 +7,10 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -230,9 +230,9 @@ def _document(question: Question, profile: str, answers: Sequence[Answer]) -> di
         "command": list(question.argv),
         "profile": profile,
         "suite": {"version": known.version, "digest": known.digest},
-        "summary": asdict(agreement(answers, profile)),
-        "profiles": {name: asdict(agreement(answers, name)) for name in known.profiles},
-        "topics": {name: asdict(row) for name, row in by_topic(answers, profile).items()},
+        "summary": structs.asdict(agreement(answers, profile)),
+        "profiles": {name: structs.asdict(agreement(answers, name)) for name in known.profiles},
+        "topics": {name: structs.asdict(row) for name, row in by_topic(answers, profile).items()},
         "answers": [_entry(answer, profile) for answer in answers],
     }
 
