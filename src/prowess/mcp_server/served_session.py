@@ -46,7 +46,7 @@ class ServedSession(Session):
             self.artifacts,
             audit=chosen.audit,
             session_id=self.session_id,
-            gates=(*self._guard.gates, ToolHookGate(self._context, self._hooks)),
+            gates=(*self._guard.gates, ToolHookGate(self._context.stored, self._hooks)),
         )
         self.prompts = SkillPrompts(self)
         self.peer: ServerSession | None = None

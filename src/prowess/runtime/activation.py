@@ -23,7 +23,6 @@ from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, comm
 from prowess.runtime.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
 from prowess.runtime.hooks import require_runnable
 from prowess.runtime.rendering import values_for
-from prowess.runtime.skill_process import run_beside_skill
 from prowess.runtime.state import Transition, loaded, require_room, unloaded
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ class Activator:
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await context.stored.change(change)
         context.snapshots.keep_only(done.state.active)
-        if context.audit.has_log or context.events.wanted:
+        if context.records.wanted:
             await self._record(before, done, skills, call_id)
         said = self._said(done, skills, notices, failures)
         return Activation(step=done, taken=tuple(ready), notices=said)
@@ -216,7 +215,7 @@ class Activator:
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
         """Let it be known that these skills are about to come into force, and run their `pre` hooks."""
         for snapshot in fresh:
-            require_runnable(snapshot.skill, snapshot.fields, snapshot.manifest, self._context)
+            require_runnable(snapshot.skill, snapshot.fields, snapshot.manifest, self._context.programs)
         for snapshot in fresh:
             await self._context.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
@@ -227,7 +226,7 @@ class Activator:
         for skill in skills:
             if skill.name not in done.repeated:
                 data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
-                await self._context.record_and_tell("skill.loaded", call_id, skill, data)
+                await self._context.records.record_and_tell("skill.loaded", call_id, skill, data)
         await self._told(before, done, call_id, "replaced")
 
     def _said(
@@ -295,7 +294,7 @@ class Activator:
         found = await to_thread.run_sync(commands, snapshot.body)
         if not found:
             return skill, None
-        if not context.commands or context.sandbox is None:
+        if not context.commands or context.programs.sandbox is None:
             return skill, load_result.commands_not_run(skill.name)
         values = values_for(skill, session_id=context.session_id, expose_location=False)
         outputs: list[str] = []
@@ -305,9 +304,11 @@ class Activator:
                 outputs.append("[command not run: its quotes are open, or it is empty]")
                 continue
             data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
-            await context.record_and_tell("command.started", call_id, skill, data)
-            done = await run_beside_skill(context, skill.root_dir, snapshot.manifest, argv, seconds=COMMAND_SECONDS)
-            await context.record_and_tell("command.finished", call_id, skill, {**data, "exit_code": done.exit_code})
+            await context.records.record_and_tell("command.started", call_id, skill, data)
+            done = await context.programs.run(skill.root_dir, snapshot.manifest, argv, seconds=COMMAND_SECONDS)
+            await context.records.record_and_tell(
+                "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
+            )
             outputs.append(shown(done))
         return replace(skill, outputs=tuple(outputs)), None
 

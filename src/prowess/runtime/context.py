@@ -19,36 +19,31 @@ from prowess.runtime.composing import KnownTools
 from prowess.runtime.event import SkillLoaded
 from prowess.runtime.freshness import is_current
 from prowess.runtime.rendering import Rendering
-from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.state import SessionState, Transition, loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.execution import Sandbox
     from prowess.runtime.activation_stack import Stack
     from prowess.runtime.artifacts import Artifacts
-    from prowess.runtime.events import Events
+    from prowess.runtime.events import Events, SessionRecords
     from prowess.runtime.options import Body
     from prowess.runtime.session_state import StoredState
+    from prowess.runtime.skill_process import SkillPrograms
     from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
     from prowess.runtime.visibility import By, Offer, Visibility
-    from prowess.tools.call_audit import AuditRecorder
 
 AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
 
 
 class SessionContext(Struct, kw_only=True):
-    """The inside of a session, for its tools.
+    """What the tools of one session share.
 
-    `sandbox` is None where scripts are switched off; `commands` says whether commands in bodies are run, `mode` how
-    `allowed-tools` is read. `scripts` says which files are scripts and what they are given. `lineage` is
-    the stack that a fork's session begins with, `inherited` what restricts it from outside; both are empty elsewhere.
-    `approvals` remembers what people answered.
-    `loading` lets one load at a time read the disk, so that many requests for one skill read it once.
+    `commands` tells whether commands in bodies are run, `mode` how `allowed-tools` is read. `lineage` is the stack that
+    a fork's session begins with, `inherited` what restricts it from outside; both are empty elsewhere. `approvals`
+    remembers what people answered. `loading` lets one load at a time read the disk, so that many requests for one skill
+    read it once.
     """
 
     session_id: str
@@ -56,10 +51,8 @@ class SessionContext(Struct, kw_only=True):
     stored: StoredState
     snapshots: Snapshots
     artifacts: Artifacts
-    audit: AuditRecorder
-    sandbox: Sandbox | None
-    workspace: str | None
-    write: bool
+    records: SessionRecords
+    programs: SkillPrograms
     cap: int
     body: Body
     expose_location: bool
@@ -67,7 +60,6 @@ class SessionContext(Struct, kw_only=True):
     events: Events
     commands: bool = False
     mode: RestrictionMode = "restrict"
-    scripts: ScriptRules = field(default_factory=ScriptRules)
     max_depth: int = MAX_DEPTH
     lineage: Stack = ()
     inherited: tuple[Restriction, ...] = ()
@@ -195,15 +187,6 @@ class SessionContext(Struct, kw_only=True):
         except SkillNotFoundError:
             return "ignored"
         return "preapprove" if origin is None else "ignored"
-
-    async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write what happened to the audit log, if there is one; AuditError if that fails."""
-        await self.audit.record(kind, call_id, data)
-
-    async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
-        """As `record`; then it is an event of the same kind too."""
-        await self.record(kind, call_id, data)
-        await self.events.tell_record(kind, call_id, skill, data)
 
 
 def find_active(state: SessionState, name: str) -> ActiveSkill | None:

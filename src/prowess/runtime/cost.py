@@ -15,9 +15,8 @@ from prowess.runtime.disclosure import estimate_tokens
 from prowess.tools.shapes import mcp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from prowess.runtime.context import SessionContext
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolResult, ToolSpec
@@ -61,13 +60,13 @@ def measured(
     disclosed: Disclosure,
     specs: Sequence[ToolSpec],
     active: Sequence[ActiveSkill],
-    context: SessionContext,
+    rendered: Callable[[ActiveSkill], str | None],
     read: ReadTokens,
 ) -> Cost:
     """Return the cost of what was disclosed and offered."""
     sections = {name: tokens for name, tokens in disclosed.tokens.items() if name != "total"}
     tools = {spec.name: estimate_tokens(json.dumps(_offered(spec), ensure_ascii=False)) for spec in specs}
-    skills = {skill.name: estimate_tokens(context.rendered(skill) or "") for skill in active}
+    skills = {skill.name: estimate_tokens(rendered(skill) or "") for skill in active}
     everywhere = sum(tokens for name, tokens in sections.items() if name != "active")
     return Cost(
         sections=sections,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from prowess.runtime.event_stream import EventStream
     from prowess.runtime.state import ActiveSkill
     from prowess.store import EventStore
+    from prowess.tools.call_audit import AuditRecorder
 
 _END_SECONDS = 1.0  # a callback that takes longer loses what waits when the program ends
 _NO_CONTENT: Mapping[str, object] = {}
@@ -218,6 +219,32 @@ class Events:
 
     def _look(self) -> None:
         self.wanted = bool(self._observers or self._streams or self._callback is not None or self._store is not None)
+
+
+class SessionRecords:
+    """Writes the audit records of a session, and lets the events of the same kinds happen."""
+
+    def __init__(self, recorder: AuditRecorder, events: Events) -> None:
+        self._recorder, self._events = recorder, events
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody reads them."""
+        return self._recorder.has_log or self._events.wanted
+
+    @property
+    def has_log(self) -> bool:
+        """Whether there is an audit log."""
+        return self._recorder.has_log
+
+    async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
+        """Write what happened to the audit log, if there is one; AuditError if that fails."""
+        await self._recorder.record(kind, call_id, data)
+
+    async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
+        """As `record`; then it is an event of the same kind too."""
+        await self._recorder.record(kind, call_id, data)
+        await self._events.tell_record(kind, call_id, skill, data)
 
 
 def report(what: str, fault: BaseException) -> None:

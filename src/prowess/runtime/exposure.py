@@ -136,11 +136,11 @@ class Exposure:
     def can_run_scripts(self) -> bool:
         """Tell whether a script of an open or active skill could be run; looked up once a state of the catalog."""
         context = self._context
-        if context.sandbox is None or not context.sandbox.probe().available:
+        if context.programs.sandbox is None or not context.programs.sandbox.probe().available:
             return False
         generation = context.catalog.generation
         if self._scripts_seen is None or self._scripts_seen[0] != generation:
-            dirs = context.scripts.dirs
+            dirs = context.programs.rules.dirs
             found = any(
                 os.path.isdir(os.path.join(entry.root_dir, name))
                 for entry in context.catalog.entries()

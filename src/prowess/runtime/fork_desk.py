@@ -70,7 +70,7 @@ class ForkDesk:
         state = await context.stored.current()
         own = () if by == "user" else state.stack
         lineage = entered((*context.lineage, *own), skill.key, context.max_depth)
-        require_runnable(skill, snapshot.fields, snapshot.manifest, context)
+        require_runnable(skill, snapshot.fields, snapshot.manifest, context.programs)
         inherited = context.restrictions(state)
         child = self._open_child(lineage, inherited, agent)
         # A yes was for the parent's skills and session. A no holds: a fork is no way to ask again until somebody nods.
@@ -79,7 +79,7 @@ class ForkDesk:
         data: dict[str, object] = {"skill": skill.name, "child_session_id": child_id, "depth": len(lineage)}
         await context.events.tell(SkillActivating, call_id, skill)
         begun = {**data, "content_digest": skill.content_digest}
-        await context.record_and_tell("fork.started", call_id, skill, begun)
+        await context.records.record_and_tell("fork.started", call_id, skill, begun)
         try:
             adopted = (await child.activator.adopt(snapshot, args, call_id)).taken[0].skill
             parts = (_FRAME, agent.instructions if agent else "", child.context.rendered(adopted) or snapshot.body)
@@ -96,17 +96,17 @@ class ForkDesk:
             )
             outcome = _bounded(await self._runner.run(request), request)
         except SkillError as error:
-            await context.record_and_tell("fork.finished", call_id, skill, {**data, "code": error.code})
+            await context.records.record_and_tell("fork.finished", call_id, skill, {**data, "code": error.code})
             raise
         except BaseException as fault:
             code = "internal" if isinstance(fault, Exception) else "cancelled"
             with anyio.CancelScope(shield=True), suppress(AuditError):
-                await context.record_and_tell("fork.finished", call_id, skill, {**data, "code": code})
+                await context.records.record_and_tell("fork.finished", call_id, skill, {**data, "code": code})
             raise
         finally:
             with anyio.CancelScope(shield=True):
                 await child.session.close()
-        await context.record_and_tell("fork.finished", call_id, skill, {**data, "turns": outcome.turns})
+        await context.records.record_and_tell("fork.finished", call_id, skill, {**data, "turns": outcome.turns})
         return {
             "skill_name": skill.name,
             "output": outcome.output,

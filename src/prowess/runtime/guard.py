@@ -38,9 +38,9 @@ class Guard:
             memory=context.approvals,
             session_id=context.session_id,
             workspace=pattern_root,
-            record=context.record,
+            record=context.records.record,
         )
-        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not context.audit.has_log else ()
+        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not context.records.has_log else ()
         # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded)
         # Nobody is asked about a call that could not be recorded.

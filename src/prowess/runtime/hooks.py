@@ -19,6 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 import anyio
+from anyio import to_thread
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -26,7 +27,7 @@ from prowess._internal.uuid7 import uuid7
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import load_result
-from prowess.runtime.skill_process import file_of, run_beside_skill
+from prowess.runtime.skill_process import file_of
 from prowess.runtime.state import SessionState, Transition
 from prowess.tools import Proceed, Refuse, require_executor, wire_name
 from prowess.tools.gates.gate import PROCEED
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
     from prowess.execution import ExecResult
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.fields.hooks import Hook
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.events import SessionRecords
+    from prowess.runtime.session_state import StoredState
+    from prowess.runtime.skill_process import SkillPrograms
+    from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Tool, ToolCall, ToolSpec
 
@@ -74,7 +78,7 @@ class HookFailure(Struct, frozen=True, kw_only=True):
 
 
 def require_runnable(
-    skill: ActiveSkill, fields: ExtendedFields, manifest: TreeManifest, context: SessionContext
+    skill: ActiveSkill, fields: ExtendedFields, manifest: TreeManifest, programs: SkillPrograms
 ) -> None:
     """Refuse a skill that declares a hook which could not be run when its time comes.
 
@@ -89,12 +93,12 @@ def require_runnable(
         fault = next((fault for fault in said if fault.rule != "hooks.value"), said[0])
         raise HookFailedError(skill.name, "pre", "hooks", f"cannot be read: {fault.message}")
     for hook in fields.hooks.entries:
-        if (reason := _obstacle(hook, manifest, context)) is not None:
+        if (reason := _obstacle(hook, manifest, programs)) is not None:
             raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
 
-def _obstacle(hook: Hook, manifest: TreeManifest, context: SessionContext) -> str | None:
-    if context.sandbox is None:
+def _obstacle(hook: Hook, manifest: TreeManifest, programs: SkillPrograms) -> str | None:
+    if programs.sandbox is None:
         return "cannot be run: scripts are switched off in this session"
     if hook.argv is None:
         return "needs a shell, and hooks are run without one; name a script of the skill instead"
@@ -102,15 +106,17 @@ def _obstacle(hook: Hook, manifest: TreeManifest, context: SessionContext) -> st
         return "names a file that the skill does not contain"
     # Each word, because `python3 hooks/check.py` runs that file as well.
     for path in filter(None, (file_of(manifest, word) for word in hook.argv)):
-        context.scripts.require_hook(path, path.split("/"))
+        programs.rules.require_hook(path, path.split("/"))
     return None
 
 
 class HookRunner:
     """Runs the hooks of one session's skills."""
 
-    def __init__(self, context: SessionContext) -> None:
-        self._context = context
+    def __init__(
+        self, stored: StoredState, snapshots: Snapshots, programs: SkillPrograms, records: SessionRecords
+    ) -> None:
+        self._stored, self._snapshots, self._programs, self._records = stored, snapshots, programs, records
         self._once = anyio.Lock()  # so that two calls at the same time do not both run a hook that runs once
 
     async def require(
@@ -143,9 +149,9 @@ class HookRunner:
                     await self._run(skill, hook, call_id, about)
                 continue
             async with self._once:
-                if mark not in (await self._context.stored.current()).finished:
+                if mark not in (await self._stored.current()).finished:
                     await self._run(skill, hook, call_id, about)
-                    await self._context.stored.change(partial(_marked, mark))
+                    await self._stored.change(partial(_marked, mark))
 
     async def report(
         self,
@@ -168,12 +174,12 @@ class HookRunner:
             except SkillError as error:
                 failures.append(HookFailure(skill=skill.name, event=event, message=str(error)))
                 data = {"skill": skill.name, "event": event, "code": error.code}
-                await self._context.record_and_tell("hook.failed", call_id, skill, data)
+                await self._records.record_and_tell("hook.failed", call_id, skill, data)
         return failures
 
     async def over(self, state: SessionState) -> None:
         """Run what belongs to the end of a session that has expired, for the skills that are still listed."""
-        listed = self._context.stored.is_listed
+        listed = self._stored.is_listed
         await self.dropped([skill for skill in state.active if not listed(skill)])
         for event in ("SessionEnd", "post"):
             await self.report([skill for skill in state.active if listed(skill)], event, uuid7(), {}, over=state)
@@ -183,27 +189,26 @@ class HookRunner:
         for skill in skills:
             if "hooks" in skill.properties and extended_fields(skill.properties).hooks.post:
                 data = {"skill": skill.name, "event": "post", "code": SkillNotFoundError.code}
-                await self._context.record("hook.failed", uuid7(), data)
+                await self._records.record("hook.failed", uuid7(), data)
 
     async def _run(self, skill: ActiveSkill, hook: Hook, call_id: str, about: Mapping[str, object]) -> None:
-        context, argv = self._context, hook.argv
-        name, manifest = _named(hook), await context.manifest(skill)
-        reason = _obstacle(hook, manifest, context)
+        argv, name = hook.argv, _named(hook)
+        manifest = await to_thread.run_sync(self._snapshots.manifest, skill)
+        reason = _obstacle(hook, manifest, self._programs)
         if argv is None or reason is not None:
             raise HookFailedError(skill.name, hook.event, name, reason or "cannot be run")
-        what = {"event": hook.event, "skill": skill.name, "session_id": context.session_id}
+        what = {"event": hook.event, "skill": skill.name, "session_id": self._programs.session_id}
         data: dict[str, object] = {"skill": skill.name, "event": hook.event, "hook": argv[0]}
         begun = {**data, "content_digest": skill.content_digest}
-        await context.record_and_tell("hook.started", call_id, skill, begun)
-        done = await run_beside_skill(
-            context,
+        await self._records.record_and_tell("hook.started", call_id, skill, begun)
+        done = await self._programs.run(
             skill.root_dir,
             manifest,
             argv,
             stdin=json.dumps({**what, **about}, allow_nan=False).encode(),
             seconds=hook.timeout or DEFAULT_SECONDS,
         )
-        await context.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
+        await self._records.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
         if done.timed_out:
             raise HookFailedError(skill.name, hook.event, name, "did not end in time", _output(done))
         if done.exit_code != 0:
@@ -213,14 +218,14 @@ class HookRunner:
 class ToolHookGate:
     """A gate before every call: the `PreToolUse` hooks of active skills. The last one, so that it sees what is left."""
 
-    def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
-        self._context, self._hooks = context, hooks
+    def __init__(self, stored: StoredState, hooks: HookRunner) -> None:
+        self._stored, self._hooks = stored, hooks
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse a call that a hook refuses."""
         if spec.name == ALWAYS_CALLABLE:
             return PROCEED
-        for skill in _hooked(await self._context.stored.current(), "PreToolUse"):
+        for skill in _hooked(await self._stored.current(), "PreToolUse"):
             try:
                 about = {"tool": call.name, "arguments": dict(call.arguments)}
                 await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
@@ -232,8 +237,8 @@ class ToolHookGate:
 class HookedTool:
     """A tool with the hooks that come after it; what they say reaches the result as a notice."""
 
-    def __init__(self, tool: Tool, context: SessionContext, hooks: HookRunner) -> None:
-        self.wrapped, self._context, self._hooks = tool, context, hooks
+    def __init__(self, tool: Tool, stored: StoredState, hooks: HookRunner) -> None:
+        self.wrapped, self._stored, self._hooks = tool, stored, hooks
 
     @property
     def spec(self) -> ToolSpec:
@@ -248,7 +253,7 @@ class HookedTool:
         except SkillError as error:
             await self._after("PostToolUseFailure", call, {"error": error.code})
             raise
-        if not _hooked(self._context.stored.state, "PostToolUse"):
+        if not _hooked(self._stored.state, "PostToolUse"):
             return result
         failures = await self._after("PostToolUse", call, {})
         return _noted(result, failures, self.spec) if failures else result
@@ -257,7 +262,7 @@ class HookedTool:
         if self.spec.name == ALWAYS_CALLABLE:
             return []
         # The state as the tool has just seen it.
-        skills = _hooked(self._context.stored.state, event)
+        skills = _hooked(self._stored.state, event)
         if not skills:
             return []
         about = {"tool": call.name, "arguments": dict(call.arguments), **outcome}

@@ -37,15 +37,14 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
-    from prowess.policy.restriction import Restriction
-    from prowess.runtime.activation_stack import Stack
     from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure import Disclosure
     from prowess.runtime.event import SessionEvent
     from prowess.runtime.event_stream import EventStream
-    from prowess.runtime.events import EventObserver, Events
+    from prowess.runtime.events import EventObserver
     from prowess.runtime.hooks import HookFailure, HostEvent
     from prowess.runtime.options import ListeningKeywords
+    from prowess.runtime.session_parts import ForkOrigin
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
     from prowess.tools.functions.registry import F, FunctionOptions
@@ -63,8 +62,10 @@ class Session:
     def __init__(
         self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
     ) -> None:
-        chosen = SessionOptions.of(options, keywords)
-        self._parts = parts = SessionParts(catalog, chosen, _open_fork)
+        self._connect(catalog, SessionOptions.of(options, keywords))
+
+    def _connect(self, catalog: Catalog, chosen: SessionOptions, origin: ForkOrigin | None = None) -> None:
+        self._parts = parts = SessionParts(catalog, chosen, _open_fork, origin)
         self._catalog, self._session_id, self._exposed = catalog, parts.session_id, chosen.exposure
         self._context, self._guard, self._hooks = parts.context, parts.guard, parts.hooks
         self._activator = parts.activator
@@ -319,7 +320,11 @@ class Session:
         """Return what this session costs a model in tokens, stage by stage; the options are those of `instructions`."""
         face = options.get("exposure")
         return measured(
-            self.disclose(**options), self.tools(exposure=face), self.active_skills, self._context, self._read_tokens
+            self.disclose(**options),
+            self.tools(exposure=face),
+            self.active_skills,
+            self._context.rendered,
+            self._read_tokens,
         )
 
     def without_unloaded(self, messages: Sequence[object]) -> list[object]:
@@ -382,16 +387,8 @@ class Session:
         return (await self.call(tool, given)).unwrap()
 
 
-def _open_fork(
-    catalog: Catalog,
-    options: SessionOptions,
-    events: Events,
-    lineage: Stack,
-    inherited: tuple[Restriction, ...],
-) -> Child:
+def _open_fork(catalog: Catalog, options: SessionOptions, origin: ForkOrigin) -> Child:
     """Open the session of a fork: its own state and artifacts, and of its parent only what restricts it."""
-    session = Session(catalog, options)
-    context = session._context  # noqa: SLF001 -- a session opens another of its kind
-    context.lineage, context.inherited = lineage, inherited
-    context.events = events.child(session.session_id)
-    return Child(session=session, context=context, activator=session._activator)  # noqa: SLF001 -- as above
+    session = Session.__new__(Session)
+    session._connect(catalog, options, origin)  # noqa: SLF001 -- a session opens another of its kind
+    return Child(session=session, context=session._context, activator=session._activator)  # noqa: SLF001 -- as above

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+from msgspec import Struct
 
 from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
@@ -18,7 +19,7 @@ from prowess.runtime.composing import KnownTools
 from prowess.runtime.context import SessionContext, find_active
 from prowess.runtime.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
 from prowess.runtime.event_callback import EventCallback
-from prowess.runtime.events import Events, report
+from prowess.runtime.events import Events, SessionRecords, report
 from prowess.runtime.exposure import Exposure
 from prowess.runtime.fork_desk import ForkDesk
 from prowess.runtime.freshness import Freshness, Presence
@@ -27,6 +28,7 @@ from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.invocation import Invocation, InvokeTool
 from prowess.runtime.script_rules import ScriptRules
 from prowess.runtime.session_state import StoredState
+from prowess.runtime.skill_process import SkillPrograms
 from prowess.runtime.skill_tool import SkillTool
 from prowess.runtime.snapshots import Snapshots
 from prowess.runtime.tools.load import LoadTool
@@ -51,13 +53,23 @@ if TYPE_CHECKING:
     from prowess.tools import Gate, Tool, ToolCall
     from prowess.tools.call_observer import Outcome
 
-    OpenFork = Callable[[Catalog, SessionOptions, Events, Stack, tuple[Restriction, ...]], Child]
+    OpenFork = Callable[[Catalog, SessionOptions, "ForkOrigin"], Child]
+
+
+class ForkOrigin(Struct, frozen=True, kw_only=True):
+    """What the session of a fork has from its parent: whom to tell of events, its stack, and what restricts it."""
+
+    events: Events
+    lineage: Stack
+    inherited: tuple[Restriction, ...]
 
 
 class SessionParts:
     """The components of one session and how they are connected. `open_fork` makes the session of a fork."""
 
-    def __init__(self, catalog: Catalog, options: SessionOptions, open_fork: OpenFork) -> None:
+    def __init__(
+        self, catalog: Catalog, options: SessionOptions, open_fork: OpenFork, origin: ForkOrigin | None = None
+    ) -> None:
         self.session_id = uuid7() if options.session_id is None else options.session_id
         self._options = options
         policy = Policy() if options.policy is None else options.policy
@@ -70,6 +82,8 @@ class SessionParts:
             observers=options.observers,
             callback=None if options.on_event is None else EventCallback(options.on_event, report),
         )
+        if origin is not None:
+            events = origin.events.child(self.session_id)
         place = os.path.join(prowess_home(), "artifacts") if options.artifacts_dir is None else options.artifacts_dir
         self._artifacts = Artifacts(os.path.abspath(place), self.session_id)
         stored = StoredState(
@@ -83,35 +97,43 @@ class SessionParts:
             clock=options.clock,
         )
         sandbox = default_sandbox() if options.sandbox is None and options.scripts else options.sandbox
+        programs = SkillPrograms(
+            session_id=self.session_id,
+            sandbox=sandbox if options.scripts else None,
+            rules=ScriptRules.of(policy),
+            workspace=None if options.workspace is None else os.fspath(options.workspace),
+            write=options.write,
+        )
+        records = SessionRecords(AuditRecorder(options.audit, self.session_id), events)
+        snapshots = Snapshots(catalog)
         self.context = context = SessionContext(
             session_id=self.session_id,
             catalog=catalog,
             stored=stored,
-            snapshots=Snapshots(catalog),
+            snapshots=snapshots,
             artifacts=self._artifacts,
-            audit=AuditRecorder(options.audit, self.session_id),
-            sandbox=sandbox if options.scripts else None,
-            workspace=None if options.workspace is None else os.fspath(options.workspace),
-            write=options.write,
+            records=records,
+            programs=programs,
             cap=options.cap,
             body=options.body,
             expose_location=options.expose_location,
             visibility=Visibility(catalog, forks=options.fork_runner is not None, policy=policy),
             commands=commands_under(policy, options.commands),
             mode=mode_under(policy, options.allowed_tools),
-            scripts=ScriptRules.of(policy),
             tools=KnownTools(options.host_tools),
             events=events,
+            lineage=() if origin is None else origin.lineage,
+            inherited=() if origin is None else origin.inherited,
         )
         self.guard = Guard(context, policy, options.approver, options.pattern_root)
-        self.hooks = HookRunner(context)
+        self.hooks = HookRunner(stored, snapshots, programs, records)
         self.activator = Activator(context, self.hooks)
         types = {kind.name: kind for kind in options.agent_types}
 
         def open_child(lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None) -> Child:
             # Nothing that it is given leads back to this session.
             own = options.for_fork(() if agent is None else agent.tools)
-            return open_fork(catalog, own, events, lineage, inherited)
+            return open_fork(catalog, own, ForkOrigin(events=events, lineage=lineage, inherited=inherited))
 
         forks = ForkDesk(context, options.fork_runner, types, open_child)
         invocation = Invocation(context, self.activator, forks)
@@ -131,18 +153,18 @@ class SessionParts:
 
     def offer(self, tool: Tool) -> None:
         """Offer one more tool from the next call on; ValueError if another tool answers to its name."""
-        self.executor.add(HookedTool(tool, self.context, self.hooks))
+        self.executor.add(HookedTool(tool, self.context.stored, self.hooks))
         self.extra = (*self.extra, tool)
         self.context.tools.add((tool,))
 
     def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
         """Return an executor of `tools`; hooks come last, so that they see what is left."""
         return ToolExecutor(
-            [HookedTool(tool, self.context, self.hooks) for tool in tools],
-            gates=(*gates, ToolHookGate(self.context, self.hooks)),
+            [HookedTool(tool, self.context.stored, self.hooks) for tool in tools],
+            gates=(*gates, ToolHookGate(self.context.stored, self.hooks)),
             audit=self._options.audit,
             session_id=self.session_id,
-            observer=CallEvents(self.context),
+            observer=CallEvents(self.context.events, self.context.stored),
         )
 
     async def _ended(self, session_ids: list[str]) -> None:
@@ -159,29 +181,27 @@ class SessionParts:
 class CallEvents:
     """A `CallObserver` that lets events happen: under the skill that was loaded last, or by the one that refuses."""
 
-    def __init__(self, context: SessionContext) -> None:
-        self._context = context
+    def __init__(self, events: Events, stored: StoredState) -> None:
+        self._events, self._stored = events, stored
 
     @property
     def wanted(self) -> bool:
         """Whether anybody wants events."""
-        return self._context.events.wanted
+        return self._events.wanted
 
     async def started(self, call: ToolCall) -> None:
         """Let `tool.started` happen."""
-        context = self._context
         content = {"arguments": call.arguments}
-        await context.events.tell(ToolStarted, call.id, context.stored.state.latest, content=content, tool=call.name)
+        await self._events.tell(ToolStarted, call.id, self._stored.state.latest, content=content, tool=call.name)
 
     async def finished(
         self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
     ) -> None:
         """Let `tool.finished` happen."""
-        context = self._context
-        await context.events.tell(
+        await self._events.tell(
             ToolFinished,
             call.id,
-            context.stored.state.latest,
+            self._stored.state.latest,
             content={} if result is None else {"result": result},
             tool=call.name,
             outcome=outcome,
@@ -191,9 +211,8 @@ class CallEvents:
 
     async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
         """Let `tool.refused` happen, and `restriction.prevented` where a skill restricts the tool."""
-        context = self._context
-        state = context.stored.state
+        state = self._stored.state
         by = state.latest if skill is None else find_active(state, skill) or skill
-        await context.events.tell(ToolRefused, call_id, by, tool=tool, code=code, rule=rule)
+        await self._events.tell(ToolRefused, call_id, by, tool=tool, code=code, rule=rule)
         if code == ToolNotAllowedError.code:
-            await context.events.tell(RestrictionPrevented, call_id, by, tool=tool, reason=rule)
+            await self._events.tell(RestrictionPrevented, call_id, by, tool=tool, reason=rule)

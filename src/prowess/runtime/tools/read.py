@@ -170,7 +170,7 @@ class ReadTool:
         self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]
     ) -> dict[str, object]:
         """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
-        rules = self._context.scripts
+        rules = self._context.programs.rules
         hidden = rules.is_script(check_relative(path)) and not rules.shows_text
         if not hidden and "section" not in arguments:
             offset, limit = _range(arguments)

@@ -145,10 +145,10 @@ class RunScriptTool:
         parts = check_relative(path)
         workdir = "/".join(check_relative(cast("str", arguments["workdir"]), "the workspace")) or "."
         skill = await context.choose(cast("str | None", arguments.get("skill")))
-        if context.sandbox is None:
+        if context.programs.sandbox is None:
             raise ScriptUnsupportedError(path, "scripts are switched off in this session")
-        context.scripts.require_runnable(path, parts)
-        environment = context.scripts.environment(cast("Mapping[str, str]", arguments.get("env", {})))
+        context.programs.rules.require_runnable(path, parts)
+        environment = context.programs.rules.environment(cast("Mapping[str, str]", arguments.get("env", {})))
         skill, staged, notices = await self._staged(skill, path)
         out_dir = await to_thread.run_sync(context.artifacts.new_run)
         stdin = cast("str | None", arguments.get("stdin"))
@@ -159,15 +159,15 @@ class RunScriptTool:
             env=environment,
             workdir=workdir,
             stdin=None if stdin is None else stdin.encode("utf-8", "replace"),
-            workspace=context.workspace,
-            write=context.write,
+            workspace=context.programs.workspace,
+            write=context.programs.write,
             out_dir=out_dir,
             limits=ExecLimits(wall_seconds=float(cast("float", arguments.get("timeout", DEFAULT_TIMEOUT)))),
             session_id=context.session_id,
         )
         await context.events.tell(ScriptStarted, call.id, skill, path=request.script)
         try:
-            done = await context.sandbox.run(request)
+            done = await context.programs.sandbox.run(request)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await context.events.tell(ScriptFinished, call.id, skill, path=request.script)
@@ -183,7 +183,7 @@ class RunScriptTool:
         )
         # That it was about to run is in the record `tool.started`; this one says what ran.
         data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
-        await context.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
+        await context.records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
         return _result(request.script, done, notices, expose_path=context.expose_location)
 
     async def _staged(self, skill: ActiveSkill, path: str) -> tuple[ActiveSkill, str, list[Notice]]:

@@ -67,7 +67,7 @@ class UnloadTool:
                 keys.add((await context.offered(name)).key)
         step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
-            await context.record("skill.unloaded", call.id, {"skill": name})
+            await context.records.record("skill.unloaded", call.id, {"skill": name})
         notices = [*(load_result.removed(skill) for skill in removed), *remarks]
         if everything and names:
             notices.append(load_result.names_ignored(names))
