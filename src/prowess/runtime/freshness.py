@@ -70,10 +70,7 @@ class Presence:
             except SkillNotFoundError:
                 return False
             self._known.add((skill.name, skill.location))
-        try:
-            return os.path.lexists(skill.location)
-        except ValueError:  # a stored location that no file can have
-            return False
+        return os.path.lexists(skill.location)
 
 
 def _changed(path: str) -> int | None:

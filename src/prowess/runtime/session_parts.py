@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from prowess.runtime.fork import AgentType
     from prowess.runtime.fork_desk import Child
     from prowess.runtime.options import SessionOptions
-    from prowess.runtime.state import ActiveSkill, SessionState
+    from prowess.runtime.state import ActiveSkill
     from prowess.tools import Gate, Tool, ToolCall
     from prowess.tools.call_observer import Outcome
 
@@ -85,14 +85,14 @@ class SessionParts:
         if origin is not None:
             events = origin.events.child(self.session_id)
         place = os.path.join(prowess_home(), "artifacts") if options.artifacts_dir is None else options.artifacts_dir
-        self._artifacts = Artifacts(os.path.abspath(place), self.session_id)
+        artifacts = Artifacts(os.path.abspath(place), self.session_id)
         stored = StoredState(
             store,
             self.session_id,
             ttl_seconds=options.ttl_seconds,
             listed=Presence(catalog).holds,
-            ended=self._ended,
-            expired=self._expired,
+            ended=lambda ids: to_thread.run_sync(artifacts.remove, ids),
+            expired=lambda state: self.hooks.over(state),  # noqa: PLW0108 -- the hooks are made below
             dropped=self._dropped,
             clock=options.clock,
         )
@@ -111,7 +111,7 @@ class SessionParts:
             catalog=catalog,
             stored=stored,
             snapshots=snapshots,
-            artifacts=self._artifacts,
+            artifacts=artifacts,
             records=records,
             programs=programs,
             cap=options.cap,
@@ -166,12 +166,6 @@ class SessionParts:
             session_id=self.session_id,
             observer=CallEvents(self.context.events, self.context.stored),
         )
-
-    async def _ended(self, session_ids: list[str]) -> None:
-        await to_thread.run_sync(self._artifacts.remove, session_ids)
-
-    async def _expired(self, state: SessionState) -> None:
-        await self.hooks.over(state)
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self.hooks.dropped(skills)

@@ -146,7 +146,7 @@ class ToolExecutor:
             result = await self._run(tool, ready, audit, begun)
         if result.success and self._failures.is_empty:
             return result
-        return self._failures.remark(audit.tool, measured or _canonical_or_none(call.arguments), result)
+        return self._failures.remark(audit.tool, measured, result)
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> None:
         for gate in self._gates:
@@ -284,13 +284,6 @@ def _defect(what: str, fault: Exception) -> SkillError:
     error = SkillError(f"{what} failed inside ({type(fault).__name__}); that is a defect of the tool, not of the call")
     error.__cause__ = fault
     return error
-
-
-def _canonical_or_none(arguments: object) -> bytes | None:
-    try:
-        return _canonical(arguments)
-    except SkillError:
-        return None
 
 
 def _canonical(arguments: object) -> bytes:
