@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.diagnostics import Diagnostic, Severity
@@ -18,21 +20,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Public name -> module that defines it. The one place where the interface is listed.
+# Module -> the public names that it defines. The one place where the interface is listed.
 _HOMES = {
-    "Catalog": "prowess.catalog",
-    "Diagnostic": "prowess.diagnostics",
-    "Session": "prowess.runtime",
-    "Severity": "prowess.diagnostics",
-    "Skill": "prowess.format",
-    "SkillDocument": "prowess.format",
-    "SkillError": "prowess.errors",
-    "SyncSession": "prowess.runtime",
-    "lint_skill": "prowess.lint",
-    "parse_document": "prowess.format",
-    "read_skill": "prowess.format",
-    "require_valid": "prowess.format",
-    "validate_skill": "prowess.format",
+    "catalog": ("Catalog",),
+    "diagnostics": ("Diagnostic", "Severity"),
+    "runtime": ("Session", "SyncSession"),
+    "format": ("Skill", "SkillDocument", "parse_document", "read_skill", "require_valid", "validate_skill"),
+    "errors": ("SkillError",),
+    "lint": ("lint_skill",),
 }
 
 # Written out and not built from the table: type checkers read it. A test keeps the two alike.
@@ -55,17 +50,7 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            message = f"module 'prowess' has no attribute {name!r}"
-            raise AttributeError(message)
-        # Imported here, not at the top: `import prowess` must not load what the caller does not use.
-        from importlib import import_module
-
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

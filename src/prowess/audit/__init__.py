@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from prowess.audit.event import AuditEvent, AuditLog, AuditRecord
     from prowess.audit.log import JsonlAuditLog
@@ -26,26 +28,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AuditEvent": "event",
-    "AuditFinding": "verification",
-    "AuditLog": "event",
-    "AuditRecord": "event",
-    "JsonlAuditLog": "log",
-    "Verification": "verification",
-    "read_tail": "reading",
-    "verify_log": "verification",
+    "event": ("AuditEvent", "AuditLog", "AuditRecord"),
+    "verification": ("AuditFinding", "Verification", "verify_log"),
+    "log": ("JsonlAuditLog",),
+    "reading": ("read_tail",),
 }
 
 
 if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            message = f"module 'prowess.audit' has no attribute {name!r}"
-            raise AttributeError(message)
-        # Imported here, not at the top: see the docstring of this module.
-        from importlib import import_module
-
-        value = getattr(import_module(f"prowess.audit.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from prowess.catalog.catalog import Catalog
     from prowess.catalog.entry import SkillEntry
@@ -35,25 +37,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Catalog": "catalog",
-    "CatalogSource": "sources",
-    "DirectorySource": "sources.directory",
-    "Layer": "layers",
-    "Notice": "notice",
-    "Resolution": "resolution",
-    "Shadowed": "resolution",
-    "SkillEntry": "entry",
-    "TrustStore": "trust",
+    "catalog": ("Catalog",),
+    "sources": ("CatalogSource",),
+    "sources.directory": ("DirectorySource",),
+    "layers": ("Layer",),
+    "notice": ("Notice",),
+    "resolution": ("Resolution", "Shadowed"),
+    "entry": ("SkillEntry",),
+    "trust": ("TrustStore",),
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        message = f"module 'prowess.catalog' has no attribute {name!r}"
-        raise AttributeError(message)
-    # Imported here, not at the top: see the docstring of this module.
-    from importlib import import_module
-
-    value = getattr(import_module(f"prowess.catalog.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from prowess.format.document import Field, SkillDocument
     from prowess.format.fields.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
@@ -29,42 +31,23 @@ if TYPE_CHECKING:
     from prowess.format.writing import document_text
 
 _HOMES = {
-    "AllowedTools": "fields.allowed_tools",
-    "Argument": "fields.arguments",
-    "Execution": "fields.execution",
-    "ExtendedFields": "fields.extended_fields",
-    "Field": "document",
-    "Frontmatter": "skill",
-    "HOOK_EVENTS": "fields.hooks",
-    "Hook": "fields.hooks",
-    "Hooks": "fields.hooks",
-    "Listing": "listing",
-    "NameFault": "name",
-    "PROFILES": "profiles",
-    "Profile": "profiles",
-    "RULES": "rules.table",
-    "Resource": "skill",
-    "Role": "role",
-    "Scope": "fields.extended_fields",
-    "Skill": "skill",
-    "SkillDocument": "document",
-    "SkillName": "name",
-    "ToolFault": "fields.allowed_tools",
-    "ToolToken": "fields.allowed_tools",
-    "balancer": "role",
-    "document_text": "writing",
-    "find_skill_directories": "skill_directories",
-    "is_balanced": "role",
-    "listing_from_document": "listing",
-    "name_faults": "name",
-    "parse_allowed_tools": "fields.allowed_tools",
-    "parse_document": "parsing",
-    "profile_named": "profiles",
-    "read_document": "reading",
-    "read_skill": "reading",
-    "require_valid": "validation",
-    "role_of": "role",
-    "validate_skill": "validation",
+    "fields.allowed_tools": ("AllowedTools", "ToolFault", "ToolToken", "parse_allowed_tools"),
+    "fields.arguments": ("Argument",),
+    "fields.execution": ("Execution",),
+    "fields.extended_fields": ("ExtendedFields", "Scope"),
+    "document": ("Field", "SkillDocument"),
+    "skill": ("Frontmatter", "Resource", "Skill"),
+    "fields.hooks": ("HOOK_EVENTS", "Hook", "Hooks"),
+    "listing": ("Listing", "listing_from_document"),
+    "name": ("NameFault", "SkillName", "name_faults"),
+    "profiles": ("PROFILES", "Profile", "profile_named"),
+    "rules.table": ("RULES",),
+    "role": ("Role", "balancer", "is_balanced", "role_of"),
+    "writing": ("document_text",),
+    "skill_directories": ("find_skill_directories",),
+    "parsing": ("parse_document",),
+    "reading": ("read_document", "read_skill"),
+    "validation": ("require_valid", "validate_skill"),
 }
 
 __all__ = [
@@ -107,13 +90,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        message = f"module 'prowess.format' has no attribute {name!r}"
-        raise AttributeError(message)
-    # Imported here, not at the top: whoever lists skills must not load what judges them.
-    from importlib import import_module
-
-    value = getattr(import_module(f"prowess.format.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from prowess.policy.approval import (
         Answer,
@@ -54,41 +56,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Allow": "decision",
-    "Answer": "approval",
-    "Approval": "approval",
-    "ApprovalMemory": "approval",
-    "ApprovalRequest": "approval",
-    "Approver": "approval",
-    "Ask": "decision",
-    "Decision": "decision",
-    "Deny": "decision",
-    "RestrictionMode": "restriction",
-    "RuleOrigin": "decision",
-    "Policy": "policy",
-    "PolicyCall": "rule",
-    "PolicyFile": "policy_file",
-    "Refusal": "approval",
-    "Restriction": "restriction",
-    "PolicyRule": "rule",
-    "Scope": "approval",
-    "Unanswered": "approval",
-    "decide": "restriction",
-    "decide_call": "verdict",
-    "load_policy": "policy_layers",
-    "read_policy_file": "policy_file",
+    "decision": ("Allow", "Ask", "Decision", "Deny", "RuleOrigin"),
+    "approval": (
+        "Answer",
+        "Approval",
+        "ApprovalMemory",
+        "ApprovalRequest",
+        "Approver",
+        "Refusal",
+        "Scope",
+        "Unanswered",
+    ),
+    "restriction": ("RestrictionMode", "Restriction", "decide"),
+    "policy": ("Policy",),
+    "rule": ("PolicyCall", "PolicyRule"),
+    "policy_file": ("PolicyFile", "read_policy_file"),
+    "verdict": ("decide_call",),
+    "policy_layers": ("load_policy",),
 }
 
 
 if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            message = f"module 'prowess.policy' has no attribute {name!r}"
-            raise AttributeError(message)
-        # Imported here, not at the top: see the docstring of this module.
-        from importlib import import_module
-
-        value = getattr(import_module(f"prowess.policy.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = lazy_names(__name__, _HOMES)

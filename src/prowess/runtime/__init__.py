@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from prowess.runtime.call_options import ReadOptions, RunOptions
     from prowess.runtime.disclosure import Disclosure
@@ -32,30 +34,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ActiveSkill": "state",
-    "AgentType": "fork",
-    "Disclosure": "disclosure",
-    "ForkOutcome": "fork",
-    "ForkRequest": "fork",
-    "ForkRunner": "fork",
-    "ReadOptions": "call_options",
-    "RunOptions": "call_options",
-    "Session": "session",
-    "SessionOptions": "options",
-    "SessionState": "state",
-    "SyncSession": "sync",
+    "state": ("ActiveSkill", "SessionState"),
+    "fork": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
+    "disclosure": ("Disclosure",),
+    "call_options": ("ReadOptions", "RunOptions"),
+    "session": ("Session",),
+    "options": ("SessionOptions",),
+    "sync": ("SyncSession",),
 }
 
 
 if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            message = f"module 'prowess.runtime' has no attribute {name!r}"
-            raise AttributeError(message)
-        # Imported here, not at the top: see the docstring of this module.
-        from importlib import import_module
-
-        value = getattr(import_module(f"prowess.runtime.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,0 +1,27 @@
+"""Names of a package that are imported when first used: importing the package loads none of its modules."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """Return the `__getattr__` of `package` (PEP 562); `homes` has the names that each module below it defines."""
+    home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+
+    def resolve(name: str) -> object:
+        if name not in home_of:
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        # Imported here, not at the top: `prowess --version` resolves no name.
+        from importlib import import_module
+
+        value: object = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return resolve
