@@ -29,7 +29,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from transcript import Transcript
 
 from prowess import read_skill
-from prowess.runtime.disclosure import estimate_tokens
+from prowess.runtime.disclosure.model_texts import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -29,7 +29,10 @@ from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import SkillError
 from prowess.execution import staging
-from prowess.runtime import activation_stack, fork, hooks, json_lines
+from prowess.runtime.activation import hooks
+from prowess.runtime.activation import stack as activation_stack
+from prowess.runtime.forks import fork
+from prowess.runtime.protocol import json_lines
 from prowess.runtime.tools import read as read_tool
 from prowess.store import schema
 from prowess.tools.builtin import faults

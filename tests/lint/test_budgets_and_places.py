@@ -9,7 +9,7 @@ import pytest
 from prowess.diagnostics import Severity
 from prowess.format import PROFILES, parse_document
 from prowess.lint import lint_skill
-from prowess.runtime.disclosure import estimate_tokens
+from prowess.runtime.disclosure.model_texts import estimate_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.errors import SkillNotActiveError, UnavailableError
 from prowess.runtime import Session
-from prowess.runtime.disclosure import available_skills
-from prowess.runtime.snapshots import Snapshots
+from prowess.runtime.activation.snapshots import Snapshots
+from prowess.runtime.disclosure.model_texts import available_skills
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

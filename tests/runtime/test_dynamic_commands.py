@@ -8,8 +8,8 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.execution import ExecResult, Guarantees, default_sandbox
 from prowess.runtime import Session
-from prowess.runtime.dynamic_commands import COMMAND_SECONDS, MAX_OUTPUT, commands, shown
-from prowess.runtime.substitution import Values
+from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_OUTPUT, commands, shown
+from prowess.runtime.activation.substitution import Values
 from prowess.store import MemorySessionStore
 from tests.runtime.making import codes, result, write_skill
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.catalog import Catalog
-from prowess.runtime import Session, file_windows, skill_files
-from prowess.runtime.slices import moved, slice_bytes, slice_text, window
+from prowess.runtime import Session
+from prowess.runtime.files import file_windows, skill_files
+from prowess.runtime.files.slices import moved, slice_bytes, slice_text, window
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

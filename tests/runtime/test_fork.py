@@ -14,7 +14,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, UnavailableError
 from prowess.execution import default_sandbox
 from prowess.runtime import AgentType, ForkOutcome, ForkRequest, Session
-from prowess.runtime.fork import ForkUnavailableError
+from prowess.runtime.forks.fork import ForkUnavailableError
 from prowess.tools import ToolSpec
 from tests.runtime.making import failure, names, result, write_skill
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from prowess.runtime.composing import HostTools
-    from prowess.runtime.fork import ForkSession
+    from prowess.runtime.activation.composition import HostTools
+    from prowess.runtime.forks.fork import ForkSession
     from prowess.tools import ToolCall
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.runtime import Session
-from prowess.runtime.disclosure import estimate_tokens
+from prowess.runtime.disclosure.model_texts import estimate_tokens
 from tests.runtime.making import result, write_skill
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from prowess._internal.files import tree_digest
 from prowess.audit import AuditRecord, JsonlAuditLog, read_tail
 from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
-from prowess.runtime import Session, disclosure
-from prowess.runtime.load_result import RECEIPT_SCHEMA
+from prowess.runtime import Session
+from prowess.runtime.activation.load_result import RECEIPT_SCHEMA
+from prowess.runtime.disclosure import model_texts as disclosure
 from tests.runtime.making import codes, failure, names, result, write_skill
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tests.runtime.making import failure, result, write_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.runtime.event import SessionEvent
+    from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.options import Body
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from prowess.runtime.disclosure import ActiveBody, ListedSkill, instructions
-from prowess.runtime.prompt_forms import FORMS, Form, active, prompt
+from prowess.runtime.disclosure.model_texts import ActiveBody, ListedSkill, instructions
+from prowess.runtime.disclosure.prompt_forms import FORMS, Form, active, prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

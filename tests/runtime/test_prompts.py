@@ -8,8 +8,9 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
-from prowess.runtime import Session, prompts
-from prowess.runtime.disclosure import estimate_tokens
+from prowess.runtime import Session
+from prowess.runtime.disclosure import prompts
+from prowess.runtime.disclosure.model_texts import estimate_tokens
 from prowess.tools import ToolCall, ToolExecutor, ToolSpec
 from prowess.tools.builtin import builtin_tools
 from tests.runtime.making import write_skill

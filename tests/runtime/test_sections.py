@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.runtime.sections import MAX_TITLE, outline
+from prowess.runtime.files.sections import MAX_TITLE, outline
 
 _GUIDE = """\
 ---

@@ -9,8 +9,8 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime import Session
-from prowess.runtime.disclosure import ListedSkill, estimate_tokens
-from prowess.runtime.skill_tool import DEFAULT_BUDGET, description, listed, offered
+from prowess.runtime.disclosure.model_texts import ListedSkill, estimate_tokens
+from prowess.runtime.disclosure.skill_tool import DEFAULT_BUDGET, description, listed, offered
 from tests.runtime.making import codes, failure, result, write_skill
 
 if TYPE_CHECKING:

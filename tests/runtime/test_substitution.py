@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.runtime.substitution import Replacement, Values, substituted, words
+from prowess.runtime.activation.substitution import Replacement, Values, substituted, words
 
 WHERE = Values(skill_dir="/skills/a", session_id="s-1")
 

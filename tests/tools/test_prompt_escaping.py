@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError, ResourceNotFoundError, SkillError, SkillNotFoundError, UnsafePathError
-from prowess.runtime import disclosure, load_result
-from prowess.runtime.disclosure import ActiveBody, ListedSkill
+from prowess.runtime.activation import load_result
+from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure.model_texts import ActiveBody, ListedSkill
 from prowess.tools import ToolResult
 from prowess.tools import prompt_escaping as forging
 from prowess.tools.prompt_escaping import SECTION_TAGS, encodable, escaped, json_for_model, neutral, sentence

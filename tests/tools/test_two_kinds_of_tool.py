@@ -9,7 +9,7 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.runtime import Session
-from prowess.runtime.skill_tool import SkillTool
+from prowess.runtime.disclosure.skill_tool import SkillTool
 from prowess.tools.functions.function_tool import FunctionTool
 
 ROOT = Path(__file__).parents[2]

@@ -42,7 +42,7 @@ SUBJECTS = (
     ),
     Subject("xml", "html.escape", ("Escape", "NeedsHtmlEscape"), subjects.xml),
     Subject(
-        "bodies", "prowess.format.rules.body_rules.body_lines, prowess.runtime.disclosure.estimate_tokens",
+        "bodies", "prowess.format.rules.body_rules.body_lines, prowess.runtime.disclosure.model_texts.estimate_tokens",
         ("IsValidBodyLength", "IsValidBodyTokens", "CountLines", "EstimateTokens"), subjects.bodies,
     ),
     Subject("files", "prowess.format.reading.locate", ("SkillFile", "HasSkillMd"), subjects.skill_files),
@@ -69,7 +69,7 @@ SUBJECTS = (
     Subject("layers", "prowess.catalog.index.CatalogIndex", ("IsWinner", "Winner", "MayAnswer"), subjects.winners),
     Subject(
         "sessions",
-        "prowess.runtime.state.loaded, prowess.runtime.state.unloaded, prowess.runtime.activation_stack.entered, "
+        "prowess.runtime.state.loaded, prowess.runtime.state.unloaded, prowess.runtime.activation.stack.entered, "
         "prowess.runtime.context.find_active",
         ("Next", "After", "Loaded", "Unloaded", "Entered", "MayUse"), sessions.sessions,
     ),

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess.errors import LimitExceededError
-from prowess.runtime import activation_stack, context, state
-from prowess.runtime.activation_stack import ActivationCycleError
+from prowess.runtime import context, state
+from prowess.runtime.activation import stack as activation_stack
+from prowess.runtime.activation.stack import ActivationCycleError
 from prowess.runtime.state import ActiveSkill, SessionState
 from tools.proof.subjects import SEED
 

@@ -25,7 +25,7 @@ from prowess.format import limits, name, reading, references, role
 from prowess.format.fields import allowed_tools
 from prowess.format.rules import body_rules
 from prowess.format.source import fences
-from prowess.runtime import disclosure
+from prowess.runtime.disclosure import model_texts as disclosure
 from tools.proof.questions import absent_or, escaped, items
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from anyio import to_thread
 from prowess import errors
 from prowess.adapters.extras import MissingExtraError
 from prowess.adapters.skill_contents import SkillContents
-from prowess.runtime.skill_files import MAX_FILE_BYTES
+from prowess.runtime.files.skill_files import MAX_FILE_BYTES
 
 try:
     import agentskills_core as theirs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from prowess.adapters.extras import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
-from prowess.runtime.skill_tool import SkillTool
+from prowess.runtime.disclosure.skill_tool import SkillTool
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.read import SPEC as READ
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 
 import prowess
 from prowess.adapters.extras import MissingExtraError
-from prowess.runtime import event as events
+from prowess.runtime.events import event as events
 
 try:
     from opentelemetry import context as otel_context
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
-    from prowess.runtime.event import SessionEvent
+    from prowess.runtime.events.event import SessionEvent
 
 MAX_CONTENT = 16_384  # characters of arguments, and of a result, where content is wanted
 

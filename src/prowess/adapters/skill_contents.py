@@ -12,13 +12,13 @@ from prowess._internal.files.contained import check_relative
 from prowess.errors import LimitExceededError, ResourceNotFoundError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.json_rendering import as_json
-from prowess.runtime.skill_files import MAX_FILE_BYTES, read_verified
-from prowess.runtime.snapshots import Snapshots
+from prowess.runtime.activation.snapshots import Snapshots
+from prowess.runtime.files.skill_files import MAX_FILE_BYTES, read_verified
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.format import Skill
-    from prowess.runtime.snapshots import Snapshot
+    from prowess.runtime.activation.snapshots import Snapshot
 
 
 class SkillContents:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prowess.agent.result import Budget
 from prowess.agent.turn_loop import TurnLoop
 from prowess.errors import LimitExceededError, SkillError
-from prowess.runtime.fork import ForkOutcome, ForkUnavailableError
+from prowess.runtime.forks.fork import ForkOutcome, ForkUnavailableError
 from prowess.tools import report_usage
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prowess.agent.model import Model
     from prowess.agent.result import AgentResult, AgentStep
-    from prowess.runtime.fork import ForkRequest
+    from prowess.runtime.forks.fork import ForkRequest
     from prowess.tools import ToolSpec
 
 # A sub-agent has its skill; it follows that one and is not offered others to join it. Forks within are.

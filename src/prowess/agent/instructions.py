@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.open_flags import READ
-from prowess.runtime.disclosure import estimate_tokens
-from prowess.runtime.prompts import navigation, tool_system
+from prowess.runtime.disclosure.model_texts import estimate_tokens
+from prowess.runtime.disclosure.prompts import navigation, tool_system
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -39,8 +39,8 @@ from prowess.agent.result import (
 from prowess.agent.tally import Stop, Tally
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.policy.restriction import Restriction
-from prowess.runtime.disclosure import estimate_tokens
-from prowess.runtime.event import SkillActivating as SkillActivatingEvent
+from prowess.runtime.disclosure.model_texts import estimate_tokens
+from prowess.runtime.events.event import SkillActivating as SkillActivatingEvent
 from prowess.tools import ToolResult
 from prowess.tools.prompt_escaping import json_for_model
 
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from prowess.agent.model import Message, Model
     from prowess.agent.result import Budget
     from prowess.agent.transcript import Transcript
-    from prowess.runtime.event import SessionEvent
-    from prowess.runtime.fork import ForkSession
+    from prowess.runtime.events.event import SessionEvent
+    from prowess.runtime.forks.fork import ForkSession
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
 

@@ -10,8 +10,9 @@ from prowess.mcp_server.host_reads import HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_shelf import SkillShelf
 from prowess.mcp_server.skills_list import SkillsListTool
-from prowess.runtime import Session, SessionOptions, disclosure
-from prowess.runtime.hooks import ToolHookGate
+from prowess.runtime import Session, SessionOptions
+from prowess.runtime.activation.hooks import ToolHookGate
+from prowess.runtime.disclosure import model_texts as disclosure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import FileRecord
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format import Skill
-    from prowess.runtime.visibility import Visibility
+    from prowess.runtime.activation.visibility import Visibility
 
 MAX_FILES = 512  # Skills extension, limits
 MAX_BYTES = 16 * 1024 * 1024

@@ -11,8 +11,8 @@ from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from prowess.runtime.call_options import ReadOptions, RunOptions
-    from prowess.runtime.disclosure import Disclosure
-    from prowess.runtime.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner
+    from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.forks.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.session import Session
     from prowess.runtime.state import ActiveSkill, SessionState

@@ -14,25 +14,25 @@ from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.restriction import Restriction, RestrictionMode
-from prowess.runtime.activation_stack import MAX_DEPTH
-from prowess.runtime.composing import KnownTools
-from prowess.runtime.event import SkillLoaded
-from prowess.runtime.freshness import is_current
-from prowess.runtime.rendering import Rendering
+from prowess.runtime.activation.composition import KnownTools
+from prowess.runtime.activation.freshness import is_current
+from prowess.runtime.activation.rendering import Rendering
+from prowess.runtime.activation.stack import MAX_DEPTH
+from prowess.runtime.events.event import SkillLoaded
 from prowess.runtime.state import SessionState, Transition, loaded
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.runtime.activation_stack import Stack
-    from prowess.runtime.artifacts import Artifacts
-    from prowess.runtime.events import Events, SessionRecords
+    from prowess.runtime.activation.snapshots import Snapshots
+    from prowess.runtime.activation.stack import Stack
+    from prowess.runtime.activation.visibility import By, Offer, Visibility
+    from prowess.runtime.events.delivery import Events, SessionRecords
     from prowess.runtime.options import Body
+    from prowess.runtime.scripts.artifacts import Artifacts
+    from prowess.runtime.scripts.skill_process import SkillPrograms
     from prowess.runtime.session_state import StoredState
-    from prowess.runtime.skill_process import SkillPrograms
-    from prowess.runtime.snapshots import Snapshots
     from prowess.runtime.state import ActiveSkill
-    from prowess.runtime.visibility import By, Offer, Visibility
 
 AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
 

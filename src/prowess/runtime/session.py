@@ -21,12 +21,12 @@ from prowess.errors import (
 )
 from prowess.policy.rule import PolicyCall
 from prowess.policy.verdict import decide_call
-from prowess.runtime import compaction, history
+from prowess.runtime.activation.invocation import InvokeTool
 from prowess.runtime.call_options import checked_exposure
-from prowess.runtime.cost import Cost, ReadTokens, measured
-from prowess.runtime.exposure import shaped
-from prowess.runtime.fork_desk import Child
-from prowess.runtime.invocation import InvokeTool
+from prowess.runtime.disclosure import compaction, history
+from prowess.runtime.disclosure.cost import Cost, ReadTokens, measured
+from prowess.runtime.disclosure.exposure import shaped
+from prowess.runtime.forks.launcher import Child
 from prowess.runtime.options import SessionOptions
 from prowess.runtime.session_parts import SessionParts
 from prowess.tools import ToolCall
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
+    from prowess.runtime.activation.hooks import HookFailure, HostEvent
     from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
-    from prowess.runtime.disclosure import Disclosure
-    from prowess.runtime.event import SessionEvent
-    from prowess.runtime.event_stream import EventStream
-    from prowess.runtime.events import EventObserver
-    from prowess.runtime.hooks import HookFailure, HostEvent
+    from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.events.delivery import EventObserver
+    from prowess.runtime.events.event import SessionEvent
+    from prowess.runtime.events.stream import EventStream
     from prowess.runtime.options import ListeningKeywords
     from prowess.runtime.session_parts import ForkOrigin
     from prowess.runtime.state import ActiveSkill, LoadMode
@@ -297,7 +297,7 @@ class Session:
         `budget` bounds the list of available skills, in tokens (characters / 4); 4000 without one.
         With `compact`, a task, only its best matches are listed, in at most 1,024 bytes with the number left out.
         `exposure` says how the model meets the skills; `navigation` and `tool_system` put the texts of
-        `prowess.runtime.prompts` before them.
+        `prowess.runtime.disclosure.prompts` before them.
         """
         return self.disclose(budget, **options).text
 

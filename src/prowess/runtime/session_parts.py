@@ -13,29 +13,29 @@ from prowess._internal.uuid7 import uuid7
 from prowess.errors import ToolNotAllowedError
 from prowess.execution import default_sandbox
 from prowess.policy.policy import Policy
-from prowess.runtime.activation import Activator
-from prowess.runtime.artifacts import Artifacts
-from prowess.runtime.composing import KnownTools
+from prowess.runtime.activation.activator import Activator
+from prowess.runtime.activation.composition import KnownTools
+from prowess.runtime.activation.freshness import Freshness, Presence
+from prowess.runtime.activation.hooks import HookedTool, HookRunner, ToolHookGate
+from prowess.runtime.activation.invocation import Invocation, InvokeTool
+from prowess.runtime.activation.snapshots import Snapshots
+from prowess.runtime.activation.visibility import Visibility
 from prowess.runtime.context import SessionContext, find_active
-from prowess.runtime.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
-from prowess.runtime.event_callback import EventCallback
-from prowess.runtime.events import Events, SessionRecords, report
-from prowess.runtime.exposure import Exposure
-from prowess.runtime.fork_desk import ForkDesk
-from prowess.runtime.freshness import Freshness, Presence
+from prowess.runtime.disclosure.exposure import Exposure
+from prowess.runtime.disclosure.skill_tool import SkillTool
+from prowess.runtime.events.callback import EventCallback
+from prowess.runtime.events.delivery import Events, SessionRecords, report
+from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
+from prowess.runtime.forks.launcher import ForkLauncher
 from prowess.runtime.guard import Guard, commands_under, mode_under
-from prowess.runtime.hooks import HookedTool, HookRunner, ToolHookGate
-from prowess.runtime.invocation import Invocation, InvokeTool
-from prowess.runtime.script_rules import ScriptRules
+from prowess.runtime.scripts.artifacts import Artifacts
+from prowess.runtime.scripts.script_rules import ScriptRules
+from prowess.runtime.scripts.skill_process import SkillPrograms
 from prowess.runtime.session_state import StoredState
-from prowess.runtime.skill_process import SkillPrograms
-from prowess.runtime.skill_tool import SkillTool
-from prowess.runtime.snapshots import Snapshots
 from prowess.runtime.tools.load import LoadTool
 from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
-from prowess.runtime.visibility import Visibility
 from prowess.store import EventStore, MemorySessionStore
 from prowess.tools import ToolExecutor
 from prowess.tools.call_audit import AuditRecorder
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy.restriction import Restriction
-    from prowess.runtime.activation_stack import Stack
-    from prowess.runtime.fork import AgentType
-    from prowess.runtime.fork_desk import Child
+    from prowess.runtime.activation.stack import Stack
+    from prowess.runtime.forks.fork import AgentType
+    from prowess.runtime.forks.launcher import Child
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Gate, Tool, ToolCall
@@ -135,7 +135,7 @@ class SessionParts:
             own = options.for_fork(() if agent is None else agent.tools)
             return open_fork(catalog, own, ForkOrigin(events=events, lineage=lineage, inherited=inherited))
 
-        forks = ForkDesk(context, options.fork_runner, types, open_child)
+        forks = ForkLauncher(context, options.fork_runner, types, open_child)
         invocation = Invocation(context, self.activator, forks)
         own: tuple[Tool, ...] = (
             LoadTool(context, self.activator),

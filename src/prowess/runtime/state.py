@@ -14,12 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.errors import LimitExceededError, SkillConflictError, StoreError
-from prowess.runtime.activation_stack import kept as still_on_stack
+from prowess.runtime.activation.stack import kept as still_on_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from prowess.runtime.activation_stack import Stack
+    from prowess.runtime.activation.stack import Stack
 
 LoadMode = Literal["replace", "add"]
 
@@ -72,7 +72,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     """The active skills of one session, oldest first.
 
     `stack` holds the keys of activations that run inside each other, `finished` the hooks that run once a session and
-    have (see `prowess.runtime.hooks`).
+    have (see `prowess.runtime.activation.hooks`).
     """
 
     active: tuple[ActiveSkill, ...] = ()

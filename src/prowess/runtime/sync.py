@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
+    from prowess.runtime.activation.hooks import HookFailure, HostEvent
     from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
-    from prowess.runtime.cost import Cost
-    from prowess.runtime.disclosure import Disclosure
-    from prowess.runtime.event import SessionEvent
-    from prowess.runtime.event_stream import EventStream
-    from prowess.runtime.events import EventObserver
-    from prowess.runtime.hooks import HookFailure, HostEvent
+    from prowess.runtime.disclosure.cost import Cost
+    from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.events.delivery import EventObserver
+    from prowess.runtime.events.event import SessionEvent
+    from prowess.runtime.events.stream import EventStream
     from prowess.runtime.options import ListeningKeywords, SessionOptions
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec

@@ -17,7 +17,7 @@ from prowess.execution import default_sandbox
 from prowess.policy.decision import Allow
 from prowess.policy.restriction import Restriction, decide
 from prowess.runtime import Session
-from prowess.runtime.substitution import Values, substituted
+from prowess.runtime.activation.substitution import Values, substituted
 from prowess.store import MemorySessionStore
 from prowess.tools.functions.function_tool import FunctionTool
 from tests.runtime.making import failure, names, result, write_skill

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from prowess.agent.model import ToolMessage, UserMessage
-from prowess.runtime.disclosure import AVAILABLE
+from prowess.runtime.disclosure.model_texts import AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

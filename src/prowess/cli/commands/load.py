@@ -10,7 +10,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import catalog_options, open_catalog
 from prowess.cli.options.session_options import policy_option
-from prowess.runtime.rendering import Rendering
+from prowess.runtime.activation.rendering import Rendering
 
 
 @click.command()

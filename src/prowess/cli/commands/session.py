@@ -20,14 +20,14 @@ from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import Policy, Refusal, load_policy
 from prowess.runtime import SyncSession
-from prowess.runtime.json_lines import called, event_line, serve_json_lines
-from prowess.runtime.judging import judged
+from prowess.runtime.protocol.json_lines import called, event_line, serve_json_lines
+from prowess.runtime.protocol.judging import judged
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.builtin import builtin_tools
 from prowess.tools.gates.approvers import CallbackApprover
 
 if TYPE_CHECKING:
-    from prowess.runtime.event import SessionEvent
+    from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.options import Body
     from prowess.tools import Tool
 

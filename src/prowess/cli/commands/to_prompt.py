@@ -17,8 +17,8 @@ from prowess.compat.skills_ref.prompt import block, directory_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.runtime.disclosure import ListedSkill
-    from prowess.runtime.prompt_forms import Prompt
+    from prowess.runtime.disclosure.model_texts import ListedSkill
+    from prowess.runtime.disclosure.prompt_forms import Prompt
 
 _FORMS = ("skills-ref", "xml", "attributes", "tool", "json", "markdown")
 _BUDGET = re.compile(r"(\d{1,9})(c?)")
@@ -87,7 +87,7 @@ def _print(outcome: outcomes.Outcome) -> int:
 
 def _listed(directory: Path) -> ListedSkill:
     # Imported here, not at the top: the reference tool's own form needs nothing of the runtime.
-    from prowess.runtime.disclosure import ListedSkill
+    from prowess.runtime.disclosure.model_texts import ListedSkill
 
     properties = read_properties(directory)
     location = str(find_skill_md(directory))
@@ -96,7 +96,7 @@ def _listed(directory: Path) -> ListedSkill:
 
 def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill], budget: int | None) -> str:
     # Imported here, not at the top, as above.
-    from prowess.runtime.prompt_forms import FORMS, fitted, prompt
+    from prowess.runtime.disclosure.prompt_forms import FORMS, fitted, prompt
 
     named = next((known for known in FORMS if known == form), None)
     if named is not None:
@@ -121,7 +121,7 @@ def _as_reference(directories: Sequence[Path], skills: Sequence[ListedSkill], li
 def _active(skill: ListedSkill) -> str:
     # Imported here, not at the top, as above.
     from prowess.format import read_document
-    from prowess.runtime.prompt_forms import active
+    from prowess.runtime.disclosure.prompt_forms import active
 
     return active(skill, read_document(str(skill.location)).body)
 

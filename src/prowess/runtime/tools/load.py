@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from prowess.errors import InvalidArgumentsError
-from prowess.runtime import disclosure, load_result
-from prowess.runtime.compaction import mark_of
+from prowess.runtime.activation import load_result
+from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure.compaction import mark_of
 from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess.runtime.activation import Activation, Activator
+    from prowess.runtime.activation.activator import Activation, Activator
     from prowess.runtime.context import SessionContext
     from prowess.tools import ToolCall
 

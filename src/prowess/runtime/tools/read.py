@@ -21,20 +21,21 @@ from prowess.errors import (
 )
 from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
-from prowess.runtime import disclosure, load_result
-from prowess.runtime.event import ResourceRead
-from prowess.runtime.file_windows import VerifiedWindow, read_window
-from prowess.runtime.sections import outline
-from prowess.runtime.skill_files import nearest, read_verified
-from prowess.runtime.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
+from prowess.runtime.activation import load_result
+from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.events.event import ResourceRead
+from prowess.runtime.files.file_windows import VerifiedWindow, read_window
+from prowess.runtime.files.sections import outline
+from prowess.runtime.files.skill_files import nearest, read_verified
+from prowess.runtime.files.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
 from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.runtime.context import SessionContext
-    from prowess.runtime.sections import Section
-    from prowess.runtime.skill_files import VerifiedFile
-    from prowess.runtime.slices import Slice
+    from prowess.runtime.files.sections import Section
+    from prowess.runtime.files.skill_files import VerifiedFile
+    from prowess.runtime.files.slices import Slice
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
@@ -137,7 +138,7 @@ class ReadTool:
             InvalidArgumentsError: not exactly one of path and artifact, or parts that exclude each other.
             SkillNotActiveError, SkillNotFoundError, SessionNotFoundError: no such file for this session.
             UnsafePathError, ResourceNotFoundError, NotAFileError, NotTextError, LimitExceededError,
-            DigestChangedError: see `prowess.runtime.skill_files.read_verified`.
+            DigestChangedError: see `prowess.runtime.files.skill_files.read_verified`.
         """
         require_executor(self, call)
         _require_consistent(arguments)

@@ -14,10 +14,11 @@ from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import DigestChangedError, ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest, stage
-from prowess.runtime import disclosure, load_result
-from prowess.runtime.event import ScriptFinished, ScriptStarted
-from prowess.runtime.load_result import Notice
-from prowess.runtime.skill_files import read_verified
+from prowess.runtime.activation import load_result
+from prowess.runtime.activation.load_result import Notice
+from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.events.event import ScriptFinished, ScriptStarted
+from prowess.runtime.files.skill_files import read_verified
 from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from prowess.errors import InvalidArgumentsError
-from prowess.runtime import disclosure, load_result
+from prowess.runtime.activation import load_result
 from prowess.runtime.context import find_active
+from prowess.runtime.disclosure import model_texts as disclosure
 from prowess.tools import ToolSpec, require_executor
 
 if TYPE_CHECKING:
-    from prowess.runtime.activation import Activator
+    from prowess.runtime.activation.activator import Activator
     from prowess.runtime.context import SessionContext
     from prowess.tools import ToolCall
 

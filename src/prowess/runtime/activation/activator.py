@@ -1,0 +1,354 @@
+"""One way into force for every skill, whoever asks: the model by a load or the `skill` tool, the user, a fork.
+
+The order is: is it open to whoever asks, is there room, what does it say now, may its hooks run, do they pass; then its
+commands, and then, in one step, it is active: its body is disclosed and its restriction holds. Whatever refuses on the
+way leaves the session as it was. What leaves is told to its `post` hooks. Platform requirements 003, skill discovery
+flow, in the order of which nothing is disclosed that a hook refuses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess._internal.text.command_mark import COMMAND_MARK
+from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
+from prowess.runtime.activation import load_result
+from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
+from prowess.runtime.activation.hooks import require_runnable
+from prowess.runtime.activation.rendering import values_for
+from prowess.runtime.activation.stack import entered
+from prowess.runtime.context import find_active
+from prowess.runtime.events.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
+from prowess.runtime.state import Transition, loaded, require_room, unloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from prowess.catalog import SkillEntry
+    from prowess.format.fields.extended_fields import ExtendedFields
+    from prowess.policy.restriction import Restriction
+    from prowess.runtime.activation.hooks import HookFailure, HookRunner
+    from prowess.runtime.activation.load_result import Notice
+    from prowess.runtime.activation.snapshots import Snapshot
+    from prowess.runtime.activation.visibility import By, Offer
+    from prowess.runtime.context import SessionContext
+    from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
+
+
+class Activation(Struct, kw_only=True):
+    """What came of it: the next state, the skills that were read for it, and what there is to say."""
+
+    step: Transition
+    taken: tuple[Snapshot, ...]
+    notices: tuple[Notice, ...]
+
+    def fresh(self) -> tuple[Snapshot, ...]:
+        """Return the skills whose body is new to the session."""
+        return tuple(snapshot for snapshot in self.taken if snapshot.skill.name not in self.step.repeated)
+
+
+class Activator:
+    """Brings skills of one session into force, and takes them out."""
+
+    def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
+        self._context, self._hooks = context, hooks
+
+    async def load(self, names: Sequence[str], mode: LoadMode, location: str | None, call_id: str) -> Activation:
+        """Activate skills side by side, all or none, for the model.
+
+        Raises:
+            SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
+            SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
+        """
+        context = self._context
+        async with context.loading:
+            before = await context.stored.current()
+            offers = {offer.key: offer for offer in await self._offered(names, location)}
+            if mode == "add" or len(offers) > context.cap:
+                require_room([skill.key for skill in before.active], offers, mode, context.cap)
+            # A load by name alone keeps the copy of that name that is active.
+            others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
+            taken = [await self._take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
+            self._require_open(taken)
+
+            def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
+                return loaded(state, ready, mode, context.cap)
+
+            activation = await self._activate(before, taken, step, call_id)
+        if not others:
+            return activation
+        kept = (load_result.kept_copy(skill) for skill in others.values())
+        return replace(activation, notices=(*kept, *activation.notices))
+
+    async def _offered(self, names: Sequence[str], location: str | None) -> list[Offer]:
+        asked = [await self._context.offered(name, location) for name in names]
+        for offer in asked:
+            require_no_fork(offer.entry.name, offer.fields)
+        return asked
+
+    def _require_open(self, taken: Sequence[Snapshot]) -> None:
+        """Hold what the files say against what a model may load: the catalog may have said something else."""
+        for snapshot in taken:
+            self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, "model")
+            require_no_fork(snapshot.skill.name, snapshot.fields)
+
+    async def enter(self, offer: Offer, args: str | None, call_id: str, by: By) -> Activation:
+        """Activate one skill inside the one that runs; a user's own request begins a new stack.
+
+        A skill that runs on top, unchanged and with the same arguments, is a repetition and not an activation.
+
+        Raises:
+            ActivationCycleError, LimitExceededError: it runs further down already, or too many do.
+            Also what `load` raises.
+        """
+        context = self._context
+        async with context.loading:
+            before = await context.stored.current()
+            snapshot = await self._take(offer.entry, call_id)
+            context.visibility.require_open(offer.entry.name, snapshot.fields, by)
+            require_no_fork(offer.entry.name, snapshot.fields)
+            require_room([skill.key for skill in before.active], [offer.entry.key], "add", context.cap)
+            snapshot = replace(snapshot, skill=replace(snapshot.skill, args=args))
+
+            def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
+                (skill,) = ready
+                top = state.stack[-1:] == (skill.key,)
+                lineage = len(context.lineage)
+                stack = (*context.lineage, *(() if by == "user" else state.stack))
+                nested = stack if top and by == "model" else entered(stack, skill.key, context.max_depth)
+                change = loaded(state, [skill], "add", context.cap)
+                if by == "model" and not top and change.repeated and skill.key not in state.stack:
+                    nested = stack  # loaded by itself before: it is in force, and inside nothing
+                return replace(change, state=replace(change.state, stack=nested[lineage:]))
+
+            step(before, [snapshot.skill])  # refused here, before any hook has run
+            return await self._activate(before, [snapshot], step, call_id)
+
+    async def adopt(self, snapshot: Snapshot, args: str | None, call_id: str) -> Activation:
+        """Activate the skill that a fork runs, in the session of the fork."""
+        context = self._context
+        adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
+        await to_thread.run_sync(context.snapshots.keep, adopted)
+        async with context.loading:
+            before = await context.stored.current()
+            return await self._activate(
+                before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
+            )
+
+    async def unload(
+        self, keys: Collection[str] | None, call_id: str, reason: str = "unloaded"
+    ) -> tuple[Transition, tuple[Notice, ...]]:
+        """Run the `post` hooks of skills, all of them for None, and take them out of force, whatever the hooks say.
+
+        `reason` stands in the events.
+        """
+        context = self._context
+        async with context.loading:
+            before = await context.stored.current()
+            failures = await self._ended(
+                [skill for skill in before.active if keys is None or skill.key in keys], call_id
+            )
+            step = await context.stored.change(
+                lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
+            )
+            await self._told(before, step, call_id, reason)
+        context.snapshots.keep_only(step.state.active)
+        return step, tuple(load_result.hook_failed(failure.skill, failure.message) for failure in failures)
+
+    async def _activate(
+        self,
+        before: SessionState,
+        taken: Sequence[Snapshot],
+        step: Callable[[SessionState, Sequence[ActiveSkill]], Transition],
+        call_id: str,
+    ) -> Activation:
+        context = self._context
+        fresh: list[Snapshot] = []
+        plain = True
+        for snapshot in taken:
+            if not before.active or not _is_repeated(before, snapshot.skill):
+                fresh.append(snapshot)
+                plain = plain and snapshot.is_plain
+        notices = [] if plain else context.tools.require(fresh)
+        ready, skills = list(taken), [snapshot.skill for snapshot in taken]
+        planned = step(before, skills)  # what may not stand side by side is refused before any hook
+        if not plain or context.events.wanted:
+            await self._prepare(fresh, call_id)
+        if not plain:
+            notices += await self._run_commands(ready, fresh, call_id)
+            skills = [snapshot.skill for snapshot in ready]
+            planned = step(before, skills)
+
+        def change(state: SessionState) -> Transition:
+            for skill in skills:
+                # Removed from the catalog while it was read: then it must not become active. What is active has been
+                # looked for a moment ago.
+                if state.find(skill.key) is not skill and not context.stored.is_listed(skill):
+                    raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
+            return planned if state is before else step(state, skills)
+
+        failures: list[HookFailure] = []
+        if leaving := planned.unloaded:
+            change(before)  # as above
+            failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
+        done = await context.stored.change(change)
+        context.snapshots.keep_only(done.state.active)
+        if context.records.wanted:
+            await self._record(before, done, skills, call_id)
+        said = self._said(done, skills, notices, failures)
+        return Activation(step=done, taken=tuple(ready), notices=said)
+
+    async def _run_commands(self, ready: list[Snapshot], fresh: Sequence[Snapshot], call_id: str) -> list[Notice]:
+        """Run the commands in the bodies of `fresh`, and put those skills with what they printed into `ready`."""
+        remarks: list[Notice] = []
+        for place, snapshot in enumerate(ready):
+            if COMMAND_MARK in snapshot.body and snapshot in fresh:
+                skill, remark = await self._commands(snapshot, call_id)
+                ready[place] = replace(snapshot, skill=skill)
+                remarks += [] if remark is None else [remark]
+        return remarks
+
+    async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
+        """Let it be known that these skills are about to come into force, and run their `pre` hooks."""
+        for snapshot in fresh:
+            require_runnable(snapshot.skill, snapshot.fields, snapshot.manifest, self._context.programs)
+        for snapshot in fresh:
+            await self._context.events.tell(SkillActivating, call_id, snapshot.skill)
+        await self._pass_hooks(fresh, call_id)
+
+    async def _record(
+        self, before: SessionState, done: Transition, skills: Sequence[ActiveSkill], call_id: str
+    ) -> None:
+        for skill in skills:
+            if skill.name not in done.repeated:
+                data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
+                await self._context.records.record_and_tell("skill.loaded", call_id, skill, data)
+        await self._told(before, done, call_id, "replaced")
+
+    def _said(
+        self,
+        done: Transition,
+        skills: Sequence[ActiveSkill],
+        notices: Sequence[Notice],
+        failures: Sequence[HookFailure],
+    ) -> tuple[Notice, ...]:
+        """Return what there is to say, in the order in which it counts; nearly always nothing."""
+        taken_away = self._context.stored.take_removed()
+        digested = True
+        for skill in skills:
+            digested = digested and skill.digest is not None
+        if digested and not (taken_away or done.changed or failures):
+            return tuple(notices)
+        return (
+            *(load_result.removed(skill) for skill in taken_away if skill.name not in done.state.names),
+            *(load_result.reloaded(name) for name in done.changed),
+            *(load_result.not_digestible(skill) for skill in skills if skill.digest is None),
+            *notices,
+            *(load_result.hook_failed(failure.skill, failure.message) for failure in failures),
+        )
+
+    async def _pass_hooks(self, fresh: Sequence[Snapshot], call_id: str) -> None:
+        passed: list[ActiveSkill] = []
+        try:
+            for snapshot in fresh:
+                await self._hooks.require(snapshot.skill, "pre", call_id, {"args": snapshot.skill.args})
+                passed.append(snapshot.skill)
+        except SkillError:
+            await self._ended(passed, call_id)  # what was prepared for an activation that does not come
+            raise
+
+    async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
+        return await self._hooks.report(skills, "post", call_id, {})
+
+    async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
+        """Let the events happen for skills that left because the catalog lists them no more."""
+        events, now = self._context.events, self._context.stored.state
+        if not events.wanted:
+            return
+        for skill in skills:
+            await events.tell(SkillUnloaded, None, skill, reason="removed")
+        await self._tell_restriction(replace(now, active=(*now.active, *skills)), now, None)
+
+    async def _told(self, before: SessionState, done: Transition, call_id: str, reason: str) -> None:
+        """Let the events happen for what left with this step, and for a restriction that is another now."""
+        events = self._context.events
+        if not events.wanted:
+            return
+        for name in done.unloaded:
+            await events.tell(SkillUnloaded, call_id, find_active(before, name) or name, reason=reason)
+        await self._tell_restriction(before, done.state, call_id)
+
+    async def _tell_restriction(self, before: SessionState, after: SessionState, call_id: str | None) -> None:
+        now = _restricting(self._context.restrictions(after))
+        if set(now) != set(_restricting(self._context.restrictions(before))):
+            names = tuple(item.skill for item in now)
+            await self._context.events.tell(RestrictionChanged, call_id, restricting=names)
+
+    async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
+        """Run the commands in a body, where the host allows it."""
+        context, skill = self._context, snapshot.skill
+        found = await to_thread.run_sync(commands, snapshot.body)
+        if not found:
+            return skill, None
+        if not context.commands or context.programs.sandbox is None:
+            return skill, load_result.commands_not_run(skill.name)
+        values = values_for(skill, session_id=context.session_id, expose_location=False)
+        outputs: list[str] = []
+        for command in found[:MAX_COMMANDS]:
+            argv = command.argv(values)
+            if not argv:
+                outputs.append("[command not run: its quotes are open, or it is empty]")
+                continue
+            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
+            await context.records.record_and_tell("command.started", call_id, skill, data)
+            done = await context.programs.run(skill.root_dir, snapshot.manifest, argv, seconds=COMMAND_SECONDS)
+            await context.records.record_and_tell(
+                "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
+            )
+            outputs.append(shown(done))
+        return replace(skill, outputs=tuple(outputs)), None
+
+    async def _take(self, entry: SkillEntry, call_id: str) -> Snapshot:
+        if self._context.events.wanted:
+            await self._context.events.tell(SkillLoading, call_id, entry.name)
+        # A thread only where something must be read: what is at rest takes a few calls of stat.
+        known = self._context.snapshots.retake(entry)
+        if known is not None:
+            return known
+        return await to_thread.run_sync(self._context.snapshots.take, entry.name, entry.location)
+
+
+def require_no_fork(name: str, fields: ExtendedFields) -> None:
+    """Refuse to load a skill that runs in a sub-agent.
+
+    Raises:
+        InvalidArgumentsError: naming the way.
+    """
+    if fields.context == "fork":
+        problem = (
+            f"skill {name!r} runs in a sub-agent of its own (context: fork) and is never loaded; "
+            f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
+        )
+        raise InvalidArgumentsError((problem,))
+
+
+def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:
+    return tuple(item for item in restrictions if item.tokens is not None and item.mode == "restrict")
+
+
+def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
+    """Whether the session has exactly this already; a load without arguments asks for no others."""
+    known = state.find(skill.key)
+    return known is not None and skill.same_activation(known)
+
+
+def _other_copies(state: SessionState, offers: Mapping[str, Offer]) -> dict[str, ActiveSkill]:
+    return {
+        skill.key: skill
+        for skill in state.active
+        if skill.key in offers and skill.location != offers[skill.key].entry.location
+    }

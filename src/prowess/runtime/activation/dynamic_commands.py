@@ -1,0 +1,75 @@
+"""Commands in a body: `` !`git status` `` stands for what the command prints.
+
+Which inline code is a command is told by a Markdown parser, from the body as its author wrote it: a single pair of
+backticks with a `!` before it, outside fences, comments and longer backticks. So neither code that shows the notation
+nor a value that holds it is run, and two equal commands are two commands. A command is split into words first and its
+placeholders are replaced after that, each word staying one word; no shell reads it. It runs in the sandbox.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.markdown import inline_code
+from prowess._internal.text.command_mark import COMMAND_MARK
+from prowess.runtime.activation.substitution import substituted
+
+if TYPE_CHECKING:
+    from prowess.execution import ExecResult
+    from prowess.runtime.activation.substitution import Values
+
+MAX_COMMANDS = 16
+MAX_OUTPUT = 10_000  # characters of one command
+COMMAND_SECONDS = 10.0
+
+
+class DynamicCommand(Struct, frozen=True, kw_only=True):
+    """One command: its text between the backticks, and the range of the whole notation in code points."""
+
+    text: str
+    start: int
+    end: int
+
+    def argv(self, values: Values) -> tuple[str, ...]:
+        """Return its words; empty where quotes are open or nothing stands there."""
+        try:
+            split = shlex.split(self.text)
+        except ValueError:
+            return ()
+        return tuple(substituted(word, values) for word in split)
+
+
+def commands(body: str) -> tuple[DynamicCommand, ...]:
+    """Return the commands of a body in order. Where no parser gives positions, there are none."""
+    if COMMAND_MARK not in body:
+        return ()
+    return tuple(
+        DynamicCommand(text=code.text, start=code.start - 1, end=code.end)
+        for code in inline_code(body) or ()
+        if _is_marked(body, code.start, code.end)
+    )
+
+
+def _is_marked(body: str, start: int, end: int) -> bool:
+    """Whether inline code has one backtick on each side, and before it a `!` that ends no word and is not escaped."""
+    marked = start > 0 and body[start - 1] == "!"
+    before = body[max(start - 2, 0) : start - 1]
+    marked = marked and before != "\\" and not before.isalnum()
+    return marked and not body.startswith("``", start) and not body.endswith("``", start, end)
+
+
+def shown(done: ExecResult) -> str:
+    """Return what stands in the place of a command: its output, or one line that says how it failed."""
+    text = done.stdout.decode("utf-8", "replace").rstrip("\n")
+    if done.timed_out:
+        return f"[command ended after {COMMAND_SECONDS:g} s]"
+    if done.exit_code != 0:
+        wrong = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = f": {wrong[-1][:200]}" if wrong else ""
+        return f"[command failed with status {done.exit_code}{reason}]"
+    if len(text) > MAX_OUTPUT:
+        return f"{text[:MAX_OUTPUT]}\n[output cut at {MAX_OUTPUT} of {len(text)} characters]"
+    return text

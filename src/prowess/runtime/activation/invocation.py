@@ -1,0 +1,152 @@
+"""One skill by its name, with arguments: what the `skill` tool does for a model, and `invoke` for a user.
+
+Both go the way of every activation. A skill that joins the conversation comes back with its content; one that runs in a
+sub-agent comes back with its output.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from prowess.policy.restriction import Restriction
+from prowess.runtime.activation import load_result
+from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure.compaction import mark_of
+from prowess.runtime.events.event import SkillLoading, loading_message
+from prowess.tools import ToolSpec, require_executor
+
+if TYPE_CHECKING:
+    from prowess.runtime.activation.activator import Activator
+    from prowess.runtime.activation.snapshots import Snapshot
+    from prowess.runtime.activation.visibility import By, Offer
+    from prowess.runtime.context import SessionContext
+    from prowess.runtime.forks.launcher import ForkLauncher
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolCall
+
+_COMMAND = re.compile(r"[/$](\S+)(?:\s+(.*))?\Z", re.DOTALL)
+_TEXT = {"type": "string"}
+_TEXT_OR_NULL = {"type": ["string", "null"]}
+
+RESULT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "skill_name": _TEXT,
+        "message": _TEXT,
+        "base_path": _TEXT_OR_NULL,
+        "content": _TEXT_OR_NULL,
+        "allowed_tools": {"type": "array", "items": _TEXT},
+        "allowed_tools_mode": load_result.ALLOWED_TOOLS_MODE,
+        "model": _TEXT,
+        "args": _TEXT,
+        "output": _TEXT,
+        "turns": {"type": "integer", "minimum": 0},
+        "child_session_id": _TEXT,
+        "notices": load_result.NOTICES_SCHEMA,
+    },
+    "required": ["skill_name"],
+    "additionalProperties": False,
+}
+
+
+def parsed(text: str, args: str | None) -> tuple[str, str | None]:
+    """Return name and arguments of what a user typed: `deploy`, `/deploy`, `/deploy to production`, `$deploy`.
+
+    Arguments that are given by themselves win over those in the text.
+    """
+    match = _COMMAND.match(text.strip())
+    if match is None:
+        return text, args
+    return match[1], args if args is not None else match[2]
+
+
+class Invocation:
+    """Runs one skill by name for one session."""
+
+    def __init__(self, context: SessionContext, activator: Activator, desk: ForkLauncher) -> None:
+        self._context, self._activator, self._desk = context, activator, desk
+
+    async def run(self, name: str, args: str | None, call_id: str, by: By, *, raw: bool = False) -> dict[str, object]:
+        """Return the content, or for a fork the output; `raw` gives the file as written instead of the body.
+
+        Raises:
+            SkillNotFoundError: with suggestions from the skills that are open to whoever asks.
+            Also what `Activator.enter` and `ForkLauncher.run` raise.
+        """
+        offer = await self._context.offered(name, by=by)
+        if offer.is_fork:
+            await self._context.events.tell(SkillLoading, call_id, offer.entry.name)
+            snapshot = await to_thread.run_sync(self._context.snapshots.take, offer.entry.name, offer.entry.location)
+            self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, by)
+            message = {"message": loading_message(snapshot.skill.name)}
+            return {**await self._desk.run(snapshot, args, call_id, by), **message}
+        return await self._inherit(offer, args, call_id, by, raw=raw)
+
+    async def _inherit(self, offer: Offer, args: str | None, call_id: str, by: By, *, raw: bool) -> dict[str, object]:
+        activation = await self._activator.enter(offer, args, call_id, by)
+        (snapshot,) = activation.taken
+        skill = next(skill for skill in activation.step.state.active if skill.key == snapshot.skill.key)
+        running = by == "model" and not activation.fresh()
+        notices = [notice.as_dict() for notice in activation.notices]
+        if running:
+            notices.append(load_result.already_running(skill.name).as_dict())
+        result: dict[str, object] = {
+            "skill_name": skill.name,
+            "message": f'The "{skill.name}" skill is running already' if running else loading_message(skill.name),
+            "base_path": skill.root_dir if self._context.expose_location else None,
+            "content": None if running else await to_thread.run_sync(self._content, snapshot, skill, raw),
+        }
+        if skill.allowed_tools is not None:
+            tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens or ()
+            result["allowed_tools"] = [str(token) for token in tokens]
+            result["allowed_tools_mode"] = self._context.mode_of(skill)
+        if offer.fields.model is not None:
+            result["model"] = offer.fields.model
+        if skill.args is not None:
+            result["args"] = skill.args
+        if notices:
+            result["notices"] = notices
+        return result
+
+    def _content(self, snapshot: Snapshot, skill: ActiveSkill, raw: bool) -> str:  # noqa: FBT001 -- passed on by to_thread
+        body = snapshot.text if raw else self._context.rendered(skill)
+        return disclosure.skill_content(
+            skill.name,
+            snapshot.body if body is None else body,
+            directory=skill.root_dir if self._context.expose_location else None,
+            resources=[file.path for file in snapshot.manifest.files if file.path != "SKILL.md"],
+            mark=mark_of(self._context.session_id, skill),
+        )
+
+
+class InvokeTool:
+    """Starts a skill for the user, in an executor that no model reaches: validated, gated and audited as a tool is."""
+
+    spec = ToolSpec(
+        name="skills.invoke",
+        description="Start a skill for the user.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "skill": {"type": "string", "minLength": 1},
+                "args": {"type": ["string", "null"], "default": None},
+                "raw": {"type": "boolean", "default": False},
+            },
+            "required": ["skill"],
+            "additionalProperties": False,
+        },
+        output_schema=RESULT_SCHEMA,
+    )
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return what `Invocation.run` returns for a user."""
+        require_executor(self, call)
+        args = arguments["args"]
+        name, given = parsed(str(arguments["skill"]), None if args is None else str(args))
+        return await self._invocation.run(name, given, call.id, "user", raw=arguments["raw"] is True)

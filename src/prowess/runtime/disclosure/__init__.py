@@ -1,0 +1,1 @@
+"""Every text that a model sees of a session, in each exposure, and what it costs."""

@@ -1,0 +1,163 @@
+"""Three faces of one session: what a model is offered, and what stands in its instructions.
+
+- `tools`: the four tools of runtime protocol 002; the list of skills stands in the instructions of every call.
+- `skill`: one tool; the list stands in its description and the instructions hold no text of a skill. While a skill is
+  active, the tools that work on it are offered beside it.
+- `files`: no tool; the instructions list the skills with their locations, and the agent reads them itself.
+
+Skills are listed in exactly one place. All three faces lead to the same activation and the same state.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess.errors import InvalidArgumentsError
+from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import prompts, skill_tool
+from prowess.runtime.disclosure.compact_list import compact_list
+from prowess.runtime.tools.load import SPEC as LOAD
+from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
+from prowess.tools.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.runtime.activation.visibility import Offer
+    from prowess.runtime.call_options import ExposureName
+    from prowess.runtime.context import SessionContext
+    from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolSpec
+
+
+class Exposure:
+    """Makes specifications and instructions for one session; `own` are the tools of skills, `extra` all others."""
+
+    def __init__(self, context: SessionContext, own: Sequence[ToolSpec]) -> None:
+        self._context, self._own = context, tuple(own)
+        self._scripts_seen: tuple[int, bool] | None = None
+        self._listed: tuple[tuple[Offer, ...], list[disclosure.ListedSkill]] | None = None
+
+    def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
+        """Return what to offer to a model; nothing of skills where no skill is open to it and none is active."""
+        return (*self._of_skills(name, skill_tool.DEFAULT_BUDGET if budget is None else budget), *extra)
+
+    def disclose(
+        self,
+        name: ExposureName,
+        extra: Sequence[ToolSpec],
+        *,
+        budget: int | None = None,
+        navigation: bool = False,
+        tool_system: bool = False,
+        compact: str | None = None,
+    ) -> Disclosure:
+        """Return the instructions of the next call.
+
+        Raises:
+            InvalidArgumentsError: by files, where locations are not to be shown, or a compact list has none.
+        """
+        context = self._context
+        if compact is not None and name != "tools":
+            raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
+        if name == "files" and not context.expose_location:
+            raise InvalidArgumentsError(("exposure 'files' needs locations; open the session with expose_location",))
+        before: dict[str, str] = {}
+        known = self._reachable(name, extra)
+        if tool_system:
+            before["tool_system"] = prompts.tool_system(known)
+        if navigation:
+            before["navigation"] = prompts.navigation(known)
+        in_results = context.body == "result"
+        listed = [] if name == "skill" else self.listed()
+        section = None
+        if compact is not None and listed:
+            text, shown, shortened = compact_list(listed, compact)
+            listed, section = list(shown), (text, shortened)
+        active = () if name == "skill" or in_results else context.stored.state.active
+        return disclosure.instructions(
+            listed,
+            [self._body(skill) for skill in active],
+            bodies_in_results=in_results,
+            budget=budget,
+            by_files=name == "files",
+            before=before,
+            section=section,
+        )
+
+    def listed(self) -> list[disclosure.ListedSkill]:
+        """Return the skills that are open to the model."""
+        offers = self._context.visibility.offers("model")
+        if self._listed is None or self._listed[0] is not offers:
+            self._listed = (offers, self._listed_anew(offers))
+        return self._listed[1]
+
+    def _listed_anew(self, offers: tuple[Offer, ...]) -> list[disclosure.ListedSkill]:
+        return [
+            disclosure.ListedSkill(
+                name=offer.entry.name,
+                description=offer.entry.description,
+                location=offer.entry.location if self._context.expose_location else None,
+                is_fork=offer.is_fork,
+                origin=None if offer.entry.origin is None else offer.entry.source,
+            )
+            for offer in offers
+        ]
+
+    def _of_skills(self, name: ExposureName, budget: int) -> tuple[ToolSpec, ...]:
+        if name == "files":
+            return ()
+        listed, active = self.listed(), self._context.stored.state.active
+        beside = tuple(spec for spec in self._own if spec.name not in (LOAD.name, skill_tool.SkillTool.spec.name))
+        if not self.can_run_scripts():
+            beside = tuple(spec for spec in beside if spec.name != RUN_SCRIPT.name)
+        if name == "skill":
+            return (*((skill_tool.offered(listed, budget),) if listed else ()), *(beside if active else ()))
+        if not listed and not active:
+            return ()
+        forks = [skill.name for skill in listed if skill.is_fork]
+        return (LOAD, *beside, *((skill_tool.offered_for_forks(forks),) if forks else ()))
+
+    def _reachable(self, name: ExposureName, extra: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """Return every tool that the exposure may come to offer, so that the texts about tools stay the same."""
+        own = () if name == "files" else self._own
+        runs = self.can_run_scripts()
+        return (*(spec for spec in own if runs or spec.name != RUN_SCRIPT.name), *extra)
+
+    def _body(self, skill: ActiveSkill) -> disclosure.ActiveBody:
+        return disclosure.ActiveBody(
+            name=skill.name,
+            body=self._context.rendered(skill),
+            args=skill.args,
+            changed=self._context.snapshots.is_touched(skill),
+        )
+
+    def can_run_scripts(self) -> bool:
+        """Tell whether a script of an open or active skill could be run; looked up once a state of the catalog."""
+        context = self._context
+        if context.programs.sandbox is None or not context.programs.sandbox.probe().available:
+            return False
+        generation = context.catalog.generation
+        if self._scripts_seen is None or self._scripts_seen[0] != generation:
+            dirs = context.programs.rules.dirs
+            found = any(
+                os.path.isdir(os.path.join(entry.root_dir, name))
+                for entry in context.catalog.entries()
+                for name in dirs
+            )
+            self._scripts_seen = (generation, found)
+        return self._scripts_seen[1]
+
+
+def shaped(specs: Sequence[ToolSpec], shape: str) -> list[dict[str, object]]:
+    """Return the tools in a provider's form.
+
+    Raises:
+        InvalidArgumentsError: there is no such form.
+    """
+    if shape not in SHAPES:
+        known = ", ".join(map(repr, SHAPES))
+        raise InvalidArgumentsError((f"Invalid parameter value: shape: expected one of {known}",))
+    return SHAPES[shape].definitions(specs)

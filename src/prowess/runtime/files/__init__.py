@@ -1,0 +1,1 @@
+"""Files of a loaded skill: contained reading, slices, sections."""

@@ -1,0 +1,1 @@
+"""Forks: a skill that runs in a sub-agent of its own."""

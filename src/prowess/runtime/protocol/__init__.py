@@ -1,0 +1,1 @@
+"""A session over JSON lines: requests, methods, answers."""
