@@ -35,8 +35,8 @@ __all__ = [
 
 _HOMES = {
     "state": ("ActiveSkill", "SessionState"),
-    "fork": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
-    "disclosure": ("Disclosure",),
+    "forks.fork": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
+    "disclosure.model_texts": ("Disclosure",),
     "call_options": ("ReadOptions", "RunOptions"),
     "session": ("Session",),
     "options": ("SessionOptions",),

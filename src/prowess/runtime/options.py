@@ -64,8 +64,9 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     continued, or begun if there is none. At most `cap` skills are active; after `ttl_seconds` without a call the
     session is gone. `body` tells where the instructions of loaded skills are: in `instructions()`, or in the load
     result for hosts whose instructions are fixed. `exposure` is how a model meets the skills if a call of `tools` or
-    `instructions` does not choose (`prowess.runtime.disclosure.exposure`). With `expose_location=False` no path of this machine is
-    shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`; `clock` gives seconds since the epoch.
+    `instructions` does not choose (`prowess.runtime.disclosure.exposure`). With `expose_location=False` no path
+    of this machine is shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`; `clock` gives seconds since the
+    epoch.
 
     `sandbox` defaults to the strongest of this machine; `scripts=False` switches scripts off. `workspace` is the
     directory that scripts work on, read-only unless `write`; built-in tools among `extra_tools` must work on the same.
@@ -84,7 +85,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     `on_event` is called with each event of this session and its forks, in its own thread; `Session.events` gives them
     as a stream. With `keep_events` the store keeps about that many, so that they can be read later and by other
-    processes. `observers` see events as they happen (`prowess.runtime.events.delivery`). If nobody listens, events cost nothing.
+    processes. `observers` see events as they happen (`prowess.runtime.events.delivery`). If nobody listens,
+    events cost nothing.
 
     Raises:
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1; there is
