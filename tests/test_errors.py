@@ -18,7 +18,7 @@ from prowess._internal import places, yaml_reader
 from prowess._internal.files import privacy, workspace_root
 from prowess._internal.shell import syntax_tree
 from prowess._internal.text import canonical_json
-from prowess.adapters import extras
+from prowess.adapters import MissingExtraError
 from prowess.agent import create_skill, forks, model, transcript
 from prowess.audit import head as audit_head
 from prowess.audit import record as audit_record
@@ -161,7 +161,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (model.ModelError("m", "no key"), "model 'm' gave no answer: no key"),
     (forks.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' came to no answer: it stopped"),
     (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
-    (extras.MissingExtraError("a.b", "c", "No module"), "a.b needs a library that is not here (No module)"),
+    (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that is not here (No module)"),
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),
     (fork.ForkUnavailableError("a", "none here"), "skill 'a' runs in a sub-agent, and there is none for it: none here"),
     (hooks.HookFailedError("a", "before", "x.sh", "refused", "no"), "the before hook 'x.sh' of skill 'a' refused: no"),
@@ -200,7 +200,7 @@ def _modules() -> Iterator[str]:
             try:
                 importlib.import_module(module.name)
             except ImportError as error:
-                assert isinstance(error, extras.MissingExtraError)  # noqa: PT017 -- which module fails depends on the environment
+                assert isinstance(error, MissingExtraError)  # noqa: PT017 -- which module fails depends on the environment
             yield module.name
 
 

@@ -8,7 +8,7 @@ import sys
 # In a process of its own: in that of the tests, coverage rests while they are collected (tests/conftest.py).
 _IMPORT_ALL = """
 import importlib, pkgutil, prowess
-from prowess.adapters.extras import MissingExtraError
+from prowess.adapters import MissingExtraError
 
 for found in pkgutil.walk_packages(prowess.__path__, "prowess."):
     if found.name.endswith("__main__") or ".probes." in found.name:

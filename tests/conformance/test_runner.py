@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.conformance import Answer, Question, agreement, ask, suite
-from prowess.conformance.agreement import by_topic, verdict
-from prowess.conformance.runner import GIVEN_UP_AFTER
+from prowess.conformance.runner import GIVEN_UP_AFTER, by_topic, verdict
 from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:

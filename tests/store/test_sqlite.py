@@ -59,6 +59,7 @@ async def test_two_processes_lose_no_update(tmp_path: Path) -> None:
 
 _CREATE = """
 import sys, anyio
+from msgspec.structs import replace
 from prowess.store import SqliteSessionStore
 
 async def main():

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 import prowess
-from prowess.adapters.extras import MissingExtraError
+from prowess.adapters import MissingExtraError
 from prowess.catalog import Catalog
 from prowess.mcp_server.server import open_session
 from prowess.tools import NotThroughExecutorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_executor

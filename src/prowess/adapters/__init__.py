@@ -2,5 +2,22 @@
 
 One module a framework, each with the extra of its library: `pydantic_ai`, `langchain`, `openai_agents`, and
 `agentskills_core` for catalogs; `opentelemetry` makes spans of events. Nothing is decided here: every call goes through
-the session's one door.
+the `ToolExecutor` of the session.
 """
+
+from __future__ import annotations
+
+from prowess.errors import SkillError
+
+
+class MissingExtraError(SkillError, ImportError):
+    """The module `adapter` cannot be imported; installing `extra` of Prowess mends that, `why` is Python's sentence."""
+
+    code = "unavailable"
+
+    def __init__(self, adapter: str, extra: str, why: str) -> None:
+        super().__init__(adapter, extra, why)
+        self.adapter, self.extra, self.why = adapter, extra, why
+
+    def __str__(self) -> str:
+        return f"{self.adapter} needs a library that is not here ({self.why}): pip install 'prowess[{self.extra}]'"

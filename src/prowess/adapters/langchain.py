@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
+from prowess.adapters import MissingExtraError
 from prowess.adapters.call_order import CallOrder
-from prowess.adapters.extras import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.shapes.blocks import call_of

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Unpack
 
-from prowess.adapters.extras import MissingExtraError
+from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
 from prowess.runtime.disclosure.skill_tool import SkillTool
 from prowess.runtime.tools.load import SPEC as LOAD

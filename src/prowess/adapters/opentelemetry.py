@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 import prowess
-from prowess.adapters.extras import MissingExtraError
+from prowess.adapters import MissingExtraError
 from prowess.runtime.events import event as events
 
 try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Unpack
 
-from prowess.adapters.extras import MissingExtraError
+from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
 from prowess.tools.shapes.blocks import call_of
 from prowess.tools.shapes.content import image_of, text_of

@@ -19,13 +19,13 @@ from prowess.audit.head import AuditHead, BadHeadError, read_head
 from prowess.audit.log import RECOVERED
 from prowess.audit.reading import open_log
 from prowess.audit.record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
-from prowess.audit.unfinished_calls import UnfinishedCalls
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.audit.event import AuditRecord
+
 
 MAX_FINDINGS = 100  # of each sort are kept; `Verification.more` counts the rest
 
@@ -281,3 +281,29 @@ class _Gap(Struct, frozen=True, kw_only=True):
         lower = _Gap(first=self.first, last=number - 1, line=self.line)
         upper = _Gap(first=number + 1, last=self.last, line=self.line)
         return [gap for gap in (lower, upper) if gap.first <= gap.last]
+
+
+_STARTED, _FINISHED = "tool.started", "tool.finished"
+
+
+class UnfinishedCalls:
+    """What is open after the records that were taken so far; it holds no more than that."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str | None, str], list[int]] = {}
+
+    def take(self, record: AuditRecord) -> None:
+        """Take the next record of the log."""
+        if record.call_id is None:
+            return  # nobody can tell its end
+        call = (record.session_id, record.call_id)
+        if record.kind == _STARTED:
+            self._open.setdefault(call, []).append(record.sequence)
+        elif record.kind == _FINISHED and call in self._open:
+            self._open[call].pop()
+            if not self._open[call]:
+                del self._open[call]
+
+    def records(self) -> tuple[int, ...]:
+        """Return the numbers of the records that began what has not ended, in their order."""
+        return tuple(sorted(number for numbers in self._open.values() for number in numbers))

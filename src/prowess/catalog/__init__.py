@@ -17,8 +17,8 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.catalog.catalog import Catalog
     from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.faults import Notice
     from prowess.catalog.layers import Layer
-    from prowess.catalog.notice import Notice
     from prowess.catalog.resolution import Resolution, Shadowed
     from prowess.catalog.sources import CatalogSource
     from prowess.catalog.sources.directory import DirectorySource
@@ -41,7 +41,7 @@ _HOMES = {
     "sources": ("CatalogSource",),
     "sources.directory": ("DirectorySource",),
     "layers": ("Layer",),
-    "notice": ("Notice",),
+    "faults": ("Notice",),
     "resolution": ("Resolution", "Shadowed"),
     "entry": ("SkillEntry",),
     "trust": ("TrustStore",),

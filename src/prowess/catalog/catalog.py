@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_digest import TreeStamp
     from prowess.catalog.entry import SkillEntry
-    from prowess.catalog.notice import Notice
+    from prowess.catalog.faults import Notice
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
@@ -306,7 +306,7 @@ class Catalog:
 
         store = TrustStore()
         if (problem := store.problem) is not None:
-            from prowess.catalog.notice import Notice  # as above
+            from prowess.catalog.faults import Notice  # as above
 
             notices.append(Notice(code="trust_unreadable", message=problem))
             return False
@@ -315,7 +315,7 @@ class Catalog:
         from prowess.catalog.ownership import stranger_in_project  # as above
 
         if (why := stranger_in_project(project)) is not None:
-            from prowess.catalog.notice import Notice  # as above
+            from prowess.catalog.faults import Notice  # as above
 
             message = f"the project {project} was trusted, but its skills are held back: {why}"
             notices.append(Notice(code="project_untrusted", message=message))
@@ -341,7 +341,7 @@ class Catalog:
         if not names:
             return {}
         # Imported here: most projects hold no skills, or are trusted.
-        from prowess.catalog.notice import Notice
+        from prowess.catalog.faults import Notice
 
         project = held[0].project
         shown = sorted(names.values())

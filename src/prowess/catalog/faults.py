@@ -6,7 +6,17 @@ format and keep their own rules.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from prowess.diagnostics import Diagnostic, Location, Severity
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """`code` is stable (`project_untrusted`, `trust_unreadable`, `no_directory`); `message` is one sentence."""
+
+    code: str
+    message: str
+
 
 _E, _W = Severity.ERROR, Severity.WARNING
 

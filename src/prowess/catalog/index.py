@@ -17,7 +17,7 @@ from prowess.catalog.entry import SkillEntry, key_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess.catalog.notice import Notice
+    from prowess.catalog.faults import Notice
     from prowess.diagnostics import Diagnostic
 
 

@@ -7,8 +7,7 @@ knows where it was set. Nothing that lies inside a skill is ever a setting.
 from __future__ import annotations
 
 from prowess.config.configuration import Configuration, load_configuration
-from prowess.config.origin import Origin, Value
 from prowess.config.presets import PRESETS, Preset
-from prowess.config.settings import SETTINGS, Setting
+from prowess.config.settings import SETTINGS, Origin, Setting, Value
 
 __all__ = ["PRESETS", "SETTINGS", "Configuration", "Origin", "Preset", "Setting", "Value", "load_configuration"]

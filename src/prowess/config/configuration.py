@@ -19,11 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
-from prowess.config.origin import DEFAULT, Origin, Value
 from prowess.config.places import USER_FILE, project_file, skill_around
 from prowess.config.presets import PRESETS
 from prowess.config.setting_values import from_text, value_of
-from prowess.config.settings import SETTINGS
+from prowess.config.settings import DEFAULT, SETTINGS, Origin, Value
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
 from prowess.rule_engine import Judgement, Selection
@@ -31,9 +30,8 @@ from prowess.rule_engine import Judgement, Selection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from prowess.config.origin import Kind
     from prowess.config.presets import Preset
-    from prowess.config.settings import Setting
+    from prowess.config.settings import OriginKind, Setting
     from prowess.config.settings_file import PathSettings, SettingsFile
     from prowess.diagnostics import Severity
 
@@ -44,7 +42,7 @@ FILE_VARIABLE, FILE_FLAG = "PROWESS_CONFIG", "--config"
 class SettingsLayer(Struct, frozen=True, kw_only=True):
     """The settings of one place; `directory` is what patterns are seen from."""
 
-    kind: Kind
+    kind: OriginKind
     directory: str
     values: Mapping[str, Value]
     paths: tuple[PathSettings, ...] = ()
@@ -88,7 +86,7 @@ class Configuration:
         for layer in self.layers:
             if "exclude" in layer.values:
                 # Imported here, not at the top: most projects exclude nothing.
-                from prowess.config.path_settings import path_setting
+                from prowess.config.setting_values import path_setting
 
                 components = _components(path, layer.directory)
                 patterns = cast("tuple[str, ...]", layer.values["exclude"].value)
@@ -236,7 +234,7 @@ def _user_layer(layers: list[SettingsLayer]) -> tuple[str, ...]:
     return ()
 
 
-def _of_file(file: SettingsFile, kind: Kind) -> SettingsLayer:
+def _of_file(file: SettingsFile, kind: OriginKind) -> SettingsLayer:
     return SettingsLayer(kind=kind, directory=file.directory, values=file.values, paths=file.paths, path=file.path)
 
 

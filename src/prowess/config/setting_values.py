@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.globs import PathGlob, path_components
 from prowess.config.settings import LEVELS, Setting
 from prowess.diagnostics import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
 
 MAX_ENTRIES = 1000  # of one list or table; more is no list that a person keeps
 _SHOWN = 60
@@ -76,7 +78,7 @@ def _texts(setting: Setting, written: object) -> tuple[tuple[str, ...], list[Fau
 def _text_fault(setting: Setting, text: str) -> str | None:
     if setting.kind == "patterns":
         # Imported here, not at the top: few settings hold patterns.
-        from prowess.config.path_settings import path_setting
+        from prowess.config.setting_values import path_setting
 
         try:
             path_setting(text)
@@ -120,3 +122,23 @@ def _flattened(table: Mapping[str, object], above: str = "") -> Iterator[tuple[s
             yield from _flattened(value, f"{name}.")
         else:
             yield name, value
+
+
+_MAX_COMPONENTS = 64
+
+
+def path_setting(source: str) -> PathGlob:
+    """Return the pattern; a path is meant if `matches_or_lies_below` holds for it.
+
+    Raises:
+        ValueError: it is empty, climbs with `..`, or is longer than any path; the text names the fault.
+    """
+    text = source.strip()
+    if not text:
+        raise ValueError("a pattern is empty; write . for everything")
+    parts = path_components(text)
+    if ".." in parts:
+        raise ValueError(f"{source!r} climbs out of the directory of the file; patterns go down from there")
+    if len(parts) > _MAX_COMPONENTS:
+        raise ValueError(f"a pattern has {len(parts)} parts, at most {_MAX_COMPONENTS} are allowed")
+    return PathGlob.parse(text, floating=True)

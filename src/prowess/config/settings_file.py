@@ -21,17 +21,15 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
-from prowess.config.origin import Origin, Value
-from prowess.config.path_settings import path_setting
-from prowess.config.setting_values import MAX_ENTRIES, nearest, shown, value_of
-from prowess.config.settings import SETTINGS
+from prowess.config.setting_values import MAX_ENTRIES, nearest, path_setting, shown, value_of
+from prowess.config.settings import SETTINGS, Origin, Value
 from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from prowess._internal.globs import PathGlob
-    from prowess.config.origin import Kind
+    from prowess.config.settings import OriginKind
 
 PATHS = "paths"
 _SCHEMA = "$schema"  # what editors write
@@ -56,7 +54,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
     paths: tuple[PathSettings, ...] = ()
 
 
-def read_settings_file(path: str, *, kind: Kind, directory: str | None = None) -> SettingsFile | None:
+def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = None) -> SettingsFile | None:
     """Read one file; None for a `pyproject.toml` without `[tool.prowess]`.
 
     `directory` is what patterns are seen from, by default where the file lies.
@@ -84,7 +82,7 @@ def read_settings_file(path: str, *, kind: Kind, directory: str | None = None) -
 
 
 class _Reader:
-    def __init__(self, file: TomlFile, kind: Kind) -> None:
+    def __init__(self, file: TomlFile, kind: OriginKind) -> None:
         self._file, self._kind = file, kind
 
     def read(self, content: object, directory: str) -> SettingsFile:

@@ -7,10 +7,9 @@ by a process of its own (`watcher`). `agreement` holds what was answered against
 
 from __future__ import annotations
 
-from prowess.conformance.agreement import Agreement, Verdict, agreement
 from prowess.conformance.cases import FORMAT, VERSION, Case, Suite, suite
 from prowess.conformance.cases_schema import cases_schema
-from prowess.conformance.runner import Answer, Question, ask
+from prowess.conformance.runner import Agreement, Answer, Question, Verdict, agreement, ask
 
 __all__ = [
     "FORMAT",

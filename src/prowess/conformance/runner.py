@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from prowess.conformance.cases import Case
 
+
 SECONDS = 10.0
 MOST_BYTES = 8 << 20
 PLACES = ("{path}", "{file}", "{directory}")
@@ -270,3 +271,52 @@ def _filled(word: str, places: dict[str, str]) -> str:
         return word
     start, name = min(found)
     return word[:start] + places[name] + _filled(word[start + len(name) :], places)
+
+
+Verdict = Literal["agrees", "accepts wrongly", "rejects wrongly", "no answer", "skipped"]
+
+
+class Agreement(Struct, frozen=True, kw_only=True):
+    """How far the answers agree with one profile. `skipped` cases were not asked and count for nothing."""
+
+    cases: int = 0
+    agrees: int = 0
+    accepts_wrongly: int = 0
+    rejects_wrongly: int = 0
+    no_answer: int = 0
+    skipped: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether every case was asked and every answer agrees."""
+        return self.agrees == self.cases
+
+
+def verdict(answer: Answer, profile: str) -> Verdict:
+    """Hold one answer against the profile."""
+    if answer.said == "skipped":
+        return "skipped"
+    if answer.said == "none":
+        return "no answer"
+    if answer.said == answer.case.expect[profile].outcome:
+        return "agrees"
+    return "accepts wrongly" if answer.said == "accept" else "rejects wrongly"
+
+
+def agreement(answers: Sequence[Answer], profile: str) -> Agreement:
+    """Count the verdicts."""
+    verdicts = [verdict(answer, profile) for answer in answers]
+    return Agreement(
+        cases=len(answers),
+        agrees=verdicts.count("agrees"),
+        accepts_wrongly=verdicts.count("accepts wrongly"),
+        rejects_wrongly=verdicts.count("rejects wrongly"),
+        no_answer=verdicts.count("no answer"),
+        skipped=verdicts.count("skipped"),
+    )
+
+
+def by_topic(answers: Sequence[Answer], profile: str) -> dict[str, Agreement]:
+    """Count the verdicts of each topic, in the order of the cases."""
+    topics = dict.fromkeys(answer.case.topic for answer in answers)
+    return {topic: agreement([one for one in answers if one.case.topic == topic], profile) for topic in topics}

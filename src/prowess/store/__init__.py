@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from prowess.store.kept_event import EventStore, KeptEvent
 from prowess.store.memory import MemorySessionStore
 from prowess.store.open_store import open_store
-from prowess.store.session_row import SessionRow, SessionStore
+from prowess.store.protocols import EventStore, KeptEvent, SessionRow, SessionStore
 from prowess.store.sqlite import SqliteSessionStore
 
 __all__ = [

@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Self
 
 from prowess.errors import StoreError
-from prowess.store.kept_event import KeptEvent
-from prowess.store.session_row import SessionRow
+from prowess.store.protocols import KeptEvent, SessionRow
 
 URL = "memory:"
 

@@ -17,9 +17,8 @@ from anyio import to_thread
 
 from prowess._internal.places import ensure_private_directory
 from prowess.errors import StoreError
-from prowess.store.kept_event import KeptEvent
+from prowess.store.protocols import KeptEvent, SessionRow
 from prowess.store.schema import CURRENT, NewerSchemaError, migrate
-from prowess.store.session_row import SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

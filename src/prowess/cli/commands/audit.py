@@ -15,8 +15,7 @@ from msgspec import structs
 from prowess._internal.places import prowess_home
 from prowess._internal.text.terminal_text import printable_line
 from prowess.audit.reading import read_tail
-from prowess.audit.unfinished_calls import UnfinishedCalls
-from prowess.audit.verification import verify_log
+from prowess.audit.verification import UnfinishedCalls, verify_log
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_path
 

@@ -16,9 +16,8 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.completion import completing, profiles
 from prowess.conformance import Question, agreement, ask, cases_schema, suite
-from prowess.conformance.agreement import Agreement, by_topic, verdict
 from prowess.conformance.cases import suite_text
-from prowess.conformance.runner import SECONDS
+from prowess.conformance.runner import SECONDS, Agreement, by_topic, verdict
 from prowess.errors import InvalidArgumentsError
 from prowess.format import profile_named
 

@@ -10,10 +10,9 @@ from prowess._internal.places import working_directory
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.policy.decision import effect_of
-from prowess.policy.expectations import ExpectationOutcome, check_expectations
 from prowess.policy.policy import DEFAULT_EFFECT, Policy
 from prowess.policy.policy_file import PolicyFile, read_policy_file
-from prowess.policy.policy_layers import load_policy
+from prowess.policy.policy_layers import ExpectationOutcome, check_expectations, load_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,12 +26,11 @@ from prowess.execution.attended import attended
 from prowess.execution.backends.bubblewrap_options import Layout
 from prowess.execution.backends.bubblewrap_start import Started, hint_from, start
 from prowess.execution.backends.syscall_filter import syscall_filter
-from prowess.execution.bounds import set_bounds
+from prowess.execution.bounds import killed_by, set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
 from prowess.execution.interpreters import Interpreter, command_interpreter, select_interpreter
-from prowess.execution.killing import killed_by
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING, MEBIBYTE
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from prowess.adapters.extras import MissingExtraError
+from prowess.adapters import MissingExtraError
 
 
 @pytest.mark.parametrize(

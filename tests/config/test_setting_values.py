@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from prowess.config.path_settings import path_setting
+from prowess.config.setting_values import path_setting
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.execution import cgroup
+from prowess.execution.bounds import killed_by
 from prowess.execution.cgroup import ControlGroup
-from prowess.execution.killing import killed_by
 from prowess.execution.request import MEBIBYTE, ExecLimits
 from tests.execution.kernel_groups import as_the_kernel
 
