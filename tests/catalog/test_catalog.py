@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.files import tree_digest
+from prowess._internal.files import tree_stamp
 from prowess.catalog import Catalog, DirectorySource, Layer, scan
 from prowess.catalog import catalog as catalog_module
 from prowess.errors import SkillNotFoundError, UnavailableError
@@ -520,7 +520,7 @@ def test_a_skill_at_rest_is_known_again_without_opening_anything(
     assert catalog.at_rest(entry) is None  # never read
     catalog.skill("a")
     assert catalog.at_rest(entry) is None  # read too soon after it was written
-    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -1)
+    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
     skill = catalog.skill("a")
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", None)

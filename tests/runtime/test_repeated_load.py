@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from prowess._internal.files import tree_digest
-from prowess._internal.files.tree_digest import TreeStamp
+from prowess._internal.files import tree_stamp
+from prowess._internal.files.tree_stamp import TreeStamp
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from tests.runtime.making import write_skill
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every file had been left alone for long when it is first read."""
-    monkeypatch.setattr(tree_digest, "_SETTLED_NS", -1)
+    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
 
 
 def _locations(receipt: Mapping[str, object]) -> list[str]:

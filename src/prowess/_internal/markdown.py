@@ -2,11 +2,12 @@
 
 What stands in comments and fences is no link, and what stands in a paragraph is no code. pyromark (pulldown-cmark)
 gives source ranges. Where it has no wheel, markdown-it-py finds the same but knows only lines, so that a range is the
-paragraph. The last text read is remembered: all who judge one skill share one reading.
+paragraph. The last texts read are remembered: all who judge one skill share one reading.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,7 +15,6 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
-
 
 MAX_LINKS = 10_000
 _MAX_PARTS = 10_000  # headings, blocks and so on of one text that are kept, each
@@ -66,27 +66,21 @@ class Outline(Struct, frozen=True, kw_only=True):
     lists: list[tuple[int, int]]
 
 
-_EMPTY = Outline(links=[], spans=[], headings=[], blocks=[], comments=[], lists=[])
-_last: tuple[str, bool, Outline] = ("", False, _EMPTY)
-
-
 def outline(text: str) -> Outline:
     """Return what a text holds; nobody may change the lists, which the next caller gets too."""
-    global _last  # noqa: PLW0603 -- a memory of one text; exchanging the pair is one step, so threads may race for it
     try:
         import pyromark  # imported here, not at the top: only a check of bodies needs a Markdown parser
     except ImportError:
-        pyromark = None  # type: ignore[assignment]  # what it is where there is none
-    known, exact, read = _last
-    if exact == (pyromark is not None) and (known is text or known == text):
-        return read
+        return _outline(text, None)
+    return _outline(text, pyromark)
+
+
+@lru_cache(maxsize=8)  # the texts of one skill: several rules ask about its body, and about others between
+def _outline(text: str, pyromark: Any) -> Outline:  # noqa: ANN401 -- the module, or None
     if pyromark is None:
-        read = _by_markdown_it(text)
-    else:
-        options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
-        read = _by_pyromark(text, pyromark.events_with_range(text, options=options))
-    _last = (text, pyromark is not None, read)
-    return read
+        return _by_markdown_it(text)
+    options = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
+    return _by_pyromark(text, pyromark.events_with_range(text, options=options))
 
 
 def links(text: str) -> list[MarkdownLink]:

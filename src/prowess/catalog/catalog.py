@@ -20,7 +20,7 @@ from prowess.catalog.sources.directory import DirectorySource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prowess._internal.files.tree_digest import TreeStamp
+    from prowess._internal.files.tree_stamp import TreeStamp
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
     from prowess.catalog.resolution import Resolution

@@ -9,6 +9,7 @@ on the other). `tokenizer`: a real one, where the extra `tokens` is installed.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -66,7 +67,7 @@ def count_tokens(text: str, method: Method = "pieces") -> TokenCount:
         case "characters":
             tokens = -(-len(text) // CHARACTERS_A_TOKEN)
         case "pieces":
-            tokens = round(len(re.findall(PIECES, text)) * FACTOR)
+            tokens = round(_pieces(text) * FACTOR)
         case "tokenizer":
             tokens = _really(text)
     return TokenCount(tokens=tokens, method=method)
@@ -78,6 +79,11 @@ def tokens_above(text: str, limit: int, method: Method = "pieces") -> TokenCount
         return None
     count = count_tokens(text, method)
     return count if count.tokens > limit else None
+
+
+@lru_cache(maxsize=4)  # several rules ask about one body
+def _pieces(text: str) -> int:
+    return len(re.findall(PIECES, text))
 
 
 def _most_pieces(text: str, limit: int) -> int:

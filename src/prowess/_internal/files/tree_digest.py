@@ -16,16 +16,18 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess._internal.files.contained import is_link, opens_beneath
+from prowess._internal.files.tree_stamp import TreeStamp, last_change, mark_of, settled_before
 from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from prowess._internal.files.tree_stamp import Mark
 
 MAX_FILES = 20_000
 MAX_ENTRIES = 2 * MAX_FILES  # with directories, links and what else takes time to look at
@@ -34,7 +36,6 @@ MAX_DEPTH = 64
 
 _LEFT_OUT = ".git"
 _CHUNK = 1 << 20
-_SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use (FAT) are two seconds apart
 _CACHE_ENTRIES = 20_000
 _MARKED = 64  # files and directories of a tree that is worth a stamp; a larger one is walked in a thread
 
@@ -82,35 +83,6 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
         return next((file for file in self.files if file.path == path), None)
 
 
-_Mark = tuple[int, int, int, int, int, int]
-
-
-class TreeStamp:
-    """How a small tree at rest looks to `stat`: every directory and every file of it.
-
-    A file that is written to, an entry that comes or goes, a change of mode or owner: each leaves another time of
-    change on the file or on its directory. So a tree whose stamp holds is the tree that was hashed, and a few calls of
-    `stat` say so without opening anything.
-    """
-
-    __slots__ = ("_marks",)
-
-    def __init__(self, marks: Iterable[tuple[str, _Mark]]) -> None:
-        self._marks = tuple(marks)
-
-    def holds(self) -> bool:
-        """Tell whether everything is as it was; at most 64 calls of `stat`."""
-        try:
-            for path, mark in self._marks:
-                now = os.lstat(path)
-                # As `_mark_of`, without a call for each file.
-                if mark != (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev, now.st_mode):
-                    return False
-        except OSError:
-            return False
-        return True
-
-
 def read_tree(root: str) -> TreeManifest:
     """Hash every regular file below `root`; the root itself may be a link.
 
@@ -154,12 +126,12 @@ class _Walk:
         self.obstacles: list[str] = []
         self._bytes = 0
         self._entries = 0
-        self._settled_before = time.time_ns() - _SETTLED_NS
-        self._marks: list[tuple[str, _Mark]] | None = []
+        self._settled_before = settled_before()
+        self._marks: list[tuple[str, Mark]] | None = []
 
     def stamp(self) -> TreeStamp | None:
         """Return the stamp of what was walked, where it has one."""
-        return None if self._marks is None or self.obstacles else TreeStamp(self._marks)
+        return None if self._marks is None or self.obstacles else TreeStamp(root=self.root, marks=tuple(self._marks))
 
     def directory(self, fd: int | str, prefix: str, depth: int) -> None:
         """Take what a directory holds, given as a descriptor, or as a path where the system opens nothing beneath one.
@@ -250,10 +222,10 @@ class _Walk:
     def _mark(self, path: str, found: os.stat_result) -> None:
         if self._marks is None:
             return
-        if len(self._marks) >= _MARKED or max(found.st_mtime_ns, found.st_ctime_ns) > self._settled_before:
+        if len(self._marks) >= _MARKED or last_change(found) > self._settled_before:
             self._marks = None
         else:
-            self._marks.append((f"{self.root}/{path}".rstrip("/") or "/", _mark_of(found)))
+            self._marks.append((path.rstrip("/"), mark_of(found)))
 
     def _counted(self, found: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
         for entry in found:
@@ -273,10 +245,6 @@ class _Walk:
             )
 
 
-def _mark_of(found: os.stat_result) -> _Mark:
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev, found.st_mode)
-
-
 def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:
     key = (path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
     if (known := _cache.get(key)) is not None:
@@ -289,9 +257,8 @@ def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:
         size += len(chunk)
     digest = whole.hexdigest()
     after = os.fstat(fd)
-    settled = time.time_ns() - max(after.st_mtime_ns, after.st_ctime_ns) > _SETTLED_NS
     if (
-        settled
+        last_change(after) < settled_before()
         and size == found.st_size
         and (after.st_mtime_ns, after.st_ctime_ns) == (found.st_mtime_ns, found.st_ctime_ns)
     ):

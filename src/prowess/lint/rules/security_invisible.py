@@ -16,6 +16,7 @@ _MAX_FOUND = 20
 _TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
 _OVERRIDES, _EMBEDDINGS = "\u202d\u202e", "\u202a-\u202c\u2066-\u2069"
 _JOINERS, _NEVER_NEEDED = "\u200b-\u200d\u180e", "\u2060-\u2064\ufeff"
+_ASCII = bytes(range(128))
 _RUN = f"[{_TAGS}{_SELECTORS}{_OVERRIDES}{_EMBEDDINGS}{_JOINERS}{_NEVER_NEEDED}]+"
 _TAG, _SELECTOR = f"[{_TAGS}]", f"[{_SELECTORS}]{{3,}}"
 _OVERRIDE, _EMBEDDING = f"[{_OVERRIDES}]", f"[{_EMBEDDINGS}]"
@@ -57,8 +58,8 @@ class SecurityInvisible(LintRule):
         """Yield each run of them, by number and never as they are."""
         found = 0
         for readable in readable_texts(subject):
-            if readable.text.isascii():
-                continue
+            if not re.search(_RUN, _without_ascii(readable.text)):
+                continue  # the usual case, in a tenth of the time
             for match in re.finditer(_RUN, readable.text):
                 what = _suspicion(readable, match)
                 if not what:
@@ -71,6 +72,10 @@ class SecurityInvisible(LintRule):
                     edit = subject.document.origin.edit(match.start(), match.end(), "")
                     fix = Fix(safety=FixSafety.UNSAFE, title="remove what nobody sees", edits=(edit,))
                 yield self.meta.found(f"{what} here; remove it", readable.at(match.start(), match.end()), fix=fix)
+
+
+def _without_ascii(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
