@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from prowess.policy import Policy
 from prowess.policy.approval import ApprovalMemory
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
-from prowess.tools.gates.approval_gate import ApprovalGate
-from prowess.tools.gates.approvers import NoApprover
+from prowess.tools.gates.approvers import ApprovalGate, NoApprover
 from prowess.tools.gates.gate import PROCEED
 from prowess.tools.gates.standard_gates import PolicyGate
 from tests.tools.wrappers.kept_log import KeptLog

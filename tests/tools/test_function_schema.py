@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct
 
 from prowess.tools.functions.annotations import UnsupportedFunctionError
-from prowess.tools.functions.function_schema import function_schema
+from prowess.tools.functions.function_tool import function_schema
 from prowess.tools.validation import check_schema, require_fitting
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from prowess.adapters import MissingExtraError
 from prowess.adapters.call_order import CallOrder
 from prowess.adapters.hosted import HostedSession, unreadable
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.shapes.blocks import call_of
-from prowess.tools.shapes.content import text_of
+from prowess.tools.shapes.blocks import call_of, text_of
 
 try:
     from langchain.agents.middleware import AgentMiddleware, hook_config

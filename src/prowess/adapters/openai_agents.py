@@ -18,8 +18,7 @@ from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.read import SPEC as READ
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
 from prowess.runtime.tools.unload import SPEC as UNLOAD
-from prowess.tools.shapes.blocks import call_of
-from prowess.tools.shapes.content import image_of
+from prowess.tools.shapes.blocks import call_of, image_of
 from prowess.tools.shapes.openai_chat import result_text
 
 try:

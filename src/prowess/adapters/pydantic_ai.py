@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from prowess.adapters import MissingExtraError
 from prowess.adapters.hosted import HostedSession, unreadable
-from prowess.tools.shapes.blocks import call_of
-from prowess.tools.shapes.content import image_of, text_of
+from prowess.tools.shapes.blocks import call_of, image_of, text_of
 
 try:
     from pydantic_ai.exceptions import ToolFailed

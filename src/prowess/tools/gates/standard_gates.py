@@ -15,15 +15,14 @@ from prowess.policy.decision import Ask, Deny
 from prowess.policy.restriction import decide
 from prowess.policy.rule import PolicyCall
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
-from prowess.tools.gates.approval_gate import ApprovalGate
-from prowess.tools.gates.approvers import NoApprover
+from prowess.tools.gates.approvers import ApprovalGate, NoApprover
 from prowess.tools.gates.gate import PROCEED, Proceed, Refuse
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approver
     from prowess.policy.policy import Policy
     from prowess.tools.call import ToolCall
-    from prowess.tools.gates.approval_gate import Record
+    from prowess.tools.gates.approvers import Record
     from prowess.tools.gates.gate import ActiveRestrictions, Gate
     from prowess.tools.spec import ToolSpec
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.tools.shapes.blocks import call_of, member
-from prowess.tools.shapes.content import image_of, text_of
+from prowess.tools.shapes.blocks import call_of, image_of, member, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

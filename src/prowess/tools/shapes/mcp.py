@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.uuid7 import uuid7
 from prowess.tools.prompt_escaping import encodable
-from prowess.tools.shapes.blocks import call_of, member
-from prowess.tools.shapes.content import image_of, text_of
+from prowess.tools.shapes.blocks import call_of, image_of, member, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
