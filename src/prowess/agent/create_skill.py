@@ -31,6 +31,7 @@ from prowess.format.name import name_faults
 from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.running_call import report_approval
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,35 +52,27 @@ SPEC = ToolSpec(
         "the instructions must lead to files that you pass along. Afterwards tell the user that the skill was created "
         "and offer to test it; do not use it before."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "name": {**_TEXT, "description": "Lower-case letters, digits and single hyphens: weekly-status-report."},
-            "description": {**_TEXT, "description": "What the skill does and when to use it, for choosing it."},
-            "instructions": {**_TEXT, "description": "The body in Markdown: the steps to follow."},
-            "allowed_tools": {
-                "type": "array",
-                "items": _TEXT,
-                "description": "Tools that the skill needs, such as Read or Bash(git:*); without it, no restriction.",
-            },
-            "files": {
-                "type": "array",
-                "maxItems": _MOST_FILES,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "path": {**_TEXT, "description": "references/format.md, scripts/check.py, assets/form.txt."},
-                        "text": {"type": "string"},
-                    },
-                    "required": ["path", "text"],
-                    "additionalProperties": False,
-                },
-                "description": "Further files of the skill; scripts go below scripts/.",
-            },
+    input_schema=object_schema(
+        "name description instructions",
+        name={**_TEXT, "description": "Lower-case letters, digits and single hyphens: weekly-status-report."},
+        description={**_TEXT, "description": "What the skill does and when to use it, for choosing it."},
+        instructions={**_TEXT, "description": "The body in Markdown: the steps to follow."},
+        allowed_tools={
+            "type": "array",
+            "items": _TEXT,
+            "description": "Tools that the skill needs, such as Read or Bash(git:*); without it, no restriction.",
         },
-        "required": ["name", "description", "instructions"],
-        "additionalProperties": False,
-    },
+        files={
+            "type": "array",
+            "maxItems": _MOST_FILES,
+            "items": object_schema(
+                "path text",
+                path={**_TEXT, "description": "references/format.md, scripts/check.py, assets/form.txt."},
+                text={"type": "string"},
+            ),
+            "description": "Further files of the skill; scripts go below scripts/.",
+        },
+    ),
 )
 
 

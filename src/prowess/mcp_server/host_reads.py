@@ -24,6 +24,7 @@ from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.call_audit import AuditRecorder
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,12 +42,7 @@ def _of_uri(name: str, description: str) -> ToolSpec:
     return ToolSpec(
         name=name,
         description=description,
-        input_schema={
-            "type": "object",
-            "properties": {"uri": {"type": "string", "minLength": 1, "maxLength": 8192}},
-            "required": ["uri"],
-            "additionalProperties": False,
-        },
+        input_schema=object_schema("uri", uri={"type": "string", "minLength": 1, "maxLength": 8192}),
         read_only=True,
         idempotent=True,
     )
@@ -58,12 +54,7 @@ _DIRECTORY = _of_uri("resources.directory", "What a directory of a skill holds, 
 _LIST = ToolSpec(
     name="resources.list_skills",
     description="One page of the entries of skills, for the host.",
-    input_schema={
-        "type": "object",
-        "properties": {"after": {"type": "string"}, "size": {"type": "integer"}},
-        "required": ["after", "size"],
-        "additionalProperties": False,
-    },
+    input_schema=object_schema("after size", after={"type": "string"}, size={"type": "integer"}),
     read_only=True,
     idempotent=True,
 )
@@ -96,9 +87,7 @@ class HostReads:
                 _ReadSkillFile(skills, AuditRecorder(audit, session_id)),
                 _Lookup(lambda arguments: skills.at(cast("str", arguments["uri"])), _DESCRIBE),
                 _Lookup(lambda arguments: skills.children(cast("str", arguments["uri"])), _DIRECTORY),
-                _Lookup(
-                    lambda arguments: skills.page(cast("str", arguments["after"]), cast("int", arguments["size"])),
-                ),
+                _Lookup(lambda arguments: skills.page(cast("str", arguments["after"]), cast("int", arguments["size"]))),
             ],
             gates=[_AsSkillTool(gate) for gate in gates],
             audit=audit,

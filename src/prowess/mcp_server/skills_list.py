@@ -8,6 +8,7 @@ from anyio import to_thread
 
 from prowess.mcp_server.cursors import cursor_after, last_before
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -25,37 +26,25 @@ SPEC = ToolSpec(
         "Give query to narrow the list down to skills whose name or description holds all of its words; "
         "give next_cursor of the last answer as cursor to go on."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "Words to look for, in any case and order."},
-            "cursor": {"type": "string", "description": "next_cursor of the answer before."},
+    input_schema=object_schema(
+        query={"type": "string", "description": "Words to look for, in any case and order."},
+        cursor={"type": "string", "description": "next_cursor of the answer before."},
+    ),
+    output_schema=object_schema(
+        "skills next_cursor",
+        skills={
+            "type": "array",
+            "items": object_schema(
+                "name description location origin active",
+                name={"type": "string"},
+                description={"type": "string"},
+                location={"type": ["string", "null"]},
+                origin={"type": ["string", "null"]},
+                active={"type": "boolean"},
+            ),
         },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skills": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": {"type": "string"},
-                        "description": {"type": "string"},
-                        "location": {"type": ["string", "null"]},
-                        "origin": {"type": ["string", "null"]},
-                        "active": {"type": "boolean"},
-                    },
-                    "required": ["name", "description", "location", "origin", "active"],
-                    "additionalProperties": False,
-                },
-            },
-            "next_cursor": {"type": ["string", "null"]},
-        },
-        "required": ["skills", "next_cursor"],
-        "additionalProperties": False,
-    },
+        next_cursor={"type": ["string", "null"]},
+    ),
     read_only=True,
     idempotent=True,
 )

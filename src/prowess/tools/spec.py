@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
 
 
+def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:
+    """Return the JSON Schema of an object with these properties and no others; blanks separate the required names."""
+    listed = {"required": required.split()} if required else {}
+    return {"type": "object", "properties": properties, **listed, "additionalProperties": False}
+
+
 class ToolSpec(Struct, frozen=True, kw_only=True):
     """A tool as it is offered to a model; it belongs to no provider.
 

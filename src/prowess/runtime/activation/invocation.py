@@ -17,6 +17,7 @@ from prowess.runtime.disclosure import model_texts as disclosure
 from prowess.runtime.disclosure.compaction import mark_of
 from prowess.runtime.events.event import SkillLoading, loading_message
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from prowess.runtime.activation.activator import Activator
@@ -31,25 +32,21 @@ _COMMAND = re.compile(r"[/$](\S+)(?:\s+(.*))?\Z", re.DOTALL)
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 
-RESULT_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "skill_name": _TEXT,
-        "message": _TEXT,
-        "base_path": _TEXT_OR_NULL,
-        "content": _TEXT_OR_NULL,
-        "allowed_tools": {"type": "array", "items": _TEXT},
-        "allowed_tools_mode": load_result.ALLOWED_TOOLS_MODE,
-        "model": _TEXT,
-        "args": _TEXT,
-        "output": _TEXT,
-        "turns": {"type": "integer", "minimum": 0},
-        "child_session_id": _TEXT,
-        "notices": load_result.NOTICES_SCHEMA,
-    },
-    "required": ["skill_name"],
-    "additionalProperties": False,
-}
+RESULT_SCHEMA = object_schema(
+    "skill_name",
+    skill_name=_TEXT,
+    message=_TEXT,
+    base_path=_TEXT_OR_NULL,
+    content=_TEXT_OR_NULL,
+    allowed_tools={"type": "array", "items": _TEXT},
+    allowed_tools_mode=load_result.ALLOWED_TOOLS_MODE,
+    model=_TEXT,
+    args=_TEXT,
+    output=_TEXT,
+    turns={"type": "integer", "minimum": 0},
+    child_session_id=_TEXT,
+    notices=load_result.NOTICES_SCHEMA,
+)
 
 
 def parsed(text: str, args: str | None) -> tuple[str, str | None]:
@@ -128,16 +125,12 @@ class InvokeTool:
     spec = ToolSpec(
         name="skills.invoke",
         description="Start a skill for the user.",
-        input_schema={
-            "type": "object",
-            "properties": {
-                "skill": {"type": "string", "minLength": 1},
-                "args": {"type": ["string", "null"], "default": None},
-                "raw": {"type": "boolean", "default": False},
-            },
-            "required": ["skill"],
-            "additionalProperties": False,
-        },
+        input_schema=object_schema(
+            "skill",
+            skill={"type": "string", "minLength": 1},
+            args={"type": ["string", "null"], "default": None},
+            raw={"type": "boolean", "default": False},
+        ),
         output_schema=RESULT_SCHEMA,
     )
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.tools.prompt_escaping import sentence
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,40 +25,27 @@ ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "preappro
 
 NOTICES_SCHEMA: Mapping[str, object] = {
     "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"code": _TEXT, "message": _TEXT, "skill": _TEXT_OR_NULL},
-        "required": ["code", "message", "skill"],
-        "additionalProperties": False,
-    },
+    "items": object_schema("code message skill", code=_TEXT, message=_TEXT, skill=_TEXT_OR_NULL),
 }
 
-RECEIPT_SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "active_skills": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "name": _TEXT,
-                    "location": _TEXT_OR_NULL,
-                    "root_dir": _TEXT_OR_NULL,
-                    "digest": _TEXT_OR_NULL,
-                    "properties": {"type": "object"},
-                    "allowed_tools_mode": ALLOWED_TOOLS_MODE,
-                    "content": _TEXT_OR_NULL,
-                },
-                "required": ["name", "location", "root_dir", "digest", "properties", "allowed_tools_mode"],
-                "additionalProperties": False,
-            },
-        },
-        "unloaded_skills": {"type": "array", "items": _TEXT},
-        "notices": NOTICES_SCHEMA,
+RECEIPT_SCHEMA: Mapping[str, object] = object_schema(
+    "active_skills unloaded_skills notices",
+    active_skills={
+        "type": "array",
+        "items": object_schema(
+            "name location root_dir digest properties allowed_tools_mode",
+            name=_TEXT,
+            location=_TEXT_OR_NULL,
+            root_dir=_TEXT_OR_NULL,
+            digest=_TEXT_OR_NULL,
+            properties={"type": "object"},
+            allowed_tools_mode=ALLOWED_TOOLS_MODE,
+            content=_TEXT_OR_NULL,
+        ),
     },
-    "required": ["active_skills", "unloaded_skills", "notices"],
-    "additionalProperties": False,
-}
+    unloaded_skills={"type": "array", "items": _TEXT},
+    notices=NOTICES_SCHEMA,
+)
 
 
 class Notice(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from prowess.runtime.activation.invocation import RESULT_SCHEMA
 from prowess.runtime.disclosure import model_texts as disclosure
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.prompt_escaping import escaped
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,16 +83,12 @@ class SkillTool:
         name="skill",
         title="Use a skill",
         description="Start a skill by its name.",
-        input_schema={
-            "type": "object",
-            "properties": {
-                "skill": {"type": "string", "minLength": 1},
-                "skill_name": {"type": "string", "minLength": 1},
-                "args": {"type": ["string", "null"], "default": None},
-                "raw": {"type": "boolean", "default": False},
-            },
-            "additionalProperties": False,
-        },
+        input_schema=object_schema(
+            skill={"type": "string", "minLength": 1},
+            skill_name={"type": "string", "minLength": 1},
+            args={"type": ["string", "null"], "default": None},
+            raw={"type": "boolean", "default": False},
+        ),
         output_schema=RESULT_SCHEMA,
         aliases=("Skill",),
     )
@@ -137,10 +134,5 @@ def _spec(text: str, names: Sequence[str] | None) -> ToolSpec:
     name: dict[str, object] = {"type": "string", "description": "The name of a skill, as listed."}
     if names is not None:
         name["enum"] = list(names)
-    schema = {
-        "type": "object",
-        "properties": {"skill": name, "args": _ARGS},
-        "required": ["skill"],
-        "additionalProperties": False,
-    }
+    schema = object_schema("skill", skill=name, args=_ARGS)
     return replace(SkillTool.spec, description=text, input_schema=schema)

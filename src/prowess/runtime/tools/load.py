@@ -11,6 +11,7 @@ from prowess.runtime.activation import load_result
 from prowess.runtime.disclosure import model_texts as disclosure
 from prowess.runtime.disclosure.compaction import mark_of
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,29 +24,25 @@ SPEC = ToolSpec(
     name="skills.load",
     title="Load skills",
     description=disclosure.LOAD,
-    input_schema={
-        "type": "object",
-        "properties": {
-            "names": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "minItems": 1,
-                "description": "Names of skills from the list of available skills.",
-            },
-            "mode": {
-                "type": "string",
-                "enum": ["replace", "add"],
-                "default": "replace",
-                "description": "replace: exactly these are active afterwards; add: they join the active ones.",
-            },
-            "location": {
-                "type": "string",
-                "description": "Which of several copies of one skill, as listed; only with a single name.",
-            },
+    input_schema=object_schema(
+        "names",
+        names={
+            "type": "array",
+            "items": {"type": "string", "minLength": 1},
+            "minItems": 1,
+            "description": "Names of skills from the list of available skills.",
         },
-        "required": ["names"],
-        "additionalProperties": False,
-    },
+        mode={
+            "type": "string",
+            "enum": ["replace", "add"],
+            "default": "replace",
+            "description": "replace: exactly these are active afterwards; add: they join the active ones.",
+        },
+        location={
+            "type": "string",
+            "description": "Which of several copies of one skill, as listed; only with a single name.",
+        },
+    ),
     output_schema=load_result.RECEIPT_SCHEMA,
     idempotent=True,
 )

@@ -29,6 +29,7 @@ from prowess.runtime.files.sections import outline
 from prowess.runtime.files.skill_files import nearest, read_verified
 from prowess.runtime.files.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
@@ -51,60 +52,41 @@ SPEC = ToolSpec(
     name="skills.read",
     title="Read a file of a skill",
     description=disclosure.READ,
-    input_schema={
-        "type": "object",
-        "properties": {
-            "skill": {"type": "string", "description": "A loaded skill; by default the one loaded last."},
-            "path": {
-                "type": "string",
-                "description": "Relative to the skill's directory, for example references/a.md.",
-            },
-            "artifact": {"type": "string", "description": "The name of an artifact, instead of path."},
-            "encoding": {
-                "type": "string",
-                "enum": ["text", "binary"],
-                "default": "text",
-                "description": "binary returns base64.",
-            },
-            "offset": {**_COUNT, "description": "First byte, 0 by default."},
-            "limit": {"type": "integer", "minimum": 1, "description": "Most bytes to return, 65536 by default."},
-            "section": {
-                "type": "string",
-                "description": "Slug of one section of a Markdown file; preamble is the text before the first heading.",
-            },
+    input_schema=object_schema(
+        skill={"type": "string", "description": "A loaded skill; by default the one loaded last."},
+        path={"type": "string", "description": "Relative to the skill's directory, for example references/a.md."},
+        artifact={"type": "string", "description": "The name of an artifact, instead of path."},
+        encoding={
+            "type": "string",
+            "enum": ["text", "binary"],
+            "default": "text",
+            "description": "binary returns base64.",
         },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "skill": _TEXT_OR_NULL,
-            "path": _TEXT,
-            "encoding": {"type": "string", "enum": ["text", "binary"]},
-            "media_type": _TEXT,
-            "text": _TEXT,
-            "data_base64": _TEXT,
-            "offset": _COUNT,
-            "size": _COUNT,
-            "truncated": {"type": "boolean"},
-            "next_offset": {"type": ["integer", "null"]},
-            "digest": _TEXT,
-            "sections": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"slug": _TEXT, "title": _TEXT, "level": _COUNT},
-                    "required": ["slug", "title", "level"],
-                    "additionalProperties": False,
-                },
-            },
-            "interpreter": _TEXT_OR_NULL,
-            "usage": _TEXT,
-            "notices": load_result.NOTICES_SCHEMA,
+        offset={**_COUNT, "description": "First byte, 0 by default."},
+        limit={"type": "integer", "minimum": 1, "description": "Most bytes to return, 65536 by default."},
+        section={
+            "type": "string",
+            "description": "Slug of one section of a Markdown file; preamble is the text before the first heading.",
         },
-        "required": ["skill", "path", "size", "digest"],
-        "additionalProperties": False,
-    },
+    ),
+    output_schema=object_schema(
+        "skill path size digest",
+        skill=_TEXT_OR_NULL,
+        path=_TEXT,
+        encoding={"type": "string", "enum": ["text", "binary"]},
+        media_type=_TEXT,
+        text=_TEXT,
+        data_base64=_TEXT,
+        offset=_COUNT,
+        size=_COUNT,
+        truncated={"type": "boolean"},
+        next_offset={"type": ["integer", "null"]},
+        digest=_TEXT,
+        sections={"type": "array", "items": object_schema("slug title level", slug=_TEXT, title=_TEXT, level=_COUNT)},
+        interpreter=_TEXT_OR_NULL,
+        usage=_TEXT,
+        notices=load_result.NOTICES_SCHEMA,
+    ),
     read_only=True,
     idempotent=True,
 )

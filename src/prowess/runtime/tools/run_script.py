@@ -20,6 +20,7 @@ from prowess.runtime.disclosure import model_texts as disclosure
 from prowess.runtime.events.event import ScriptFinished, ScriptStarted
 from prowess.runtime.files.skill_files import read_verified
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,85 +42,57 @@ SPEC = ToolSpec(
     name="skills.run_script",
     title="Run a script of a skill",
     description=disclosure.RUN_SCRIPT,
-    input_schema={
-        "type": "object",
-        "properties": {
-            "skill": {"type": "string", "description": "A loaded skill; by default the one loaded last."},
-            "path": {"type": "string", "description": "Relative to the skill's directory, below scripts/."},
-            "args": {
-                "type": "array",
-                "items": _TEXT,
-                "maxItems": MAX_ARGUMENTS,
-                "description": "Arguments, passed exactly as they are; no shell reads them.",
-            },
-            "env": {
-                "type": "object",
-                "additionalProperties": _TEXT,
-                "description": "Environment variables for this run alone.",
-            },
-            "workdir": {
-                "type": "string",
-                "default": ".",
-                "description": "Working directory, relative to the workspace.",
-            },
-            "stdin": {"type": "string", "description": "Text for standard input; none by default."},
-            "timeout": {
-                "type": "number",
-                "minimum": 0.1,
-                "maximum": MAX_TIMEOUT,
-                "description": "Seconds until the run is ended, 30 by default.",
-            },
+    input_schema=object_schema(
+        "path",
+        skill={"type": "string", "description": "A loaded skill; by default the one loaded last."},
+        path={"type": "string", "description": "Relative to the skill's directory, below scripts/."},
+        args={
+            "type": "array",
+            "items": _TEXT,
+            "maxItems": MAX_ARGUMENTS,
+            "description": "Arguments, passed exactly as they are; no shell reads them.",
         },
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "path": _TEXT,
-            "exit_code": {"type": "integer"},
-            "stdout": _TEXT,
-            "stderr": _TEXT,
-            "timed_out": _FLAG,
-            "duration_ms": _COUNT,
-            "stdout_truncated": _FLAG,
-            "stderr_truncated": _FLAG,
-            "stdout_bytes": _COUNT,
-            "stderr_bytes": _COUNT,
-            "artifacts": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": _TEXT,
-                        "size": _COUNT,
-                        "digest": _TEXT,
-                        "media_type": _TEXT,
-                        "path": {"type": ["string", "null"]},
-                    },
-                    "required": ["name", "size", "digest", "media_type", "path"],
-                    "additionalProperties": False,
-                },
-            },
-            "guarantees": {"type": "object"},
-            "notices": load_result.NOTICES_SCHEMA,
+        env={
+            "type": "object",
+            "additionalProperties": _TEXT,
+            "description": "Environment variables for this run alone.",
         },
-        "required": [
-            "path",
-            "exit_code",
-            "stdout",
-            "stderr",
-            "timed_out",
-            "duration_ms",
-            "stdout_truncated",
-            "stderr_truncated",
-            "stdout_bytes",
-            "stderr_bytes",
-            "artifacts",
-            "guarantees",
-        ],
-        "additionalProperties": False,
-    },
+        workdir={"type": "string", "default": ".", "description": "Working directory, relative to the workspace."},
+        stdin={"type": "string", "description": "Text for standard input; none by default."},
+        timeout={
+            "type": "number",
+            "minimum": 0.1,
+            "maximum": MAX_TIMEOUT,
+            "description": "Seconds until the run is ended, 30 by default.",
+        },
+    ),
+    output_schema=object_schema(
+        "path exit_code stdout stderr timed_out duration_ms stdout_truncated stderr_truncated stdout_bytes stderr_bytes"
+        " artifacts guarantees",
+        path=_TEXT,
+        exit_code={"type": "integer"},
+        stdout=_TEXT,
+        stderr=_TEXT,
+        timed_out=_FLAG,
+        duration_ms=_COUNT,
+        stdout_truncated=_FLAG,
+        stderr_truncated=_FLAG,
+        stdout_bytes=_COUNT,
+        stderr_bytes=_COUNT,
+        artifacts={
+            "type": "array",
+            "items": object_schema(
+                "name size digest media_type path",
+                name=_TEXT,
+                size=_COUNT,
+                digest=_TEXT,
+                media_type=_TEXT,
+                path={"type": ["string", "null"]},
+            ),
+        },
+        guarantees={"type": "object"},
+        notices=load_result.NOTICES_SCHEMA,
+    ),
     destructive=True,
 )
 

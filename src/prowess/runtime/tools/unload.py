@@ -9,6 +9,7 @@ from prowess.runtime.activation import load_result
 from prowess.runtime.context import find_active
 from prowess.runtime.disclosure import model_texts as disclosure
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from prowess.runtime.activation.activator import Activator
@@ -19,18 +20,14 @@ SPEC = ToolSpec(
     name="skills.unload",
     title="Unload skills",
     description=disclosure.UNLOAD,
-    input_schema={
-        "type": "object",
-        "properties": {
-            "names": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "description": "Names of skills to unload; one that is not loaded is no error.",
-            },
-            "all": {"type": "boolean", "default": False, "description": "Unload every skill."},
+    input_schema=object_schema(
+        names={
+            "type": "array",
+            "items": {"type": "string", "minLength": 1},
+            "description": "Names of skills to unload; one that is not loaded is no error.",
         },
-        "additionalProperties": False,
-    },
+        all={"type": "boolean", "default": False, "description": "Unload every skill."},
+    ),
     output_schema=load_result.RECEIPT_SCHEMA,
     idempotent=True,
 )

@@ -8,7 +8,7 @@ from prowess.errors import ExecTimeoutError, InvalidArgumentsError
 from prowess.execution import ExecLimits, ExecRequest
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from prowess.execution import ExecResult, Sandbox
@@ -30,17 +30,13 @@ SPEC = ToolSpec(
         "directory. Each call is a shell of its own, so a cd or a variable does not last. A status other than zero is "
         "a result and no error: look at return_code and stderr."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "minLength": 1, "description": "The command line."},
-            "timeout": {**_MILLISECONDS, "description": "Milliseconds until it is ended, 120000 by default."},
-            "timeout_ms": {**_MILLISECONDS, "description": "The same as timeout."},
-            "description": {"type": "string", "description": "What the command does, in a few words, for people."},
-        },
-        "required": ["command"],
-        "additionalProperties": False,
-    },
+    input_schema=object_schema(
+        "command",
+        command={"type": "string", "minLength": 1, "description": "The command line."},
+        timeout={**_MILLISECONDS, "description": "Milliseconds until it is ended, 120000 by default."},
+        timeout_ms={**_MILLISECONDS, "description": "The same as timeout."},
+        description={"type": "string", "description": "What the command does, in a few words, for people."},
+    ),
     destructive=True,
     aliases=("bash_exec",),
 )

@@ -10,7 +10,7 @@ from prowess.errors import InvalidArgumentsError, LimitExceededError
 from prowess.tools.builtin.text import decode, line_ends, lines_of, to_crlf
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
@@ -26,17 +26,13 @@ SPEC = ToolSpec(
         "given, white space included, and once; with replace_all every occurrence is replaced. Line ends of the file "
         "are kept. Write makes new files."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "file_path": {"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
-            "old_string": {"type": "string", "description": "The text to replace, with enough around it to be unique."},
-            "new_string": {"type": "string", "description": "What takes its place; may be empty."},
-            "replace_all": {"type": "boolean", "default": False},
-        },
-        "required": ["file_path", "old_string", "new_string"],
-        "additionalProperties": False,
-    },
+    input_schema=object_schema(
+        "file_path old_string new_string",
+        file_path={"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
+        old_string={"type": "string", "description": "The text to replace, with enough around it to be unique."},
+        new_string={"type": "string", "description": "What takes its place; may be empty."},
+        replace_all={"type": "boolean", "default": False},
+    ),
     destructive=True,
 )
 

@@ -11,7 +11,7 @@ from prowess.tools.builtin.file_walk import walk
 from prowess.tools.builtin.path_pattern import parse_pattern
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
@@ -25,15 +25,11 @@ SPEC = ToolSpec(
         "Find files by a pattern such as '**/*.py' or 'src/{a,b}/*.ts', the most recently changed first, 200 at most. "
         "Hidden files are found; links and version control directories are left out."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "description": "* and ? within a name, ** for directories, [a-z], {a,b}."},
-            "path": {"type": "string", "default": ".", "description": "The directory to look in."},
-        },
-        "required": ["pattern"],
-        "additionalProperties": False,
-    },
+    input_schema=object_schema(
+        "pattern",
+        pattern={"type": "string", "description": "* and ? within a name, ** for directories, [a-z], {a,b}."},
+        path={"type": "string", "default": ".", "description": "The directory to look in."},
+    ),
     read_only=True,
     idempotent=True,
 )

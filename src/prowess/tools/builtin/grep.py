@@ -14,7 +14,7 @@ from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,38 +42,36 @@ SPEC = ToolSpec(
         "files_with_matches (paths, the default), content (matching lines), count (matching lines for each file). "
         "Hidden files are searched; links, binary files and version control directories are left out."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to look for."},
-            "path": {"type": "string", "default": ".", "description": "A file or directory to search in."},
-            "glob": {"type": "string", "description": "Only files that match, such as '*.py' or 'src/**/*.{ts,tsx}'."},
-            "output_mode": {
-                "type": "string",
-                "enum": ["files_with_matches", "content", "count"],
-                "default": "files_with_matches",
-            },
+    input_schema=object_schema(
+        "pattern",
+        pattern={"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to look for."},
+        path={"type": "string", "default": ".", "description": "A file or directory to search in."},
+        glob={"type": "string", "description": "Only files that match, such as '*.py' or 'src/**/*.{ts,tsx}'."},
+        output_mode={
+            "type": "string",
+            "enum": ["files_with_matches", "content", "count"],
+            "default": "files_with_matches",
+        },
+        **{
             "-i": {"type": "boolean", "default": False, "description": "Ignore case."},
             "-n": {"type": "boolean", "default": True, "description": "Show line numbers, in content mode."},
             "-A": {**_CONTEXT, "description": "Lines to show after each match."},
             "-B": {**_CONTEXT, "description": "Lines to show before each match."},
             "-C": {**_CONTEXT, "description": "Lines to show before and after each match."},
-            "head_limit": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": MAX_HEAD,
-                "default": DEFAULT_HEAD,
-                "description": "Most lines or files to return.",
-            },
-            "multiline": {
-                "type": "boolean",
-                "default": False,
-                "description": "Let the pattern span lines, and . match line ends.",
-            },
         },
-        "required": ["pattern"],
-        "additionalProperties": False,
-    },
+        head_limit={
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_HEAD,
+            "default": DEFAULT_HEAD,
+            "description": "Most lines or files to return.",
+        },
+        multiline={
+            "type": "boolean",
+            "default": False,
+            "description": "Let the pattern span lines, and . match line ends.",
+        },
+    ),
     read_only=True,
     idempotent=True,
 )

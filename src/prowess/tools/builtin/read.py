@@ -13,7 +13,7 @@ from prowess.tools.builtin.faults import AccessRefusedError
 from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of, without_mark
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from prowess.tools.call import ToolCall
@@ -32,17 +32,13 @@ SPEC = ToolSpec(
         "limit to read a part. PNG, JPEG, GIF and WebP files come as images. With encoding 'binary' any file comes as "
         "base64, and offset and limit count bytes."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "file_path": {"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
-            "offset": {"type": "integer", "minimum": 0, "description": "First line, from 1; a byte from 0 for binary."},
-            "limit": {"type": "integer", "minimum": 1, "description": "How many lines, or bytes for binary."},
-            "encoding": {"type": "string", "enum": [*ENCODINGS, "binary"], "default": "utf-8"},
-        },
-        "required": ["file_path"],
-        "additionalProperties": False,
-    },
+    input_schema=object_schema(
+        "file_path",
+        file_path={"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
+        offset={"type": "integer", "minimum": 0, "description": "First line, from 1; a byte from 0 for binary."},
+        limit={"type": "integer", "minimum": 1, "description": "How many lines, or bytes for binary."},
+        encoding={"type": "string", "enum": [*ENCODINGS, "binary"], "default": "utf-8"},
+    ),
     read_only=True,
     idempotent=True,
     aliases=("read_file",),

@@ -9,7 +9,7 @@ from anyio import to_thread
 from prowess.tools.builtin.text import line_ends, to_crlf
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot
@@ -25,15 +25,11 @@ SPEC = ToolSpec(
         "Write a text file of the workspace as a whole, UTF-8; missing directories are made. A file that is there is "
         "replaced and keeps its mode, and its line ends where all of them are CR LF. To change a part, use Edit."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "file_path": {"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
-            "content": {"type": "string", "description": "The whole new text."},
-        },
-        "required": ["file_path", "content"],
-        "additionalProperties": False,
-    },
+    input_schema=object_schema(
+        "file_path content",
+        file_path={"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
+        content={"type": "string", "description": "The whole new text."},
+    ),
     destructive=True,
     idempotent=True,
 )
@@ -62,12 +58,7 @@ class Write(WorkspaceTool):
                 text = to_crlf(text)
             data = text.encode()
             created = root.replace(place.path, data)
-        return {
-            "file_path": place.shown,
-            "created": created,
-            "size_bytes": len(data),
-            "line_ends": line_ends(text),
-        }
+        return {"file_path": place.shown, "created": created, "size_bytes": len(data), "line_ends": line_ends(text)}
 
 
 def _old_line_ends(root: WorkspaceRoot, place: Place) -> str:
