@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ConfigDict
 
 from prowess import Catalog
-from prowess.mcp_server.asking import ClientApprover
+from prowess.mcp_server.elicitation import ClientApprover
 from prowess.mcp_server.server import build_server, open_session
 from prowess.policy import read_policy_file
 from prowess.policy.policy import Policy

@@ -74,7 +74,7 @@ class HostedSession:
             done.set()
 
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """Run one call through the door, after those that came before it; only cancellation raises."""
+        """Run one call through the executor, after those that came before it; only cancellation raises."""
         session = self._session
         async with self._turn:
             if isinstance(session, SyncSession):
@@ -113,7 +113,7 @@ class BlockingSession:
         return self._hosted.instructions(before)  # a SyncSession refreshes itself here
 
     def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """Run one call through the door; only an interrupt raises."""
+        """Run one call through the executor; only an interrupt raises."""
         with self._turn:
             return self._session.call(name, arguments, call_id)
 

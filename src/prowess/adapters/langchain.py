@@ -152,7 +152,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 class SessionTool(BaseTool):
-    """One tool of a session. Its schema is the session's own, and its arguments are checked by the door."""
+    """One tool of a session. Its schema is the session's own, and its arguments are checked by the executor."""
 
     response_format: str = "content_and_artifact"  # type: ignore[assignment]  # pydantic would check a Literal it cannot see here
     handle_tool_error: bool = True

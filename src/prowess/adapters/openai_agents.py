@@ -114,7 +114,7 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         description=spec.description,
         params_json_schema=dict(spec.input_schema),
         on_invoke_tool=run,
-        strict_json_schema=False,  # a strict schema would be another one than the door checks
+        strict_json_schema=False,  # a strict schema would be another one than the executor checks
         is_enabled=is_offered,
     )
     return tool

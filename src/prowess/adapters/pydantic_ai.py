@@ -83,7 +83,7 @@ class SkillsToolset(AbstractToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:  # noqa: ANN401 -- the framework's own signature
-        """Run a call through the session's door."""
+        """Run a call through the session's executor."""
         del tool
         return _answer(await self._hosted.call(name, tool_args, ctx.tool_call_id))
 
@@ -92,10 +92,10 @@ class SkillsToolset(AbstractToolset[Any]):
             name=spec.wire_name,
             description=spec.description,
             parameters_json_schema=dict(spec.input_schema),
-            strict=False,  # a strict schema would be another one than the door checks
+            strict=False,  # a strict schema would be another one than the executor checks
             sequential=True,  # in the order of the model: the first call may restrict the second
         )
-        # Arguments are checked by the door, so nothing is ever sent back for a retry.
+        # Arguments are checked by the executor, so nothing is ever sent back for a retry.
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=0, args_validator=_Arguments())
 
 

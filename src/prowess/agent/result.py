@@ -88,7 +88,7 @@ class Said(Struct, frozen=True, kw_only=True):
 
 
 class CallStarted(Struct, frozen=True, kw_only=True):
-    """A call goes to the door."""
+    """A call goes to the executor."""
 
     call: ToolUse
 

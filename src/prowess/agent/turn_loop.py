@@ -2,7 +2,7 @@
 
 The instructions are composed anew for every call of the model, because loading a skill changes them; messages are only
 ever added, because a history that is rewritten can neither be trusted nor cached. Each tool call goes through the
-session's one door, in the order in which the model asked: a skill that is loaded by the first holds for the second.
+session's one executor, in the order in which the model asked: a skill that is loaded by the first holds for the second.
 """
 
 from __future__ import annotations

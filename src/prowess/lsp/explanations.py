@@ -14,7 +14,7 @@ from prowess._internal.text.terminal_text import printable
 from prowess.lint import RULES
 from prowess.lint.rule_page import rule_page
 from prowess.lsp.field_meanings import FIELD_MEANINGS
-from prowess.lsp.reported import reported, shown_at
+from prowess.lsp.published_diagnostics import reported, shown_at
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic

@@ -25,8 +25,8 @@ from prowess.lsp.actions import FIX_ALL, actions
 from prowess.lsp.completion import TRIGGERS, completions
 from prowess.lsp.explanations import hover
 from prowess.lsp.open_skills import OpenSkills
+from prowess.lsp.published_diagnostics import diagnostics
 from prowess.lsp.rename import follow, may_move, rename, renamed_range
-from prowess.lsp.reported import diagnostics
 from prowess.lsp.symbols import symbols
 
 if TYPE_CHECKING:

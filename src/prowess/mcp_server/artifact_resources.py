@@ -39,7 +39,7 @@ class ArtifactResource(Struct, frozen=True, kw_only=True):
         return SCHEME + quote(self.reference, safe="/")
 
 
-class ArtifactShelf:
+class ArtifactResources:
     """What this server's session has left, the newest run first."""
 
     def __init__(self, session: Session) -> None:

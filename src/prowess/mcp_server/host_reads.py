@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prowess.audit import AuditLog
-    from prowess.mcp_server.artifact_resources import ArtifactShelf
-    from prowess.mcp_server.skill_shelf import Child, ServedSkill, SkillShelf
+    from prowess.mcp_server.artifact_resources import ArtifactResources
+    from prowess.mcp_server.skill_resources import Child, ServedSkill, SkillResources
     from prowess.tools import Gate
 
 _MAX_INDEX = 10_000  # skills in skill://index.json, which has no pages
@@ -74,8 +74,8 @@ class HostReads:
 
     def __init__(
         self,
-        skills: SkillShelf,
-        artifacts: ArtifactShelf,
+        skills: SkillResources,
+        artifacts: ArtifactResources,
         *,
         audit: AuditLog | None,
         session_id: str,
@@ -106,7 +106,7 @@ class HostReads:
         return cast("ResourceContent", await self._call(_READ, call_id, uri=uri))
 
     async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
-        """As `SkillShelf.page`.
+        """As `SkillResources.page`.
 
         Raises:
             SkillError: the list is denied, or cannot be recorded.
@@ -115,11 +115,11 @@ class HostReads:
         return cast("tuple[list[ServedSkill], str | None]", found)
 
     async def describe(self, uri: str, call_id: str | None = None) -> ServedSkill:
-        """As `SkillShelf.at`."""
+        """As `SkillResources.at`."""
         return cast("ServedSkill", await self._call(_DESCRIBE, call_id, uri=uri))
 
     async def children(self, uri: str, call_id: str | None = None) -> list[Child]:
-        """As `SkillShelf.children`."""
+        """As `SkillResources.children`."""
         return cast("list[Child]", await self._call(_DIRECTORY, call_id, uri=uri))
 
     async def _call(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
@@ -147,7 +147,7 @@ class _AsSkillTool:
 
 
 class _Lookup:
-    """Looks something up on the shelf, in a thread."""
+    """Looks something up in the resources, in a thread."""
 
     def __init__(self, look: Callable[[dict[str, object]], object], spec: ToolSpec = _LIST) -> None:
         self.spec, self._look = spec, look
@@ -156,7 +156,7 @@ class _Lookup:
         """Return what was found.
 
         Raises:
-            SkillError: what the shelf raises.
+            SkillError: what the lookup raises.
         """
         require_executor(self, call)
         return {"content": await to_thread.run_sync(self._look, arguments)}
@@ -167,7 +167,7 @@ class _ReadSkillFile:
 
     spec = _READ
 
-    def __init__(self, skills: SkillShelf, recorder: AuditRecorder) -> None:
+    def __init__(self, skills: SkillResources, recorder: AuditRecorder) -> None:
         self._skills, self._recorder = skills, recorder
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:

@@ -15,7 +15,7 @@ from prowess.catalog.skill_uri import DOCUMENT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.mcp_server.skill_shelf import ServedSkill
+    from prowess.mcp_server.skill_resources import ServedSkill
 
 MANIFEST = "_manifest"
 MEDIA_TYPE = "application/json"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from prowess.mcp_server.artifact_resources import ArtifactShelf
-from prowess.mcp_server.asking import ClientApprover
+from prowess.mcp_server.artifact_resources import ArtifactResources
+from prowess.mcp_server.elicitation import ClientApprover
 from prowess.mcp_server.host_reads import HostReads
 from prowess.mcp_server.prompts import SkillPrompts
-from prowess.mcp_server.skill_shelf import SkillShelf
+from prowess.mcp_server.skill_resources import SkillResources
 from prowess.mcp_server.skills_list import SkillsListTool
 from prowess.runtime import Session, SessionOptions
 from prowess.runtime.activation.hooks import ToolHookGate
@@ -40,8 +40,8 @@ class ServedSession(Session):
         listing = SkillsListTool(catalog, self._offered, self._active, expose_location=chosen.expose_location)
         approver = ClientApprover() if chosen.approver is None else chosen.approver
         super().__init__(catalog, chosen, body="result", extra_tools=(listing, *chosen.extra_tools), approver=approver)
-        self.artifacts = ArtifactShelf(self)
-        self.skills = SkillShelf(catalog, self._context.visibility)
+        self.artifacts = ArtifactResources(self)
+        self.skills = SkillResources(catalog, self._context.visibility)
         self.reads = HostReads(
             self.skills,
             self.artifacts,

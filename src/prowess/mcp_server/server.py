@@ -19,9 +19,9 @@ from prowess import __version__
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
 from prowess.errors import ApprovalRequiredError
 from prowess.mcp_server import older_forms
-from prowess.mcp_server.asking import asking_through, questions, settle
 from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
 from prowess.mcp_server.cursors import cursor_after, position_of
+from prowess.mcp_server.elicitation import elicitation_from, questions, settle
 from prowess.mcp_server.failures import protocol_error
 from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import OnlySession, ServedSession
@@ -128,7 +128,7 @@ class _Handlers:
     ) -> types.CallToolResult | types.InputRequiredResult:
         session = await self._sessions.of(context)
         settle(session, params.input_responses, context)
-        with asking_through(context, params.input_responses or ()) as waiting:
+        with elicitation_from(context, params.input_responses or ()) as waiting:
             result = await session.call(params.name, params.arguments or {}, _call_id(context))
         if waiting and _needs_approval(result):
             return questions(waiting)
@@ -165,7 +165,7 @@ class _Handlers:
         uri = str(params.uri)
         session = await self._sessions.of(context)
         settle(session, params.input_responses, context)
-        with protocol_error(uri), asking_through(context, params.input_responses or ()) as waiting:
+        with protocol_error(uri), elicitation_from(context, params.input_responses or ()) as waiting:
             try:
                 content = await session.reads.read(uri, _call_id(context))
             except ApprovalRequiredError:

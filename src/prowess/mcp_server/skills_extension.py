@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mcp import types
 from pydantic import Field
 
-from prowess.mcp_server.asking import asking_through
 from prowess.mcp_server.cursors import cursor_after, last_before
+from prowess.mcp_server.elicitation import elicitation_from
 from prowess.mcp_server.failures import protocol_error
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from prowess.mcp_server.served_session import Sessions
-    from prowess.mcp_server.skill_shelf import Child
+    from prowess.mcp_server.skill_resources import Child
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
@@ -63,7 +63,7 @@ class SkillsExtension:
     async def list(self, context: ServerRequestContext[Any, Any], params: ListParams) -> dict[str, Any]:
         """Return one page of entries; a page ends at a name, so a later page is right whatever came or went."""
         session = await self._sessions.of(context)
-        with protocol_error(), asking_through(context):
+        with protocol_error(), elicitation_from(context):
             skills, after = await session.reads.page(last_before(params.cursor), PAGE, str(context.request_id))
         result = {"resultType": "complete", "skills": [skill.as_entry() for skill in skills], **CACHING}
         return result if after is None else {**result, "nextCursor": cursor_after(after)}
@@ -71,14 +71,14 @@ class SkillsExtension:
     async def get(self, context: ServerRequestContext[Any, Any], params: GetParams) -> dict[str, Any]:
         """Return the entry of one skill, listed or not."""
         session = await self._sessions.of(context)
-        with protocol_error(), asking_through(context):
+        with protocol_error(), elicitation_from(context):
             skill = await session.reads.describe(params.uri, str(context.request_id))
         return {"resultType": "complete", "skill": skill.as_entry(), **CACHING}
 
     async def read_directory(self, context: ServerRequestContext[Any, Any], params: DirectoryParams) -> dict[str, Any]:
         """Return the direct children of a directory."""
         session = await self._sessions.of(context)
-        with protocol_error(), asking_through(context):
+        with protocol_error(), elicitation_from(context):
             last = last_before(params.cursor)
             children = await session.reads.children(params.uri, str(context.request_id))
         rest = [child for child in children if child.name > last]

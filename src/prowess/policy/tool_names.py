@@ -29,7 +29,7 @@ SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skill
 ONE_SKILL_TOOLS = frozenset({"skill", "Skill"})
 SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # a server lists skills by a tool as well
 
-USER_TOOL = "skills.invoke"  # behind a door that no model reaches
+USER_TOOL = "skills.invoke"  # called by the host for a person; no model is offered it
 SKILL_ARGUMENTS = {  # where a call names skills
     "skills.load": "names",
     **dict.fromkeys(("skills.read", "skills.run_script", USER_TOOL, *ONE_SKILL_TOOLS), "skill"),

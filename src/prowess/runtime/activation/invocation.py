@@ -63,8 +63,8 @@ def parsed(text: str, args: str | None) -> tuple[str, str | None]:
 class Invocation:
     """Runs one skill by name for one session."""
 
-    def __init__(self, context: SessionContext, activator: Activator, desk: ForkLauncher) -> None:
-        self._context, self._activator, self._desk = context, activator, desk
+    def __init__(self, context: SessionContext, activator: Activator, launcher: ForkLauncher) -> None:
+        self._context, self._activator, self._launcher = context, activator, launcher
 
     async def run(self, name: str, args: str | None, call_id: str, by: By, *, raw: bool = False) -> dict[str, object]:
         """Return the content, or for a fork the output; `raw` gives the file as written instead of the body.
@@ -79,7 +79,7 @@ class Invocation:
             snapshot = await to_thread.run_sync(self._context.snapshots.take, offer.entry.name, offer.entry.location)
             self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, by)
             message = {"message": loading_message(snapshot.skill.name)}
-            return {**await self._desk.run(snapshot, args, call_id, by), **message}
+            return {**await self._launcher.run(snapshot, args, call_id, by), **message}
         return await self._inherit(offer, args, call_id, by, raw=raw)
 
     async def _inherit(self, offer: Offer, args: str | None, call_id: str, by: By, *, raw: bool) -> dict[str, object]:

@@ -50,7 +50,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-class _Asking(Struct, frozen=True, kw_only=True):
+class _Elicitation(Struct, frozen=True, kw_only=True):
     """`put` are the ids of questions that the client has just seen, `waiting` what it is to be asked next."""
 
     context: ServerRequestContext[Any, Any]
@@ -58,11 +58,11 @@ class _Asking(Struct, frozen=True, kw_only=True):
     waiting: dict[str, ApprovalRequest]
 
 
-_current: ContextVar[_Asking | None] = ContextVar("prowess_mcp_request", default=None)
+_current: ContextVar[_Elicitation | None] = ContextVar("prowess_mcp_request", default=None)
 
 
 @contextmanager
-def asking_through(
+def elicitation_from(
     context: ServerRequestContext[Any, Any], put: Iterable[str] = ()
 ) -> Iterator[dict[str, ApprovalRequest]]:
     """Let calls inside ask the client of this request; give what waits for an answer of the client, by request id.
@@ -70,7 +70,7 @@ def asking_through(
     `put` are the ids of questions that came back with this request: nobody who dismissed one is asked again at once.
     """
     waiting: dict[str, ApprovalRequest] = {}
-    token = _current.set(_Asking(context=context, put=frozenset(put), waiting=waiting))
+    token = _current.set(_Elicitation(context=context, put=frozenset(put), waiting=waiting))
     try:
         yield waiting
     finally:

@@ -89,7 +89,7 @@ class Child(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class SkillShelf:
+class SkillResources:
     """Looks served skills up. A name means the copy that the catalog uses; shadowed copies are not served."""
 
     def __init__(self, catalog: Catalog, visibility: Visibility) -> None:
