@@ -49,7 +49,7 @@ CEILINGS: dict[str, float] = {
     "public names defined twice": 17,
 }
 MODULES_IN_A_FOLDER = 20  # for the folders that CROWDED does not list
-CROWDED = {}
+CROWDED: dict[str, int] = {}
 
 
 @pytest.fixture(scope="module")
