@@ -16,6 +16,7 @@ from prowess.catalog.index import CatalogIndex
 from prowess.catalog.layers import Layer
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
+from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
-    from prowess.errors import SkillNotFoundError
     from prowess.format.skill import Skill
 
 _READ_ATTEMPTS = 3
@@ -168,15 +168,12 @@ class Catalog:
                 return entry
         if index.winner(key_of(name)) is None:
             raise self._not_found(index, name)
-        # Imported here: errors are rare.
-        from prowess.errors import SkillNotFoundError
 
         raise SkillNotFoundError(name, (), f"no copy of it is listed at {location}")
 
     def _not_found(self, index: CatalogIndex, name: str) -> SkillNotFoundError:
-        # Imported here: errors are rare.
+        # Imported here: a wrong name is rare.
         from prowess.catalog.match import close_names
-        from prowess.errors import SkillNotFoundError
 
         key = key_of(name)
         reason = index.reserved.get(key) or index.held_back.get(key)
@@ -197,9 +194,6 @@ class Catalog:
             SkillNotFoundError: as for `get`, also where the skill was removed or broken since it was listed.
             UnavailableError: the skill is being written to while it is read.
         """
-        # Imported here: a listing does not need the full reader.
-        from prowess.errors import SkillParseError, UnavailableError
-
         entry = self.get(name, location)
         try:
             known = self._snapshot(entry)
@@ -234,7 +228,6 @@ class Catalog:
     def _snapshot(self, entry: SkillEntry) -> _Known:
         # Imported here: a listing does not need the full reader.
         from prowess._internal.files.tree_digest import read_stamped_tree
-        from prowess.errors import UnavailableError
         from prowess.format.reading import read_skill
 
         directory = entry.root_dir

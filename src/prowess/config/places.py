@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.config.settings_file import read_settings_file
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
 
@@ -93,7 +94,4 @@ def _says_something(path: str) -> bool:
 
 
 def _read(path: str) -> SettingsFile | None:
-    # Imported here, not at the top: most directories have no such file.
-    from prowess.config.settings_file import read_settings_file
-
     return read_settings_file(path, kind="project")

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess.diagnostics import Severity
+from prowess.format.skill import frontmatter_of
+from prowess.format.validation import validate_skill
+
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
@@ -49,11 +53,6 @@ class Listing:
 
 def listing_from_document(document: SkillDocument, *, name_hint: str = "") -> Listing:
     """Return the listing of a document; `name_hint` names a skill that has neither name nor directory."""
-    # Imported here, not at the top: plain frontmatter is listed without them.
-    from prowess.diagnostics import Severity
-    from prowess.format.skill import frontmatter_of
-    from prowess.format.validation import validate_skill
-
     diagnostics = tuple(validate_skill(document, profile="lenient", references=False))
     frontmatter = frontmatter_of(document, name_hint=name_hint)
     return Listing(

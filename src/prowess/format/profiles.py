@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess.errors import InvalidArgumentsError
 from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
 from prowess.format.rules.table import RULES
 
@@ -105,8 +106,6 @@ def profile_named(name: str) -> Profile:
         return PROFILES[name]
     # Imported here, not at the top: only a wrong name needs them.
     from difflib import get_close_matches
-
-    from prowess.errors import InvalidArgumentsError
 
     near = get_close_matches(name, PROFILES, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""

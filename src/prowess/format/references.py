@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess._internal.markdown import links
 from prowess._internal.text.percent import percent_decoded
 
 if TYPE_CHECKING:
@@ -41,9 +42,6 @@ def references(document: SkillDocument) -> list[Reference]:
     """Return the links and images of the body that mean files, in order."""
     if not _may_link(document.body):
         return []
-    # Imported here, not at the top: most uses of a document need no links.
-    from prowess._internal.markdown import links
-
     found = []
     for link in links(document.body):
         path = _file_path(link.target)

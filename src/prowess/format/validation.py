@@ -13,15 +13,16 @@ from msgspec.structs import replace
 
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidSkillError
+from prowess.format.document import SkillDocument
 from prowess.format.limits import EXTENDED_FIELDS, MANIFEST_FILE
 from prowess.format.profiles import profile_named
 from prowess.format.rules.body_rules import body_findings
 from prowess.format.rules.field_rules import field_findings
+from prowess.format.rules.reference_rules import reference_findings
 from prowess.format.skill import Skill
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
-    from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
 
     Target = str | os.PathLike[str] | SkillDocument | Skill
@@ -60,7 +61,6 @@ def require_valid(target: Target, *, profile: str = "spec") -> None:
 def document_of(target: Target) -> SkillDocument:
     """Return the document of a path, document or skill."""
     # Imported here, not at the top: reading imports this module.
-    from prowess.format.document import SkillDocument
     from prowess.format.reading import read_document
 
     if isinstance(target, SkillDocument):
@@ -80,9 +80,6 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
     if not profile.reference_wording:
         findings += sidecar_faults(document)
     if references and document.body:
-        # Imported here, not at the top: it brings the Markdown parser.
-        from prowess.format.rules.reference_rules import reference_findings
-
         findings += reference_findings(document)
     if profile.reference_wording:
         # Imported here, not at the top: one profile needs it.

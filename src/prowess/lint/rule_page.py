@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.errors import InvalidArgumentsError
 from prowess.format.profiles import PROFILES
 from prowess.format.rules.meta import Page
 from prowess.lint.registry import LINT_RULES, RULES
@@ -62,8 +63,6 @@ def rule_page(rule: str) -> RulePage:
     if rule not in RULES:
         # Imported here, not at the top: only a wrong id needs them.
         from difflib import get_close_matches
-
-        from prowess.errors import InvalidArgumentsError
 
         folded = {name.casefold(): name for name in RULES}
         near = get_close_matches(rule.casefold(), folded, n=1, cutoff=0.6)

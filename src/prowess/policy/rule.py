@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess._internal.globs import fits_text
+from prowess.format.name import normalise
 from prowess.policy.fit import CERTAIN, Fit
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
@@ -67,9 +68,6 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         return Fit(certain=False, possible=any(fits), kind="argument", reason=f"{self.argument!r} has another value")
 
     def _fit_of_names(self, values: Sequence[str]) -> Fit:
-        # Imported here, not at the top: only a rule about single skills pays for it.
-        from prowess.format.name import normalise
-
         names = [normalise(value) for value in values]
         if names and all(map(self._fits, names)):
             return CERTAIN

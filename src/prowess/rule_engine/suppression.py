@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.markdown import outline
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 from prowess.diagnostics import Severity
 from prowess.format.rules.meta import Page, RuleMeta, Severities
@@ -108,9 +109,6 @@ def _asked(document: SkillDocument) -> Iterator[Suppression]:
         if not any(begin <= at < end for begin, end in values):
             yield from _selectors(document, found[1], at, start + found.end())
     if _MARK in document.body:
-        # Imported here, not at the top: most skills ask for nothing.
-        from prowess._internal.markdown import outline
-
         for begin, end in outline(document.body).comments:
             comment = _IN_BODY.fullmatch(document.body[begin:end])
             if comment is not None:

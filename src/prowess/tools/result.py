@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.errors import ApprovalRequiredError, SkillError
+from prowess.tools.call import ToolCall
 from prowess.tools.prompt_escaping import sentence
 
 if TYPE_CHECKING:
@@ -100,7 +101,6 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
 
     def _shaped(self, shape: str, call_id: str, name: str = "") -> dict[str, object]:
         # Imported here, not at the top: the shapes know this module.
-        from prowess.tools.call import ToolCall
         from prowess.tools.shapes import SHAPES
 
         return SHAPES[shape].result_message(self, ToolCall(id=call_id, name=name, arguments={}))

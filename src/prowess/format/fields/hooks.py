@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.contained import check_relative
+from prowess.errors import UnsafePathError
 from prowess.format.fields.value_readers import (
     is_blank,
     kind,
@@ -169,10 +171,6 @@ def _script(hook: Hook, value: object, path: Path, faults: Faults) -> Hook | Non
     script = read_text(value, "hooks.type", path, faults)
     if script is None:
         return None
-    # Imported here, not at the top: few skills have hooks.
-    from prowess._internal.files.contained import check_relative
-    from prowess.errors import UnsafePathError
-
     try:
         parts = check_relative(script)
     except UnsafePathError as fault:

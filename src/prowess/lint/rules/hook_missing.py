@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ class HookMissing(LintRule):
         field = subject.document.field("hooks")
         if field is None or subject.files is None:
             return
-        # Imported here, not at the top: few skills have hooks.
-        from prowess.format.fields.extended_fields import extended_fields
-
         hooks = extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks
         scripts = dict.fromkeys(hook.script for hook in hooks.entries if hook.script is not None)
         written = {_normal(text.text): text for text in reversed([*_texts(field.value)])}

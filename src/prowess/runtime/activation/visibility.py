@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess._internal.text.shared_words import scores
+from prowess.catalog.match import close_names
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.policy.decision import Deny
@@ -107,9 +109,6 @@ class Visibility:
 
     def not_found(self, error: SkillNotFoundError, by: By) -> SkillNotFoundError:
         """Return the error with suggestions from the open skills alone."""
-        # Imported here, not at the top: only a wrong name pays for it.
-        from prowess.catalog.match import close_names
-
         reason = None if by == "model" and error.reason is not None and self._is_hidden(error.name) else error.reason
         near = () if reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
         return SkillNotFoundError(error.name, near, reason)
@@ -122,9 +121,6 @@ class Visibility:
 
     def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
         """Return the skills that a phrase in place of a name points to, best first."""
-        # Imported here, not at the top, as above.
-        from prowess._internal.text.shared_words import scores
-
         offers = self.offers(by)
         rated = scores(phrase[:_LONGEST_PHRASE], [f"{offer.entry.name} {offer.entry.description}" for offer in offers])
         order = sorted((place for place, score in enumerate(rated) if score > 0), key=lambda place: -rated[place])
