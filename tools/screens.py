@@ -53,7 +53,7 @@ def screens() -> dict[str, str]:
     show.print(layout(SkillPage(skill=read_skill(SKILLS / "release-notes")), roles=True))
     document = parse_document(_BROKEN, path="invoices/SKILL.md")
     checked = CheckedSkill(
-        path="invoices", name="invoices", document=document, diagnostics=tuple(validate_skill(document))
+        path="invoices", name="invoices", read=lambda: document, diagnostics=tuple(validate_skill(document))
     )
     for line in check_lines([checked], _styled):
         _print(check, line)

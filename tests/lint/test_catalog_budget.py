@@ -5,18 +5,25 @@ from typing import TYPE_CHECKING
 
 from prowess.cli.dispatch import run
 from prowess.format import parse_document
-from prowess.lint.catalog_budget import catalog_budget
+from prowess.lint.catalog_budget import catalog_budget, listed_characters
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
 
+    from prowess.diagnostics import Diagnostic
+    from prowess.format.document import SkillDocument
+
+
+def _over(documents: list[SkillDocument]) -> tuple[int, Diagnostic] | None:
+    return catalog_budget(list(map(listed_characters, documents)), documents.__getitem__)
+
 
 def test_a_set_within_the_budget_draws_nothing_and_one_above_names_its_longest() -> None:
     documents = [parse_document(f"---\nname: a\ndescription: {'x' * length}\n---\n") for length in (900, 999)]
-    assert catalog_budget(documents * 4) is None
-    over = catalog_budget(documents * 5)
+    assert _over(documents * 4) is None
+    over = _over(documents * 5)
     assert over is not None
     at, found = over
     assert at == 1
@@ -26,7 +33,7 @@ def test_a_set_within_the_budget_draws_nothing_and_one_above_names_its_longest()
 
 def test_nothing_in_a_set_without_descriptions() -> None:
     documents = [parse_document(f"---\nname: {'x' * 9000}\n---\n")]
-    over = catalog_budget(documents)
+    over = _over(documents)
     assert over is not None
     assert over[1].location.line == 1
 

@@ -44,7 +44,7 @@ def test_what_else_is_wrong_in_the_line_of_a_secret_does_not_show_it(tmp_path: P
     found = tuple(lint_skill(document, selection=Selection(select=("security",))))
     escape = tuple(validate_skill(document))
     assert {one.rule for one in (*escape, *found)} == {"reference.escape", "security.invisible", "security.secret"}
-    skill = CheckedSkill(path="a", name="a", document=document, diagnostics=(*escape, *found))
+    skill = CheckedSkill(path="a", name="a", read=lambda: document, diagnostics=(*escape, *found))
     shown = "\n".join(check_lines([skill]))
     assert "etc/passwd leads out" in shown
     assert token not in shown

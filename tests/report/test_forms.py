@@ -28,7 +28,7 @@ def checked(text: str = BROKEN, path: str = "a/SKILL.md", **other: Any) -> Check
     found = tuple(validate_skill(document))
     if other:
         found = (Diagnostic(rule="name.format", family="spec", severity=Severity.ERROR, **other), *found)
-    return CheckedSkill(path=path.rpartition("/")[0], name="a", document=document, diagnostics=found)
+    return CheckedSkill(path=path.rpartition("/")[0], name="a", read=lambda: document, diagnostics=found)
 
 
 def sarif(*skills: CheckedSkill) -> Any:  # noqa: ANN401 -- a JSON document

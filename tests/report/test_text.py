@@ -9,7 +9,7 @@ from prowess.report.text import check_lines, summary_line
 
 def checked(text: str, path: str = "a/SKILL.md") -> CheckedSkill:
     document = parse_document(text, path=path)
-    return CheckedSkill(path="a", name="a", document=document, diagnostics=tuple(validate_skill(document)))
+    return CheckedSkill(path="a", name="a", read=lambda: document, diagnostics=tuple(validate_skill(document)))
 
 
 def test_a_finding_is_a_line_with_the_place_marked_below_it() -> None:

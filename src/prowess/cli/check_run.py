@@ -1,22 +1,20 @@
-"""One run of `prowess check`: its skills are judged one after the other, then as a set, and kept for the report."""
+"""One run of `prowess check`: its skills are judged one by one, then as a set, and kept for the report."""
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prowess.cli.skill_result import JudgedSkill, judge_document, judge_target
 from prowess.cli.skill_sets import findings_between
-from prowess.format.name import normalise
-from prowess.format.validation import place_in_report, raw_findings
-from prowess.lint import lint_findings
 from prowess.report.checked import CheckedSkill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from prowess.cli.check_cache import CheckCache
     from prowess.cli.fixing import Fixing
     from prowess.cli.silencing import Silencing
     from prowess.cli.targets import Target
@@ -29,64 +27,73 @@ if TYPE_CHECKING:
 class CheckRun:
     """What was found so far.
 
-    `skills` have what is reported, `everything` also what a baseline knows; `excluded` counts the skills that settings
-    pass over.
+    `skills` have what is reported; `excluded` counts the skills that settings pass over.
     """
 
-    def __init__(self, configuration: Configuration, silencing: Silencing, fixing: Fixing | None) -> None:
-        self._configuration, self._silencing, self._fixing = configuration, silencing, fixing
-        self._judgements: list[Judgement] = []
+    def __init__(self, configuration: Configuration, silencing: Silencing) -> None:
+        self._configuration, self._silencing = configuration, silencing
+        self._judged: list[JudgedSkill] = []
+        self._between: list[tuple[Target, tuple[Diagnostic, ...]]] = []
         self.skills: list[CheckedSkill] = []
-        self.everything: list[tuple[SkillDocument, tuple[Diagnostic, ...]]] = []
         self.excluded = 0
 
-    def judge(self, target: Target) -> None:
-        """Judge one skill, after mending it where that was asked for."""
-        document = target.document
-        judgement = self._configuration.judgement(document.directory)
-        if judgement.excluded and judgement.floor is None:
-            self.excluded += 1
-            return
-        if self._fixing is not None:
-            new = partial(self._new, judgement=judgement)
-            document = self._fixing.fix(document, target.data, new, within=target.named)
-        found = self._found(document, judgement)
-        self.everything.append((document, found))
-        self.skills.append(_checked_skill(document, self._silencing.by_baseline(document, found)))
-        self._judgements.append(judgement)
+    @property
+    def not_honoured(self) -> int:
+        """How many findings the comments of skills name in vain."""
+        return sum(skill.result.not_honoured for skill in self._judged)
+
+    @property
+    def everything(self) -> Iterator[tuple[SkillDocument, tuple[Diagnostic, ...]]]:
+        """All findings, also those that a baseline knows."""
+        for skill in self._judged:
+            yield skill.target.document, skill.result.findings
+        for target, found in self._between:
+            yield target.document, found
+
+    def judge(self, targets: Iterable[Target], cache: CheckCache | None) -> None:
+        """Judge skills; those that `cache` knows are not read."""
+        for target, judgement in self._chosen(targets):
+            result = None if cache is None else cache.result(target, judgement)
+            if result is None:
+                found = judge_target(target, judgement, self._silencing, stamped=cache is not None)
+                result = found.result
+                if cache is not None:
+                    cache.add(target, judgement, found)
+            self._add(JudgedSkill(target=target, judgement=judgement, result=result))
+        if cache is not None:
+            cache.save()
+
+    def fix(self, targets: Iterable[Target], fixing: Fixing) -> None:
+        """Fix skills, and judge what is left."""
+        for target, judgement in self._chosen(targets):
+            new = partial(self._findings, judgement=judgement)
+            fixed = fixing.fix(target.document, target.data, new, within=target.named)
+            result = judge_document(fixed, judgement, self._silencing)
+            self._add(JudgedSkill(target=target.fixed(fixed), judgement=judgement, result=result))
 
     def judge_between(self, *, whole: bool) -> None:
         """Add to the skills what is wrong between them; `whole`: there are no others that one may depend on."""
-        between = findings_between(self.skills, self._judgements, whole=whole and not self.excluded)
-        for at, found in between.items():
-            skill = self.skills[at]
-            self.everything.append((skill.document, found))
-            fresh = self._silencing.by_baseline(skill.document, found)
+        for at, found in findings_between(self._judged, whole=whole and not self.excluded).items():
+            skill, target = self.skills[at], self._judged[at].target
+            self._between.append((target, found))
+            fresh = self._silencing.by_baseline(target.read, found)
             self.skills[at] = replace(skill, diagnostics=(*skill.diagnostics, *fresh))
 
-    def _found(self, document: SkillDocument, judgement: Judgement) -> tuple[Diagnostic, ...]:
-        findings = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
-        return _in_order(self._silencing.by_comments(document, judgement, findings), judgement)
+    def _chosen(self, targets: Iterable[Target]) -> Iterator[tuple[Target, Judgement]]:
+        for target in targets:
+            judgement = self._configuration.judgement(target.directory)
+            if judgement.excluded and judgement.floor is None:
+                self.excluded += 1
+            else:
+                yield target, judgement
 
-    def _new(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
-        return self._silencing.by_baseline(document, self._found(document, judgement))
+    def _findings(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
+        findings = judge_document(document, judgement, self._silencing).findings
+        return self._silencing.by_baseline(lambda: document, findings)
 
-
-def _in_order(findings: Iterable[Diagnostic], judgement: Judgement) -> tuple[Diagnostic, ...]:
-    """Return findings as a report lists them: by place, unless the profile has the reference tool's order."""
-    if judgement.profile.reference_wording:
-        return tuple(findings)
-    return tuple(sorted(findings, key=place_in_report))
-
-
-def _checked_skill(document: SkillDocument, findings: tuple[Diagnostic, ...]) -> CheckedSkill:
-    """Return a skill for a report, called by its name; by its directory's if it has none or cannot be read."""
-    path = os.path.dirname(document.path or "") or "."
-    return CheckedSkill(path=path, name=_name(document), document=document, diagnostics=findings)
-
-
-def _name(document: SkillDocument) -> str | None:
-    name = document.text_of("name") if document.complete else None
-    if name is None or name == document.directory_name:
-        return document.directory_name
-    return normalise(name) or normalise(document.directory_name or "")
+    def _add(self, judged: JudgedSkill) -> None:
+        target, result = judged.target, judged.result
+        findings = self._silencing.by_baseline(target.read, result.findings)
+        skill = CheckedSkill(path=target.path, name=result.name, read=target.read, diagnostics=findings)
+        self._judged.append(judged)
+        self.skills.append(skill)

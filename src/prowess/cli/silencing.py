@@ -14,7 +14,7 @@ from prowess.rule_engine.selection import names_rule, selector_fault
 from prowess.rule_engine.suppression import UNUSED_SUPPRESSION, suppress, suppressions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
@@ -49,9 +49,11 @@ class Silencing:
         unused = judgement.judge((_unused(one) for one in result.unused if _could_silence(one, judgement)), RULES)
         return (*result.kept, *unused)
 
-    def by_baseline(self, document: SkillDocument, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """Return the findings that are not known yet."""
-        return findings if self._baseline is None else self._baseline.new(document, findings)
+    def by_baseline(
+        self, read: Callable[[], SkillDocument], findings: tuple[Diagnostic, ...]
+    ) -> tuple[Diagnostic, ...]:
+        """Return the findings that are not known yet; `read` returns the document that they are about."""
+        return findings if self._baseline is None else self._baseline.new(read(), findings)
 
     def _is_trusted(self, document: SkillDocument) -> bool:
         # Imported here, not at the top: few skills ask for silence.

@@ -15,9 +15,8 @@ from prowess.format.limits import FILE_NAMES, MANIFEST_FILE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prowess.cli.skill_result import JudgedSkill
     from prowess.diagnostics import Diagnostic
-    from prowess.report import CheckedSkill
-    from prowess.rule_engine import Judgement
 
 
 def is_folder_of_skills(path: str) -> bool:
@@ -25,16 +24,14 @@ def is_folder_of_skills(path: str) -> bool:
     return os.path.isdir(path) and not any(os.path.lexists(os.path.join(path, name)) for name in FILE_NAMES)
 
 
-def findings_between(
-    skills: Sequence[CheckedSkill], judgements: Sequence[Judgement], *, whole: bool
-) -> dict[int, tuple[Diagnostic, ...]]:
+def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int, tuple[Diagnostic, ...]]:
     """Return what is wrong with a set: its compositions and its listing, by the index of the skill it is found in.
 
     Each finding is judged by the settings of its skill. `whole`: there are no further skills that one may depend on.
     """
-    directories = [skill.document.directory for skill in skills]
+    directories = [skill.target.directory for skill in judged]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]
-    result = _over_budget(skills, judgements) if whole else {}
+    result = _over_budget(judged) if whole else {}
     if not any(declared):
         return result
     # Imported here, not at the top: few sets have manifests.
@@ -43,31 +40,36 @@ def findings_between(
 
     members = [
         Member(
-            name=skill.name or skill.document.directory_name or "",
+            name=skill.result.name or _directory_name(directory) or "",
             directory=directory or "",
-            shown_as=skill.path,
+            shown_as=skill.target.path,
             composition=read_sidecar(directory).composition if directory is not None and has_manifest else None,
         )
-        for skill, directory, has_manifest in zip(skills, directories, declared, strict=True)
+        for skill, directory, has_manifest in zip(judged, directories, declared, strict=True)
     ]
     found: dict[int, list[Diagnostic]] = {}
     for member, diagnostic in composition_findings(members, whole=whole):
         found.setdefault(id(member), []).append(diagnostic)
-    for at, (skill, member) in enumerate(zip(skills, members, strict=True)):
-        own = [replace(one, skill=skill.document.directory_name) for one in found.get(id(member), ())]
-        if judged := tuple(judgements[at].judge(own)):
-            result[at] = (*result.get(at, ()), *judged)
+    for at, (skill, member) in enumerate(zip(judged, members, strict=True)):
+        own = [replace(one, skill=_directory_name(skill.target.directory)) for one in found.get(id(member), ())]
+        if kept := tuple(skill.judgement.judge(own)):
+            result[at] = (*result.get(at, ()), *kept)
     return result
 
 
-def _over_budget(skills: Sequence[CheckedSkill], judgements: Sequence[Judgement]) -> dict[int, tuple[Diagnostic, ...]]:
+def _over_budget(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, ...]]:
     # Imported here, not at the top: what lists one skill needs none of it.
     from prowess.lint import RULES
     from prowess.lint.catalog_budget import catalog_budget
 
-    over = catalog_budget([skill.document for skill in skills])
+    over = catalog_budget([skill.result.listed for skill in judged], lambda at: judged[at].target.document)
     if over is None:
         return {}
     at, found = over
-    judged = judgements[at].judge([replace(found, skill=skills[at].document.directory_name)], RULES)
-    return {at: tuple(judged)} if judged else {}
+    skill = _directory_name(judged[at].target.directory)
+    kept = judged[at].judgement.judge([replace(found, skill=skill)], RULES)
+    return {at: tuple(kept)} if kept else {}
+
+
+def _directory_name(directory: str | None) -> str | None:
+    return None if directory is None else os.path.basename(directory)

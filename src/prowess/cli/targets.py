@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
@@ -17,7 +17,7 @@ from prowess.format.reading import document_at, locate
 from prowess.format.skill_directories import find_skill_directories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from prowess.format.document import SkillDocument
 
@@ -25,12 +25,49 @@ STANDARD_INPUT = "-"
 _OF_A_SKILL = frozenset({"skill.md", MANIFEST_FILE})  # files that name the skill they lie in
 
 
-class Target(Struct, frozen=True, kw_only=True):
-    """One SKILL.md, and the path on the command line that led to it."""
+class Target:
+    """One SKILL.md to look at, and the path on the command line, `named`, that led to it; read when it is asked for.
 
-    document: SkillDocument
-    data: bytes
-    named: str
+    `path` is its directory as the user knows it; `directory` the absolute path, None if standard input has none.
+    """
+
+    def __init__(
+        self, *, path: str, directory: str | None, named: str, read: Callable[[], tuple[SkillDocument, bytes]]
+    ) -> None:
+        self.path, self.directory, self.named = path, directory, named
+        self._read = read
+
+    @property
+    def document(self) -> SkillDocument:
+        """The document as it was when it was first asked for."""
+        return self._found[0]
+
+    def read(self) -> SkillDocument:
+        """Return `document`."""
+        return self._found[0]
+
+    def fixed(self, document: SkillDocument) -> Target:
+        """Return the same target with the document as it is now."""
+        return Target(path=self.path, directory=self.directory, named=self.named, read=lambda: (document, self.data))
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the document."""
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[SkillDocument, bytes]:
+        return self._read()
+
+
+def skill_target(directory: str, path: str, named: str) -> Target:
+    """Return the target of a skill's directory."""
+
+    def read() -> tuple[SkillDocument, bytes]:
+        located = locate(directory, shown_as=path)
+        return document_at(located), located.data
+
+    return Target(path=path, directory=directory, named=named, read=read)
 
 
 def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Target]:
@@ -53,8 +90,7 @@ def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Tar
             key = os.path.abspath(directory)  # a skill that two arguments name is checked once
             if key not in seen:
                 seen.add(key)
-                located = locate(directory, shown_as=os.path.normpath(directory))
-                yield Target(document=document_at(located), data=located.data, named=path)
+                yield skill_target(key, os.path.normpath(directory), path)
 
 
 def _directories(path: str) -> tuple[str, ...]:
@@ -71,8 +107,11 @@ def _directories(path: str) -> tuple[str, ...]:
 
 
 def _from_standard_input(stdin_path: str | None) -> Target:
-    data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
     directory = None if stdin_path is None else os.path.dirname(os.path.abspath(stdin_path))
-    return Target(
-        document=parse_source(data, path=stdin_path or "<stdin>", directory=directory), data=data, named=STANDARD_INPUT
-    )
+
+    def read() -> tuple[SkillDocument, bytes]:
+        data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
+        return parse_source(data, path=stdin_path or "<stdin>", directory=directory), data
+
+    path = os.path.dirname(stdin_path or "") or "."
+    return Target(path=path, directory=directory, named=STANDARD_INPUT, read=read)

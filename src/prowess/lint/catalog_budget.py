@@ -12,7 +12,7 @@ from prowess.format.rules.meta import Page, RuleMeta, Severities
 from prowess.format.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prowess.format.document import SkillDocument
 
@@ -36,23 +36,28 @@ LISTING_CHARACTERS = 8000  # Codex documentation, skills
 _LONGEST_NAMED = 3
 
 
-def catalog_budget(documents: Sequence[SkillDocument]) -> tuple[int, Diagnostic] | None:
-    """Return a finding where the listing of a set is cut, and the index of the skill with the longest description."""
-    listed = [
-        (len(document.text_of("name") or "") + len((document.text_of("description") or "").strip()), at)
-        for at, document in enumerate(documents)
-    ]
-    total = sum(length for length, _ in listed)
+def listed_characters(document: SkillDocument) -> int:
+    """Return how many characters of a listing a skill takes: those of its name and of its description."""
+    return len(document.text_of("name") or "") + len((document.text_of("description") or "").strip())
+
+
+def catalog_budget(listed: Sequence[int], document_at: Callable[[int], SkillDocument]) -> tuple[int, Diagnostic] | None:
+    """Return a finding if the listing of a set is cut, and the index of the skill with the longest description.
+
+    `listed` has the `listed_characters` of each skill; `document_at` returns the document at an index, and is asked
+    only for those that the finding names.
+    """
+    total = sum(listed)
     if total <= LISTING_CHARACTERS:
         return None
-    longest = sorted(listed, key=lambda one: (-one[0], one[1]))
-    names = ", ".join(documents[at].directory_name or "?" for _, at in longest[:_LONGEST_NAMED])
+    longest = sorted(range(len(listed)), key=lambda at: (-listed[at], at))
+    names = ", ".join(document_at(at).directory_name or "?" for at in longest[:_LONGEST_NAMED])
     cost = count_tokens("x" * total, "characters")
     message = (
         f"names and descriptions of {len(listed)} skills have {total} characters, {cost}; Codex lists at most"
         f" {LISTING_CHARACTERS} characters and cuts the rest. The longest are {names}"
     )
-    first = documents[longest[0][1]]
+    first = document_at(longest[0])
     field = first.field("description")
     place = Location(path=first.path) if field is None else field.location
-    return longest[0][1], CATALOG_BUDGET.found(message, place)
+    return longest[0], CATALOG_BUDGET.found(message, place)

@@ -9,19 +9,28 @@ from msgspec import Struct
 from prowess.diagnostics import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
 
 
 class CheckedSkill(Struct, frozen=True, kw_only=True):
-    """One skill and its findings; `path` is its directory as the user knows it, `name` None where it has none."""
+    """One skill and its findings; `path` is its directory as the user knows it, `name` None if it has none.
+
+    `read` returns the document: most reports need none, so that a skill that is unchanged since an earlier check is not
+    read for them.
+    """
 
     path: str
     name: str | None
-    document: SkillDocument
+    read: Callable[[], SkillDocument]
     diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def document(self) -> SkillDocument:
+        """The document that the findings are about."""
+        return self.read()
 
     @property
     def valid(self) -> bool:

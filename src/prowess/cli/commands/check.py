@@ -19,9 +19,12 @@ from prowess.report import Tally
 from prowess.report.forms import render
 
 if TYPE_CHECKING:
+    from prowess.cli.check_cache import CheckCache
     from prowess.cli.fixing import Fixing
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
+
+_FEWEST_CACHED = 8  # fewer skills are judged in the time that starting Python takes
 
 
 @click.command("check")
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--diff", is_flag=True, help="Show what would be fixed; write nothing.")
 @click.option("--baseline", metavar="FILE", help="Report only what FILE does not know yet.")
 @click.option("--write-baseline", is_flag=True, help="Write what is found to the file of --baseline.")
+@click.option("--no-cache", is_flag=True, help="Use no results of earlier checks, and keep none.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
@@ -47,6 +51,7 @@ def command(
     diff: bool,
     baseline: str | None,
     write_baseline: bool,
+    no_cache: bool,
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
@@ -66,12 +71,16 @@ def command(
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
     silencing = Silencing(configuration, None if write_baseline else known)
-    run = CheckRun(configuration, silencing, fixing)
-    for target in targets(paths or (".",), stdin_path):
-        run.judge(target)
+    run = CheckRun(configuration, silencing)
+    found = tuple(targets(paths or (".",), stdin_path))
+    if fixing is not None:
+        run.fix(found, fixing)
+    else:
+        cache = None if no_cache or len(found) < _FEWEST_CACHED else _cache(paths)
+        run.judge(found, cache)
     run.judge_between(whole=any(map(is_folder_of_skills, paths or (".",))))
     if not quiet:
-        _say_what_was_passed_over(run, silencing, configuration)
+        _say_what_was_passed_over(run, configuration)
     if known is not None and write_baseline:
         number = known.write(run.everything)
         if not quiet:
@@ -95,13 +104,20 @@ def command(
     return exit_codes.OK if exit_zero or not failed else exit_codes.FAILED
 
 
-def _say_what_was_passed_over(run: CheckRun, silencing: Silencing, configuration: Configuration) -> None:
+def _say_what_was_passed_over(run: CheckRun, configuration: Configuration) -> None:
     if run.excluded:
         where = output.shown_path(str(configuration.value("exclude").origin))
         output.note(f"{run.excluded} {'skill is' if run.excluded == 1 else 'skills are'} excluded: {where}")
-    if silencing.not_honoured:
-        what = "a finding" if silencing.not_honoured == 1 else f"{silencing.not_honoured} findings"
+    if run.not_honoured:
+        what = "a finding" if run.not_honoured == 1 else f"{run.not_honoured} findings"
         output.note(f"comments in skills ask to silence {what}, in vain: trust the project or say --suppressions on")
+
+
+def _cache(paths: tuple[str, ...]) -> CheckCache:
+    # Imported here, not at the top: a check of one skill has none.
+    from prowess.cli.check_cache import CheckCache
+
+    return CheckCache(paths)
 
 
 def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:

@@ -106,6 +106,6 @@ def _checked(path: Path, profile: str) -> CheckedSkill:
     return CheckedSkill(
         path=str(path),
         name=known.strip() if known else document.directory_name,
-        document=document,
+        read=lambda: document,
         diagnostics=tuple(validate_skill(document, profile=profile)),
     )

@@ -1,0 +1,61 @@
+"""A folder of private cache files: read only if nobody else could have written them, and never needed.
+
+A cache that cannot be trusted, read or written is no fault: the caller does its work as if there were none. Other
+users are kept out; a caller must still decode what it reads strictly, because a file may be damaged.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+
+from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.privacy import OTHERS, exposed, exposure
+from prowess._internal.places import cache_home, ensure_private_directory
+
+MAX_BYTES = 64 * 1024 * 1024
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS |= getattr(os, "O_BINARY", 0)
+
+
+class PrivateCache:
+    """The files of one kind below the user's cache directory. `most`: how many are kept, the newest ones."""
+
+    def __init__(self, kind: str, *, most: int = 32) -> None:
+        self._folder = os.path.join(cache_home(), kind)
+        self._most = most
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of a file; None if there is none, or if it is not private to this user."""
+        path = os.path.join(self._folder, name)
+        try:
+            descriptor = os.open(path, _FLAGS)
+        except OSError:
+            return None
+        try:
+            found = os.fstat(descriptor)
+            private = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size <= MAX_BYTES
+            if not private or exposed(found, path, bits=OTHERS) or exposure(self._folder):
+                return None
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read(MAX_BYTES)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replace a file, and delete the oldest ones beyond `most`; nothing happens if that is impossible."""
+        if len(data) > MAX_BYTES:
+            return
+        with suppress(OSError):
+            ensure_private_directory(self._folder)
+            write_atomically(os.path.join(self._folder, name), data, sync=False)
+            self._delete_oldest()
+
+    def _delete_oldest(self) -> None:
+        with os.scandir(self._folder) as entries:
+            files = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in entries)
+        for _, path in files[: -self._most]:
+            os.unlink(path)
