@@ -38,11 +38,11 @@ def _module(path: Path) -> str:
 
 # Ceilings of the shape of src. No commit raises one; who gets below a ceiling lowers it to the new figure.
 CEILINGS: dict[str, float] = {
-    "lines": 52_600,
+    "lines": 52_400,
     "lines of the longest module": 450,
     "lines of the median module": 110,
     "modules in import cycles": 0,
-    "own imports inside functions": 45,
+    "own imports inside functions": 43,
     "dataclasses": 0,
     "named tuples": 0,
     "modules outside tools that make audit records": 0,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prowess.lint.linting import lint_findings, lint_skill
-from prowess.lint.registry import LINT_RULES, RULES
+from prowess.lint.linting import LINT_RULES, RULES, lint_findings, lint_skill
 
 __all__ = ["LINT_RULES", "RULES", "lint_findings", "lint_skill"]

@@ -1,23 +1,41 @@
-"""Run the lint rules over one skill."""
+"""Run the lint rules over one skill; the declarations of all rules that a user may name."""
 
 from __future__ import annotations
 
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from prowess.format.profiles import profile_named
+from prowess.format.rules.table import RULES as FORMAT_RULES
 from prowess.format.validation import document_of
-from prowess.lint.registry import LINT_RULES, RULES
-from prowess.lint.subject import LintSubject
-from prowess.rule_engine import Judgement, Selection
+from prowess.lint.catalog_budget import CATALOG_BUDGET
+from prowess.lint.rule import LintRule, LintSubject
+from prowess.lint.rules import __name__ as _rules
+from prowess.rule_engine import Judgement, RuleRegistry, Selection
+from prowess.rule_engine.suppression import UNUSED_SUPPRESSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
+    from prowess.format.rules.meta import RuleMeta
     from prowess.format.validation import Target
     from prowess.rule_engine import Rule
+
+LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(
+    *(rule() for rule in LintRule.__subclasses__() if rule.__module__.startswith(_rules))
+)
+
+_ADVICE = sorted(
+    (CATALOG_BUDGET, UNUSED_SUPPRESSION, *(rule.meta for rule in LINT_RULES)), key=lambda meta: (meta.order, meta.id)
+)
+RULES: Mapping[str, RuleMeta] = MappingProxyType({**FORMAT_RULES, **{meta.id: meta for meta in _ADVICE}})
+"""Every rule by its id: those of the format, then those of advice."""
+
 
 _place = attrgetter("location.line", "location.column")
 _last: tuple[Judgement | None, tuple[Rule[LintSubject], ...]] = (None, ())

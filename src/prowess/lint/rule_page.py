@@ -16,7 +16,7 @@ from msgspec import Struct
 from prowess.errors import InvalidArgumentsError
 from prowess.format.profiles import PROFILES
 from prowess.format.rules.meta import Page
-from prowess.lint.registry import LINT_RULES, RULES
+from prowess.lint.linting import LINT_RULES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,18 +7,21 @@ small skill that gives no occasion is not even parsed.
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prowess._internal.markdown import outline
 from prowess.diagnostics import Location
 from prowess.format.profiles import PROFILES
 from prowess.format.references import references
+from prowess.lint.named_files import linked_markdown, other_markdown, paths_of
 from prowess.lint.skill_files import SkillFiles
 from prowess.lint.skill_texts import SkillTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from prowess._internal.markdown import CodeBlock, Outline
     from prowess.format.document import SkillDocument
@@ -79,16 +82,14 @@ class LintSubject:
         """Path and text of each Markdown file that the body links to or names."""
         if not self.may_name_markdown:
             return ()
-        from prowess.lint.linked_files import linked_markdown  # imported here, not at the top: as below
-
-        return tuple(linked_markdown(self))
+        return tuple(linked_markdown(self.named, self.texts))
 
     @cached_property
     def other_texts(self) -> tuple[tuple[str, str], ...]:
         """Path and text of each Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
-        from prowess.lint.linked_files import other_markdown  # imported here, not at the top: as below
-
-        return tuple(other_markdown(self))
+        if self.files is None or self.texts is None:
+            return ()
+        return tuple(other_markdown(self.linked_texts, self.files, self.texts))
 
     @cached_property
     def links(self) -> tuple[Reference, ...]:
@@ -102,10 +103,7 @@ class LintSubject:
         """The paths that the body names without a link, below the usual folders and those that the skill has."""
         if "/" not in self.body:
             return ()
-        # Imported here, not at the top: as above.
-        from prowess.lint.bare_paths import paths_of
-
-        return paths_of(self)
+        return paths_of(self.body, self.document.body_offset, self.top)
 
     @cached_property
     def named(self) -> tuple[Reference, ...]:
@@ -214,3 +212,29 @@ def blanked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
         at = end
     parts.append(text[at:])
     return "".join(parts)
+
+
+class ReadableText(Struct, frozen=True, kw_only=True):
+    """One text: what it is, where a range of its offsets lies, and whether it is SKILL.md, where a fix can be made."""
+
+    kind: str
+    text: str
+    at: Callable[[int, int], Location]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this is SKILL.md."""
+        return self.kind == "own"
+
+
+def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
+    """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
+    yield ReadableText(kind="own", text=subject.document.text, at=subject.document.origin.location)
+    for path, text in subject.linked_texts:
+        yield ReadableText(kind="markdown", text=text, at=partial(_place, subject, path, text))
+    for script in subject.scripts:
+        yield ReadableText(kind="script", text=script.text, at=partial(_place, subject, script.path, script.text))
+
+
+def _place(subject: LintSubject, path: str, text: str, start: int, _end: int) -> Location:
+    return subject.file_place(path, start, text)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from prowess.tools.call import ToolCall
 from prowess.tools.executor import ToolExecutor
 from prowess.tools.gates.gate import Gate, Proceed, Refuse
 from prowess.tools.names import wire_name
 from prowess.tools.result import ToolResult
 from prowess.tools.running_call import NotThroughExecutorError, report_usage, require_executor
-from prowess.tools.spec import Tool, ToolSpec
+from prowess.tools.spec import Tool, ToolCall, ToolSpec
 
 __all__ = [
     "Gate",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 Outcome = Literal["success", "failure", "cancelled"]
 

@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
 from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
-from prowess.tools.call import ToolCall
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates.gate import Refuse
@@ -30,6 +29,7 @@ from prowess.tools.gates.repeated_failure import RepeatedFailure
 from prowess.tools.names import spelling_table
 from prowess.tools.result import ToolResult
 from prowess.tools.running_call import RunningCall
+from prowess.tools.spec import ToolCall
 from prowess.tools.validation import require_fitting
 
 if TYPE_CHECKING:

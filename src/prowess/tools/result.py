@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.errors import ApprovalRequiredError, SkillError
-from prowess.tools.call import ToolCall
 from prowess.tools.prompt_escaping import sentence
+from prowess.tools.spec import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,7 @@ from msgspec import Struct
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
-    from prowess.tools.call import ToolCall
-    from prowess.tools.spec import Tool
+    from prowess.tools.spec import Tool, ToolCall
 
 _counting = threading.Lock()  # one for all calls: it is held for a few additions
 

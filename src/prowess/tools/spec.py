@@ -1,4 +1,4 @@
-"""What a tool is, before anybody calls it: a name, a purpose, the shape of its arguments and of its result."""
+"""What a tool is, before anybody calls it, and the call: a request to run one tool, as a model or a program made it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from prowess.tools.validation import check_schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess.tools.call import ToolCall
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """`id` is the caller's and comes back in the audit log; `name` may be any accepted spelling.
+
+    A tool and a gate receive the call with the canonical name and with arguments that fit the schema. `unreadable` is
+    one sentence where the arguments came as a text that could not be read; such a call is refused and recorded.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+    unreadable: str | None = None
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prowess.audit.event import AuditLog
-    from prowess.tools.call import ToolCall
-    from prowess.tools.spec import Tool, ToolSpec
+    from prowess.tools.spec import Tool, ToolCall, ToolSpec
 
 
 class ToolWrapper:

@@ -6,7 +6,7 @@ Words of the task point to a few things that could be done (`options`), the lang
 
 from __future__ import annotations
 
-from prowess.agent.local.language_model import Engine, Reply
+from prowess.agent.local.engine import Engine, Reply
 from prowess.agent.local.model import WEAKNESS, LocalModel
 
 __all__ = ["WEAKNESS", "Engine", "LocalModel", "Reply"]

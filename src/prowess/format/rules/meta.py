@@ -43,7 +43,7 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    family: str
+    family: str = "lint"
     severities: Severities
     summary: str
     source: str = "Agent Skills specification"

@@ -38,7 +38,6 @@ class BodyBoilerplate(LintRule):
     meta = RuleMeta(
         id="body.boilerplate",
         order=52,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The body has no licence text or changelog.",
         source="boxxy formal specification and implementation guide",

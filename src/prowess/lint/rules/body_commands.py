@@ -27,7 +27,6 @@ class BodyCommands(LintRule):
     meta = RuleMeta(
         id="body.commands",
         order=55,
-        family="lint",
         severities=Severities(),
         summary="Long rows of commands are scripts.",
         source="Agent Skills guide on good practice",

@@ -28,7 +28,6 @@ class BodyEdgeCases(LintRule):
     meta = RuleMeta(
         id="body.edgeCases",
         order=49,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="A long body treats edge cases.",
         source="boxxy formal specification and implementation guide",

@@ -24,7 +24,6 @@ class BodyEmpty(LintRule):
     meta = RuleMeta(
         id="body.empty",
         order=36,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The body says something.",
     )

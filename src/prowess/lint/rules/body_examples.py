@@ -27,7 +27,6 @@ class BodyExamples(LintRule):
     meta = RuleMeta(
         id="body.examples",
         order=48,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="A long body has an example.",
         source="boxxy formal specification and implementation guide",

@@ -27,7 +27,6 @@ class BodyScope(LintRule):
     meta = RuleMeta(
         id="body.scope",
         order=58,
-        family="lint",
         severities=Severities(),
         summary="A skill is for one task.",
         source="Agent Skills guide on good practice",

@@ -26,7 +26,6 @@ class BodySteps(LintRule):
     meta = RuleMeta(
         id="body.steps",
         order=51,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="A procedure is a list of steps.",
         source="boxxy formal specification and implementation guide",

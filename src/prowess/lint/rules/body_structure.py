@@ -26,7 +26,6 @@ class BodyStructure(LintRule):
     meta = RuleMeta(
         id="body.structure",
         order=50,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="A long body has headings, lists or code.",
         source="boxxy formal specification and implementation guide",

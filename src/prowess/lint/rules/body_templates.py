@@ -27,7 +27,6 @@ class BodyTemplates(LintRule):
     meta = RuleMeta(
         id="body.templates",
         order=56,
-        family="lint",
         severities=Severities(),
         summary="Long templates are assets.",
         source="Agent Skills guide on good practice",

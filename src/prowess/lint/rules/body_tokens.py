@@ -32,7 +32,6 @@ class BodyTokens(LintRule):
     meta = RuleMeta(
         id="body.tokens",
         order=6,
-        family="lint",
         severities=Severities(spec=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="The body has at most 5000 estimated tokens.",
     )

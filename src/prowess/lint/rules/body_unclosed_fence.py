@@ -36,7 +36,6 @@ class BodyUnclosedFence(LintRule):
     meta = RuleMeta(
         id="body.unclosedFence",
         order=37,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Each block of code is closed.",
         source="CommonMark, fenced code blocks",

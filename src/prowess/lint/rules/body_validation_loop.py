@@ -27,7 +27,6 @@ class BodyValidationLoop(LintRule):
     meta = RuleMeta(
         id="body.validationLoop",
         order=57,
-        family="lint",
         severities=Severities(),
         summary="A risky procedure checks its result.",
         source="Agent Skills guide on good practice",

@@ -27,7 +27,6 @@ class BodyWhenToUse(LintRule):
     meta = RuleMeta(
         id="body.whenToUse",
         order=47,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="A long body says when to use the skill.",
         source="boxxy formal specification and implementation guide",

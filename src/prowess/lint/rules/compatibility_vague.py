@@ -42,7 +42,6 @@ class CompatibilityVague(LintRule):
     meta = RuleMeta(
         id="compatibility.vague",
         order=44,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="compatibility names a requirement.",
     )

@@ -28,7 +28,6 @@ class ContentPlaceholder(LintRule):
     meta = RuleMeta(
         id="content.placeholder",
         order=38,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No text is left to be written.",
         source="practice of public skills",

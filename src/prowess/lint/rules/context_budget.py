@@ -30,7 +30,6 @@ class ContextBudget(LintRule):
     meta = RuleMeta(
         id="context-budget",
         order=10,
-        family="lint",
         severities=Severities(skillscraft=WARNING),
         summary="The body has at most 5000 tokens and 500 lines.",
         source="skillscraft specification reference, lint rules",

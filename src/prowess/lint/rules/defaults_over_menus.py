@@ -40,7 +40,6 @@ class DefaultsOverMenus(LintRule):
     meta = RuleMeta(
         id="defaults-over-menus",
         order=14,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=INFO, claude_code=INFO),
         summary="Choices name a default.",
         source="skillscraft specification reference, lint rules",

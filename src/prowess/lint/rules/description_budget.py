@@ -27,7 +27,6 @@ class DescriptionBudget(LintRule):
     meta = RuleMeta(
         id="description.budget",
         order=41,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="Name and description have about 100 tokens.",
         source="boxxy formal specification and implementation guide",

@@ -9,42 +9,11 @@ from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, Ru
 _WORD = r"[^\W\d_]+"
 _STEM = 4
 _SHORT = 2
-_FILLER = frozenset(
-    {
-        "helps",
-        "help",
-        "with",
-        "the",
-        "and",
-        "for",
-        "this",
-        "skill",
-        "tool",
-        "use",
-        "when",
-        "useful",
-        "working",
-        "work",
-        "things",
-    }
-    | {
-        "stuff",
-        "various",
-        "tasks",
-        "does",
-        "handles",
-        "handle",
-        "manage",
-        "manages",
-        "processing",
-        "ajuda",
-        "com",
-        "para",
-        "your",
-        "you",
-        "that",
-    }
+_FILLER_TEXT = (
+    "helps help with the and for this skill tool use when useful working work things stuff various tasks"
+    " does handles handle manage manages processing ajuda com para your you that"
 )
+_FILLER = frozenset(_FILLER_TEXT.split())
 
 
 class DescriptionKeywords(LintRule):
@@ -66,7 +35,6 @@ class DescriptionKeywords(LintRule):
     meta = RuleMeta(
         id="description.keywords",
         order=40,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
         summary="The description has words beyond the name.",
     )

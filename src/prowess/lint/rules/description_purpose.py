@@ -40,7 +40,6 @@ class DescriptionPurpose(LintRule):
     meta = RuleMeta(
         id="description.purpose",
         order=39,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=WARNING, claude_code=INFO),
         summary="The description says what the skill does.",
     )

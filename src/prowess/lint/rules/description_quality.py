@@ -28,7 +28,6 @@ class DescriptionQuality(LintRule):
     meta = RuleMeta(
         id="description-quality",
         order=11,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
         summary="The description says when to use the skill.",
         source="skillscraft specification reference, lint rules",

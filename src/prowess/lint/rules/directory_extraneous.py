@@ -29,7 +29,6 @@ class DirectoryExtraneous(LintRule):
     meta = RuleMeta(
         id="directory.extraneous",
         order=7,
-        family="lint",
         severities=Severities(boxxy=WARNING),
         summary="No README, CHANGELOG or the like is in a skill.",
     )

@@ -27,7 +27,6 @@ class DirectoryLink(LintRule):
     meta = RuleMeta(
         id="directory.link",
         order=60,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No file is a symbolic link.",
         source="practice of public skills",

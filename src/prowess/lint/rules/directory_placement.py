@@ -27,7 +27,6 @@ class DirectoryPlacement(LintRule):
     meta = RuleMeta(
         id="directory.placement",
         order=59,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="Files lie where agents look for them.",
         source="boxxy formal specification and implementation guide",

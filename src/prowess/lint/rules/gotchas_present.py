@@ -46,7 +46,6 @@ class GotchasPresent(LintRule):
     meta = RuleMeta(
         id="gotchas-present",
         order=15,
-        family="lint",
         severities=Severities(skillscraft=INFO),
         summary="A body of more than 50 lines has gotchas.",
         source="skillscraft specification reference, lint rules",

@@ -37,7 +37,6 @@ class HookMissing(LintRule):
     meta = RuleMeta(
         id="hooks.missing",
         order=9,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A hook's script exists.",
     )

@@ -26,7 +26,6 @@ class LicenseLong(LintRule):
     meta = RuleMeta(
         id="license.long",
         order=42,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="license is a name or points to a file.",
     )

@@ -26,7 +26,6 @@ class LicenseMissing(LintRule):
     meta = RuleMeta(
         id="license.missing",
         order=43,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="The file that license names is there.",
     )

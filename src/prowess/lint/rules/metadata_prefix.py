@@ -26,7 +26,6 @@ class MetadataPrefix(LintRule):
     meta = RuleMeta(
         id="metadata.prefix",
         order=46,
-        family="lint",
         severities=Severities(),
         summary="Keys of metadata are distinctive.",
     )

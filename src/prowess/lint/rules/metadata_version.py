@@ -24,7 +24,6 @@ class MetadataVersion(LintRule):
     meta = RuleMeta(
         id="metadata.version",
         order=45,
-        family="lint",
         severities=Severities(boxxy=INFO),
         summary="A skill has a version.",
         source="boxxy formal specification and implementation guide",

@@ -50,7 +50,6 @@ class NameGeneric(LintRule):
     meta = RuleMeta(
         id="name.generic",
         order=54,
-        family="lint",
         severities=Severities(),
         summary="The name says what the skill does.",
         source="boxxy formal specification and implementation guide",

@@ -45,7 +45,6 @@ class NoGenericInstructions(LintRule):
     meta = RuleMeta(
         id="no-generic-instructions",
         order=12,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Instructions are specific.",
         source="skillscraft specification reference, lint rules",

@@ -24,7 +24,6 @@ class PortabilityAngleBrackets(LintRule):
     meta = RuleMeta(
         id="portability.angleBrackets",
         order=32,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The description holds no angle brackets.",
         source="Claude documentation, upload of skills",

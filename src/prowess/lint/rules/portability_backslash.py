@@ -28,7 +28,6 @@ class PortabilityBackslash(LintRule):
     meta = RuleMeta(
         id="portability.backslash",
         order=28,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Paths are written with slashes.",
         source="practice of public skills",

@@ -38,7 +38,6 @@ class PortabilityHomePath(LintRule):
     meta = RuleMeta(
         id="portability.homePath",
         order=27,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No path leads into a person's home.",
         source="practice of public skills",

@@ -27,7 +27,6 @@ class PortabilityHostCommand(LintRule):
     meta = RuleMeta(
         id="portability.hostCommand",
         order=30,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO),
         summary="No command is left to the host to run on loading.",
         source="Claude Code documentation, skills, dynamic context",

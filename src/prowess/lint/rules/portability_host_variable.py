@@ -37,7 +37,6 @@ class PortabilityHostVariable(LintRule):
     meta = RuleMeta(
         id="portability.hostVariable",
         order=29,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO),
         summary="Paths are relative to the skill, for every host.",
         source="practice of public skills",

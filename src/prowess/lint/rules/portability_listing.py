@@ -26,7 +26,6 @@ class PortabilityListing(LintRule):
     meta = RuleMeta(
         id="portability.listing",
         order=34,
-        family="lint",
         severities=Severities(claude_code=WARNING),
         summary="description and when_to_use fit into the listing.",
         source="Claude Code documentation, skills",

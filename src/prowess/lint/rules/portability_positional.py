@@ -24,7 +24,6 @@ class PortabilityPositional(LintRule):
     meta = RuleMeta(
         id="portability.positional",
         order=35,
-        family="lint",
         severities=Severities(claude_code=INFO),
         summary="Code holds no $1 that arguments would replace.",
         source="Claude Code documentation, skills",

@@ -26,7 +26,6 @@ class PortabilityRefusedKeys(LintRule):
     meta = RuleMeta(
         id="portability.refusedKeys",
         order=33,
-        family="lint",
         severities=Severities(),
         summary="No field stands that a known host refuses.",
         source="reports on Factory",

@@ -24,7 +24,6 @@ class PortabilityReservedName(LintRule):
     meta = RuleMeta(
         id="portability.reservedName",
         order=31,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="The name holds no word that a host reserves.",
         source="Claude documentation, upload of skills",

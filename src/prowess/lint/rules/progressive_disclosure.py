@@ -27,7 +27,6 @@ class ProgressiveDisclosure(LintRule):
     meta = RuleMeta(
         id="progressive-disclosure",
         order=13,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
         summary="A body of 200 lines or more has reference files.",
         source="skillscraft specification reference, lint rules",

@@ -34,7 +34,6 @@ class ReferenceCase(LintRule):
     meta = RuleMeta(
         id="reference.case",
         order=4,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A linked file is spelled as it is on disk.",
         fixes="writes the name as the disk has it",

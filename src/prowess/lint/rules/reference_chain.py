@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from prowess.format.references import inner_components
-from prowess.lint.linked_files import local_targets
-from prowess.lint.mentions import names_folder
+from prowess.lint.named_files import local_targets, names_folder
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _MAX_FOUND = 50
@@ -30,7 +29,6 @@ class ReferenceChain(LintRule):
     meta = RuleMeta(
         id="reference.chain",
         order=16,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="SKILL.md itself names each reference file.",
     )

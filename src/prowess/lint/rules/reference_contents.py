@@ -42,7 +42,6 @@ class ReferenceContents(LintRule):
     meta = RuleMeta(
         id="reference.contents",
         order=18,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A long reference file begins with its contents.",
         source="Claude guide on writing skills",

@@ -44,7 +44,6 @@ class ReferenceDeadLink(LintRule):
     meta = RuleMeta(
         id="reference.deadLink",
         order=3,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Links in reference files lead to files.",
         source="Agent Skills specification, file references",

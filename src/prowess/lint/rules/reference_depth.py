@@ -31,7 +31,6 @@ class ReferenceDepth(LintRule):
     meta = RuleMeta(
         id="reference.depth",
         order=5,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=ERROR, claude_code=INFO),
         summary="References lie one level deep.",
     )

@@ -26,7 +26,6 @@ class ReferenceLarge(LintRule):
     meta = RuleMeta(
         id="reference.large",
         order=19,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A reference file has at most 5000 tokens.",
     )

@@ -36,7 +36,6 @@ class ReferenceMissing(LintRule):
     meta = RuleMeta(
         id="reference.missing",
         order=1,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A linked file exists.",
     )

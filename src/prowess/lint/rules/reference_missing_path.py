@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prowess.lint.bare_paths import FOLDERS
+from prowess.lint.named_files import FOLDERS
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ class ReferenceMissingPath(LintRule):
     meta = RuleMeta(
         id="reference.missingPath",
         order=2,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A file that the text names by path exists.",
         source="Agent Skills specification, file references",

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.globs import fits_text
-from prowess.lint.mentions import names_folder, names_whole
+from prowess.lint.named_files import names_folder, names_whole
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ class ReferenceOrphan(LintRule):
     meta = RuleMeta(
         id="reference.orphan",
         order=17,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Something mentions each bundled file.",
     )

@@ -28,7 +28,6 @@ class ReferenceWhen(LintRule):
     meta = RuleMeta(
         id="reference.when",
         order=53,
-        family="lint",
         severities=Severities(),
         summary="A link says when to read the file.",
         source="Agent Skills guide on good practice",

@@ -75,7 +75,6 @@ class ScriptsDependencies(LintRule):
     meta = RuleMeta(
         id="scripts.dependencies",
         order=24,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Scripts declare the packages they import.",
         source="Agent Skills guide on scripts; PEP 723",

@@ -30,7 +30,6 @@ class ScriptsErrors(LintRule):
     meta = RuleMeta(
         id="scripts.errors",
         order=22,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Scripts say what failed, and exit with non-zero.",
         source="Agent Skills guide on scripts",

@@ -27,7 +27,6 @@ class ScriptsGuard(LintRule):
     meta = RuleMeta(
         id="scripts.guard",
         order=61,
-        family="lint",
         severities=Severities(),
         summary="Scripts that delete have a --dry-run.",
         source="Agent Skills guide on scripts",

@@ -56,7 +56,6 @@ class ScriptsHelp(LintRule):
     meta = RuleMeta(
         id="scripts.help",
         order=21,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A script that takes arguments has --help.",
         source="Agent Skills guide on scripts",

@@ -26,7 +26,6 @@ class ScriptsProjectVersion(LintRule):
     meta = RuleMeta(
         id="scripts.projectVersion",
         order=26,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="npx, bunx and go run name a version.",
         source="Agent Skills guide on scripts",

@@ -45,7 +45,6 @@ class ScriptsPrompt(LintRule):
     meta = RuleMeta(
         id="scripts.prompt",
         order=20,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Scripts do not ask questions.",
         source="Agent Skills guide on scripts",

@@ -32,7 +32,6 @@ class ScriptsStreams(LintRule):
     meta = RuleMeta(
         id="scripts.streams",
         order=23,
-        family="lint",
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Errors go to standard error.",
         source="Agent Skills guide on scripts",

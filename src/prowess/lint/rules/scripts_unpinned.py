@@ -34,7 +34,6 @@ class ScriptsUnpinned(LintRule):
     meta = RuleMeta(
         id="scripts.unpinned",
         order=25,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="One-off commands name a version.",
         source="Agent Skills guide on scripts",

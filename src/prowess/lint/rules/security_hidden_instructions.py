@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from prowess._internal.markdown import outline
-from prowess.lint.readable_texts import readable_texts
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.subject import readable_texts
 
 _MAX_FOUND = 20
 _NEAR, _NEAR_IN_A_LINE = 120, 300  # characters between the parts of a command

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Fix, FixSafety
-from prowess.lint.readable_texts import readable_texts
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.subject import readable_texts
 
 if TYPE_CHECKING:
-    from prowess.lint.readable_texts import ReadableText
+    from prowess.lint.subject import ReadableText
 
 _MAX_FOUND = 20
 _TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"

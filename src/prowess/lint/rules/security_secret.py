@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prowess.lint.readable_texts import readable_texts
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.subject import readable_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prowess.diagnostics import Location
-    from prowess.lint.readable_texts import ReadableText
+    from prowess.lint.subject import ReadableText
 
 # What begins a secret: what it is, and the whole shape, compiled by `re` when first used. The beginning is looked for
 # first, as plain text.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
-from prowess.lint.json_places import items, members
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ _PATH = "evals/evals.json"
 _TEXTS = ("prompt", "expected_output")
 _LISTS = ("files", "assertions", "expectations")
 _MAX_FOUND, _LONGEST = 20, 60
+_BLANK = r"[ \t\r\n]*"
+_DECODE = json.JSONDecoder(strict=False).raw_decode
 
 
 class TestingEvals(LintRule):
@@ -42,7 +44,6 @@ class TestingEvals(LintRule):
     meta = RuleMeta(
         id="testing.evals",
         order=62,
-        family="lint",
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="evals/evals.json has the shape of the guide.",
         source="Agent Skills guide on evaluating skills",
@@ -71,7 +72,7 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
     except (RecursionError, ValueError):  # a number of too many digits is a ValueError
         yield 0, f"{_PATH} cannot be read: it is nested too deeply, or has a number that is too long"
         return
-    places = members(text, 0) if isinstance(value, dict) else {}
+    places = _members(text, 0) if isinstance(value, dict) else {}
     if "evals" not in places or not isinstance(value["evals"], list):
         yield places.get("evals", 0), "an object with a list `evals` is wanted here"
         return
@@ -81,17 +82,17 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
     elif name and said != name:
         yield places["skill_name"], f"skill_name is {_shown(said)}, and the skill is called {_shown(name)}"
     seen: set[str] = set()
-    for number, (entry, at) in enumerate(zip(value["evals"], items(text, places["evals"]), strict=True)):
+    for number, (entry, at) in enumerate(zip(value["evals"], _items(text, places["evals"]), strict=True)):
         if isinstance(entry, dict):
             yield from _faults_of_eval(text, at, entry, f"evals[{number}]", seen)
             if "files" in entry and _is_of_texts(entry["files"]):
-                yield from _missing_files(text, members(text, at)["files"], entry["files"], files)
+                yield from _missing_files(text, _members(text, at)["files"], entry["files"], files)
         else:
             yield at, f"evals[{number}] is no object"
 
 
 def _faults_of_eval(text: str, at: int, entry: dict[str, Any], where: str, seen: set[str]) -> Iterator[tuple[int, str]]:
-    own = members(text, at)
+    own = _members(text, at)
     yield from _faults_of_id(entry.get("id"), own.get("id", at), where, seen)
     for key in _TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
@@ -111,7 +112,7 @@ def _faults_of_id(found: object, at: int, where: str, seen: set[str]) -> Iterato
 
 
 def _missing_files(text: str, start: int, paths: list[str], files: SkillFiles) -> Iterator[tuple[int, str]]:
-    for path, at in zip(paths, items(text, start), strict=True):
+    for path, at in zip(paths, _items(text, start), strict=True):
         if files.look_for(path).kind == "missing":
             yield at, f"{_shown(path)} is no file of the skill; paths begin at its directory"
 
@@ -122,3 +123,37 @@ def _is_of_texts(value: object) -> bool:
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+
+
+def _members(text: str, start: int) -> dict[str, int]:
+    """Return where the value of each member begins; `start` is where an object begins, in JSON parsed before."""
+    found: dict[str, int] = {}
+    at = _after(text, _after(text, start) + 1)
+    while text[at] != "}":
+        key, at = _DECODE(text, at)
+        at = _after(text, _after(text, at) + 1)
+        found[key] = at
+        _, at = _DECODE(text, at)
+        at = _next(text, at)
+    return found
+
+
+def _items(text: str, start: int) -> list[int]:
+    """Return where each item begins; `start` is where a list begins."""
+    found = []
+    at = _after(text, _after(text, start) + 1)
+    while text[at] != "]":
+        found.append(at)
+        _, at = _DECODE(text, at)
+        at = _next(text, at)
+    return found
+
+
+def _next(text: str, at: int) -> int:
+    """Return where the next one begins, or the end of all."""
+    at = _after(text, at)
+    return _after(text, at + 1) if text[at] == "," else at
+
+
+def _after(text: str, at: int) -> int:
+    return re.compile(_BLANK).match(text, at).end()  # type: ignore[union-attr]  # no blank at all matches as well

@@ -13,7 +13,7 @@ from prowess.tools.spec import ToolSpec, object_schema
 if TYPE_CHECKING:
     from prowess.execution import ExecResult, Sandbox
     from prowess.tools.builtin.workspace import Workspace
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 DEFAULT_MS = 120_000
 MAX_MS = 600_000

@@ -13,7 +13,7 @@ from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
 _SHOWN_LINES = 10

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, cast
 from anyio import to_thread
 
 from prowess.tools.builtin.faults import WrongKindError
-from prowess.tools.builtin.file_walk import walk
-from prowess.tools.builtin.path_pattern import parse_pattern
+from prowess.tools.builtin.file_walk import parse_pattern, walk
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 MAX_FILES = 200
 

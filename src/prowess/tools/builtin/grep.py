@@ -8,8 +8,7 @@ from anyio import to_thread
 from msgspec import Struct, field
 
 from prowess.errors import UnsafePathError
-from prowess.tools.builtin.file_walk import FileWalk, Found, walk
-from prowess.tools.builtin.path_pattern import parse_pattern
+from prowess.tools.builtin.file_walk import FileWalk, Found, parse_pattern, walk
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
 from prowess.tools.builtin.workspace import WorkspaceTool
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place, Workspace
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 MAX_SECONDS = 10.0
 MAX_FILE_BYTES = 8 * 1024 * 1024

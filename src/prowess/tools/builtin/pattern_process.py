@@ -103,9 +103,7 @@ class PatternProcess:
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
                     if time.monotonic() >= self._deadline:
-                        raise ExecTimeoutError(
-                            self._seconds, "the search", "; use a simpler pattern or a narrower path"
-                        )
+                        raise self._out_of_time()
                     raise LimitExceededError("bytes of memory for the pattern", MEMORY_BYTES, None)
                 self._kept += chunk
         line, _, self._kept = self._kept.partition(b"\n")

@@ -16,7 +16,7 @@ from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 DEFAULT_LINES = 2000
 DEFAULT_BYTES = 65_536

@@ -14,7 +14,7 @@ from prowess.tools.spec import ToolSpec, object_schema
 if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, for its line ends
 

@@ -26,7 +26,7 @@ from prowess.tools.spec import ToolSpec
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
-    from prowess.tools.call import ToolCall
+    from prowess.tools.spec import ToolCall
 
 Function = Callable[..., object]
 

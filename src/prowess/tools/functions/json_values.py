@@ -105,10 +105,6 @@ def _container(value: object, where: str, depth: int) -> object:
     if isinstance(value, Struct) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
         names = [field.name for field in (structs if isinstance(value, Struct) else dataclasses).fields(value)]
         return {name: _converted(getattr(value, name), f"{where}.{name}", depth + 1) for name in names}
-    if isinstance(value, Struct):
-        return {
-            name: _converted(getattr(value, name), f"{where}.{name}", depth + 1) for name in value.__struct_fields__
-        }
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         return _converted(dump(mode="json"), where, depth + 1)

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from prowess.policy.decision import Decision
     from prowess.policy.policy import Policy
     from prowess.policy.restriction import Restriction
-    from prowess.tools.call import ToolCall
     from prowess.tools.gates.gate import ActiveRestrictions
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
     from collections.abc import Awaitable, Callable

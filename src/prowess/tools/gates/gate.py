@@ -14,8 +14,7 @@ from prowess.policy.restriction import Restriction
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
-    from prowess.tools.call import ToolCall
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 
 class Proceed(Struct, frozen=True, kw_only=True):

@@ -21,10 +21,9 @@ from prowess.tools.gates.gate import PROCEED, Proceed, Refuse
 if TYPE_CHECKING:
     from prowess.policy.approval import Approver
     from prowess.policy.policy import Policy
-    from prowess.tools.call import ToolCall
     from prowess.tools.gates.approvers import Record
     from prowess.tools.gates.gate import ActiveRestrictions, Gate
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 
 def standard_gates(

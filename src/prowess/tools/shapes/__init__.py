@@ -14,9 +14,8 @@ from prowess.tools.shapes import anthropic, gemini, mcp, openai_chat, openai_res
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 
 class Shape(Protocol):

@@ -9,9 +9,8 @@ from prowess.tools.shapes.blocks import call_of, image_of, member, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 
 def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:

@@ -11,9 +11,8 @@ from prowess.tools.shapes.blocks import call_of, image_of, member
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 _MADE_UP = "prowess-"  # begins the id of a call that came without one
 

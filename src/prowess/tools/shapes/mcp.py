@@ -11,9 +11,8 @@ from prowess.tools.shapes.blocks import call_of, image_of, member, text_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 ERROR_KEY = "prowess/error"  # in `_meta` of a failed result: code, message, suggestions
 

@@ -10,9 +10,8 @@ from prowess.tools.shapes.strict_schema import strict_schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 _NO_IMAGE = "the image stands in a message of the user, if at all: results of this interface are text"
 

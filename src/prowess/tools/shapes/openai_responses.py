@@ -10,9 +10,8 @@ from prowess.tools.shapes.openai_chat import function, result_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.tools.call import ToolCall
     from prowess.tools.result import ToolResult
-    from prowess.tools.spec import ToolSpec
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 
 def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
