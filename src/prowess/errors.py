@@ -81,7 +81,7 @@ A class that is not defined in this module has its room before the meaning. What
 caught inside Prowess, or ends the process; private classes are control flow inside one module and are not drawn.
 
 An error carries facts and builds its sentence from them; `args` mirror the constructor, so it survives pickling.
-`code` is what a model or a host in another language sees (`prowess.runtime` documents the closed list), and
+`code` is what a model or a host in another language sees (docs/command-line.md documents the closed list), and
 `suggestions` are the spellings that may have been meant. A script's exit status is a result, not an exception.
 """
 

@@ -15,7 +15,7 @@ from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
 from prowess.runtime import Session
 from prowess.runtime.activation.load_result import RECEIPT_SCHEMA
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from tests.runtime.making import codes, failure, names, result, write_skill
 
 if TYPE_CHECKING:
@@ -456,13 +456,13 @@ async def test_the_loop_is_free_while_a_large_body_is_made_ready(
     write_skill(tmp_path, "one")
     session = Session(Catalog(tmp_path), body="result")
     threads: list[str] = []
-    before = disclosure.skill_content
+    before = model_texts.skill_content
 
     def noting(*arguments: Any, **named: Any) -> str:  # noqa: ANN401 -- handed on
         threads.append(threading.current_thread().name)
         return before(*arguments, **named)
 
-    monkeypatch.setattr(disclosure, "skill_content", noting)
+    monkeypatch.setattr(model_texts, "skill_content", noting)
     await _load(session, "one")
 
     assert threads

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.model_texts import (
     DEFAULT_BUDGET,
     ActiveBody,
@@ -21,8 +21,8 @@ _TWO = [
 
 def _instructions(
     listed: list[ListedSkill], active: list[ActiveBody], budget: int | None = None
-) -> disclosure.Disclosure:
-    return disclosure.instructions(listed, active, bodies_in_results=False, budget=budget)
+) -> model_texts.Disclosure:
+    return model_texts.instructions(listed, active, bodies_in_results=False, budget=budget)
 
 
 @pytest.mark.proves("runtime.prompt.available", "runtime.prompt.load-rule")
@@ -107,7 +107,7 @@ def test_a_budget_keeps_every_name_and_cuts_descriptions_to_one_common_length(wo
     assert all(f"<name>{skill.name}</name>" in found.text for skill in listed)
     assert found.over_budget == (found.tokens["available"] > budget)
     names_alone = [ListedSkill(name=skill.name, description="") for skill in listed]
-    if budget >= estimate_tokens(disclosure.available_skills(names_alone)):
+    if budget >= estimate_tokens(model_texts.available_skills(names_alone)):
         assert not found.over_budget
     else:
         assert "<description>" not in found.text
@@ -130,13 +130,13 @@ def test_short_descriptions_stay_whole_while_long_ones_give_way() -> None:
 
 
 def test_a_load_result_lists_the_directory_and_at_most_fifty_files() -> None:
-    text = disclosure.skill_content("a", "Body", directory="/s/a", resources=[f"f{n}" for n in range(60)])
+    text = model_texts.skill_content("a", "Body", directory="/s/a", resources=[f"f{n}" for n in range(60)])
 
     assert text.startswith('<skill_content name="a">\nBody\n')
     assert "/s/a" in text
     assert text.count("<file>") == 50
     assert "and 10 more" in text
-    assert "Directory" not in disclosure.skill_content("a", "Body", directory=None, resources=())
+    assert "Directory" not in model_texts.skill_content("a", "Body", directory=None, resources=())
 
 
 def test_without_a_budget_a_long_list_is_bounded_and_the_cut_is_reported() -> None:

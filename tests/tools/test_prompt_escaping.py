@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError, ResourceNotFoundError, SkillError, SkillNotFoundError, UnsafePathError
 from prowess.runtime.activation import load_result
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.model_texts import ActiveBody, ListedSkill
-from prowess.tools import ToolResult
-from prowess.tools import prompt_escaping as forging
+from prowess.tools import ToolResult, prompt_escaping
 from prowess.tools.prompt_escaping import SECTION_TAGS, encodable, escaped, json_for_model, neutral, sentence
 
 _TAG = re.compile(
@@ -64,7 +63,7 @@ def _tags(text: str) -> list[str]:
 def test_no_name_description_path_or_body_opens_or_closes_a_section(
     listed: list[tuple[str, str, str]], active: list[tuple[str, str]]
 ) -> None:
-    text = disclosure.instructions(
+    text = model_texts.instructions(
         [ListedSkill(name=name, description=words, location=place) for name, words, place in listed],
         [ActiveBody(name=name, body=body) for name, body in active],
         bodies_in_results=False,
@@ -78,7 +77,7 @@ def test_no_name_description_path_or_body_opens_or_closes_a_section(
 
 @given(_TEXT, _TEXT, st.lists(_TEXT, max_size=3))
 def test_no_body_or_path_leaves_its_place_in_a_load_result(name: str, body: str, paths: list[str]) -> None:
-    text = disclosure.skill_content(name, body, directory="/x", resources=paths)
+    text = model_texts.skill_content(name, body, directory="/x", resources=paths)
 
     resources = ["skill_resources", "/skill_resources"] if paths else []
     assert _tags(text) == ["skill_content", *resources, "/skill_content"]
@@ -154,12 +153,12 @@ def test_no_character_that_shows_nothing_hides_a_tag_wherever_it_stands(monkeypa
         for point in range(sys.maxunicode + 1)
         if unicodedata.category(chr(point)) in _UNSEEN or point in _INVISIBLE_LETTERS
     ]
-    known = dict(forging._SHADOWS)
+    known = dict(prompt_escaping._SHADOWS)
     # Many at once, because there are nearly a million of them; one that keeps its `<` names the culprit. No more than
     # are remembered, so that each is worked out once and not for each of the three places.
     for first in range(0, len(unseen), _REMEMBERED):
         points = unseen[first : first + _REMEMBERED]
-        monkeypatch.setattr(forging, "_SHADOWS", forging._Shadows(known))
+        monkeypatch.setattr(prompt_escaping, "_SHADOWS", prompt_escaping._Shadows(known))
         before = "|".join(f"<{chr(point)}/skill>" for point in points)
         behind = "|".join(f"<skill{chr(point)}name>" for point in points)
         inside = "|".join(f"</avail{chr(point)}able_skills>" for point in points if point not in _VISIBLE_BLANKS)
@@ -228,16 +227,16 @@ def _readings(text: str) -> list[str]:
         load_result.reloaded(text),
         load_result.names_ignored([text]),
     ]
-    skill = disclosure.ListedSkill(name=text, description=text, location=text, is_fork=True)
+    skill = model_texts.ListedSkill(name=text, description=text, location=text, is_fork=True)
     return [
         *(str(result.error) for result in failed),
         *(str((result.error_detail or {})["suggestions"]) for result in failed),
         *(str(notice.as_dict()["message"]) for notice in notices),
-        disclosure.base_rules(bodies_in_results=True, forks=[text]),
-        disclosure.changed_on_disk([disclosure.ActiveBody(name=text, body=None, changed=True)]),
+        model_texts.base_rules(bodies_in_results=True, forks=[text]),
+        model_texts.changed_on_disk([model_texts.ActiveBody(name=text, body=None, changed=True)]),
         json_for_model({text: [text, {"a": text}]}),
         sentence(text),
-        "\n".join(disclosure.available_skills([skill]).split("\n")[2:-3]),
+        "\n".join(model_texts.available_skills([skill]).split("\n")[2:-3]),
     ]
 
 

@@ -25,7 +25,7 @@ from prowess.format import limits, name, reading, references, role
 from prowess.format.fields import allowed_tools
 from prowess.format.rules import body_rules
 from prowess.format.source import fences
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from tools.proof.questions import absent_or, escaped, items
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def bodies() -> Pairs:
         part * count + extra for part in ("\n", "a\n", "aaaa") for count in (499, 500, 501, 5000) for extra in ("", "a")
     )
     for text in chain(all_texts("a\n\r", 7), bounds, drawn_texts(2000, 60)):
-        lines, tokens = body_rules.body_lines(text), disclosure.estimate_tokens(text)
+        lines, tokens = body_rules.body_lines(text), model_texts.estimate_tokens(text)
         fits = _bits(lines <= limits.MAX_BODY_LINES, tokens <= limits.MAX_BODY_TOKENS)
         yield f"body\t{escaped(text)}", f"{lines} {tokens} {fits}"
 

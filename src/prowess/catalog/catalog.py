@@ -12,8 +12,11 @@ from _thread import allocate_lock  # `threading` itself costs more at import tha
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import key_of
+from prowess.catalog.faults import Notice
 from prowess.catalog.index import CatalogIndex
 from prowess.catalog.layers import Layer
+from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
+from prowess.catalog.resolution import resolve
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_stamp import TreeStamp
     from prowess.catalog.entry import SkillEntry
-    from prowess.catalog.faults import Notice
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
@@ -152,8 +154,6 @@ class Catalog:
             SkillNotFoundError: as for `get`.
         """
         # Imported here: only who asks why needs it.
-        from prowess.catalog.resolution import resolve
-
         index = self._index
         copies = index.copies_of(key_of(name))
         if not copies:
@@ -299,17 +299,11 @@ class Catalog:
 
         store = TrustStore()
         if (problem := store.problem) is not None:
-            from prowess.catalog.faults import Notice  # as above
-
             notices.append(Notice(code="trust_unreadable", message=problem))
             return False
         if not store.is_trusted(project):
             return False
-        from prowess.catalog.ownership import stranger_in_project  # as above
-
         if (why := stranger_in_project(project)) is not None:
-            from prowess.catalog.faults import Notice  # as above
-
             message = f"the project {project} was trusted, but its skills are held back: {why}"
             notices.append(Notice(code="project_untrusted", message=message))
         return why is None
@@ -318,8 +312,6 @@ class Catalog:
         """Whether no stranger could have put skills into this folder of a trusted project."""
         if self._trust_project:
             return True
-        from prowess.catalog.ownership import stranger_in_folder  # imported here, as above
-
         if (why := stranger_in_folder(source.named)) is not None:
             scan.report("catalog.stranger", source.named, f"no skill is loaded from here: {why}")
         return why is None
@@ -333,8 +325,6 @@ class Catalog:
         names = {entry.key: entry.name for path, entry in aside.entries.items() if path not in scan.entries}
         if not names:
             return {}
-        # Imported here: most projects hold no skills, or are trusted.
-        from prowess.catalog.faults import Notice
 
         project = held[0].project
         shown = sorted(names.values())

@@ -13,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import SkillEntry, key_of
+from prowess.catalog.faults import fault
+from prowess.catalog.resolution import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,9 +132,6 @@ def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapp
 def _blocked_errors(
     blocked: Sequence[SkillEntry], kept: Mapping[str, Skipped]
 ) -> tuple[dict[str, str], list[Diagnostic]]:
-    # Imported here: in most catalogs nothing is skipped.
-    from prowess.catalog.faults import fault
-
     reasons: dict[str, str] = {}
     found = []
     for entry in blocked:
@@ -152,10 +151,6 @@ def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[Sk
 
 
 def _shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
-    # Imported here: most catalogs have one copy of each name.
-    from prowess.catalog.faults import fault
-    from prowess.catalog.resolution import resolve
-
     found = []
     for _, copies in sorted(clashes.items()):
         winner = copies[0]

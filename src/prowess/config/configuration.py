@@ -21,8 +21,9 @@ from msgspec.structs import replace
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess.config.places import USER_FILE, project_file, skill_around
 from prowess.config.presets import PRESETS
-from prowess.config.setting_values import from_text, value_of
+from prowess.config.setting_values import from_text, path_setting, value_of
 from prowess.config.settings import DEFAULT, SETTINGS, Origin, Value
+from prowess.config.settings_file import read_settings_file
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
 from prowess.rule_engine import Judgement, Selection
@@ -85,9 +86,6 @@ class Configuration:
         """Whether the skill at `path` is to be passed over; for how a floor is kept see `judgement`."""
         for layer in self.layers:
             if "exclude" in layer.values:
-                # Imported here, not at the top: most projects exclude nothing.
-                from prowess.config.setting_values import path_setting
-
                 components = _components(path, layer.directory)
                 patterns = cast("tuple[str, ...]", layer.values["exclude"].value)
                 return components is not None and any(
@@ -209,9 +207,6 @@ def _named(file: str) -> SettingsFile:
     if skill is not None:
         message = f"{file}: lies inside the skill {skill}, and a skill does not decide how it is judged; copy it out"
         raise ConfigurationError((message,))
-    # Imported here, not at the top: a start without any file, the usual one, does not pay for it.
-    from prowess.config.settings_file import read_settings_file
-
     found = read_settings_file(file, kind="project")
     if found is None:
         raise ConfigurationError((f"{file}: has no table [tool.prowess]",))
@@ -222,9 +217,6 @@ def _user_layer(layers: list[SettingsLayer]) -> tuple[str, ...]:
     path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
         return ()
-    # Imported here, not at the top: as in `_named`.
-    from prowess.config.settings_file import read_settings_file
-
     try:
         found = read_settings_file(path, kind="user", directory="/")
     except ConfigurationError as fault:

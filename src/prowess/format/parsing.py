@@ -17,6 +17,7 @@ from prowess.format.rules.table import RULES
 from prowess.format.source.decoding import Decoded, TextFault, decode
 from prowess.format.source.fences import find_fences
 from prowess.format.source.source_text import SourceText
+from prowess.format.source.syntax_messages import describe
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault
@@ -171,8 +172,6 @@ class _Parsing:
 
     def _syntax(self, fault: YamlFault, start: int, end: int, fix: Fix | None = None) -> None:
         # Imported here, not at the top: most documents have no such fault.
-        from prowess.format.source.syntax_messages import describe
-
         message = describe(fault, self._origin.text)
         location = self._origin.location(start, end)
         self._found.append(finding("frontmatter.syntax", message, location, detail=fault.construct, fix=fix))

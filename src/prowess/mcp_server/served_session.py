@@ -12,7 +12,7 @@ from prowess.mcp_server.skill_resources import SkillResources
 from prowess.mcp_server.skills_list import SkillsListTool
 from prowess.runtime import Session, SessionOptions
 from prowess.runtime.activation.hooks import ToolHookGate
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +60,8 @@ class ServedSession(Session):
     def host_instructions(self) -> str | None:
         """Return what a host shows its model once: the base rules and the skills there are; None without skills."""
         text = self.instructions(INSTRUCTIONS_BUDGET)
-        rules, tag, rest = text.partition(disclosure.AVAILABLE)
-        return f"{disclosure.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if text else None
+        rules, tag, rest = text.partition(model_texts.AVAILABLE)
+        return f"{model_texts.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if text else None
 
     def _offered(self) -> list[SkillEntry]:
         return [offer.entry for offer in self._context.visibility.offers("model")]

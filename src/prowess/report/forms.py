@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.printable_json import json_text
 from prowess.format.rules.table import RULES
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ def render(
         return _joined([*lines, summary_line(skills)] if summary else lines)
     if form in _DOCUMENTS:
         # Imported here, not at the top: as above.
-        from prowess._internal.text.printable_json import json_text
-
         more = (rules,) if form == "sarif" else ()
         return f"{json_text(_made(*_DOCUMENTS[form], skills, *more), indent=2)}\n"
     lines_of: Iterable[str] = _made(*_LINES[form], skills)  # type: ignore[assignment]  # what the table says

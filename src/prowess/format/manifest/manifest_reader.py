@@ -24,6 +24,7 @@ from prowess.format.parsing import finding
 from prowess.format.rules.extended_rules import place_of
 from prowess.format.source.decoding import decode
 from prowess.format.source.source_text import SourceText
+from prowess.format.source.syntax_messages import describe
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
@@ -92,8 +93,6 @@ def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
     reading = read_yaml(decoded.text)
     for fault in reading.faults:
         # Imported here, not at the top: most files have no such fault.
-        from prowess.format.source.syntax_messages import describe
-
         message = describe(fault, decoded.text)
         found.append(finding("manifest.syntax", message, origin.location(fault.offset), detail=fault.construct))
     if found or reading.root is None:

@@ -231,7 +231,7 @@ _OF_FIELDS = (
     _rule("execution.type", (N, N, N, N, E, W), "Settings of execution can be read.", (
         "Reads what a skill wishes of its runs.",
         "A wish that cannot be read is not granted.",
-        "`execution: fast`", "`execution: {timeout: 30}`"),
+        "`execution: fast`", "`execution: {timeout-per-iteration: 30}`"),
         source=_PLATFORM),
     _rule("priority.type", (N, N, N, N, E, W), "priority is a whole number.", (
         "Looks for a whole number.",

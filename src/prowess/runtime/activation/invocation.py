@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation import load_result
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.compaction import mark_of
 from prowess.runtime.events.event import SkillLoading, loading_message
 from prowess.tools import ToolSpec, require_executor
@@ -110,7 +110,7 @@ class Invocation:
 
     def _content(self, snapshot: Snapshot, skill: ActiveSkill, raw: bool) -> str:  # noqa: FBT001 -- passed on by to_thread
         body = snapshot.text if raw else self._context.rendered(skill)
-        return disclosure.skill_content(
+        return model_texts.skill_content(
             skill.name,
             snapshot.body if body is None else body,
             directory=skill.root_dir if self._context.expose_location else None,

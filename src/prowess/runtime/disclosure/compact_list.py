@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess._internal.text.shared_words import scores
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def compact_list(listed: Sequence[ListedSkill], task: str) -> tuple[str, tuple[L
     shown = next(
         (best[:count] for count in range(len(best), 0, -1) if _fits(best[:count], len(listed), _READABLE)), best[:1]
     )
-    limit = disclosure.common_limit(shown, lambda limit: _fits(shown, len(listed), limit))
+    limit = model_texts.common_limit(shown, lambda limit: _fits(shown, len(listed), limit))
     if not _fits(shown, len(listed), limit):
         shown = []  # one name alone is longer than all that there is room for
     cut = () if limit is None else tuple(skill.name for skill in shown if len(skill.description) > limit)
@@ -47,6 +47,6 @@ def _fits(shown: Sequence[ListedSkill], among: int, limit: int | None) -> bool:
 
 
 def _section(shown: Sequence[ListedSkill], among: int, limit: int | None) -> str:
-    items = disclosure.available_skills(shown, limit).removeprefix(disclosure.AVAILABLE).removesuffix(disclosure.END)
+    items = model_texts.available_skills(shown, limit).removeprefix(model_texts.AVAILABLE).removesuffix(model_texts.END)
     rest = _LEFT_OUT.format(among - len(shown)) if among > len(shown) else ""
-    return f"{disclosure.AVAILABLE}{items}{rest}{disclosure.END}"
+    return f"{model_texts.AVAILABLE}{items}{rest}{model_texts.END}"

@@ -14,8 +14,7 @@ import os
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
-from prowess.runtime.disclosure import model_texts as disclosure
-from prowess.runtime.disclosure import prompts, skill_tool
+from prowess.runtime.disclosure import model_texts, prompts, skill_tool
 from prowess.runtime.disclosure.compact_list import compact_list
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT
@@ -38,7 +37,7 @@ class Exposure:
     def __init__(self, context: SessionContext, own: Sequence[ToolSpec]) -> None:
         self._context, self._own = context, tuple(own)
         self._scripts_seen: tuple[int, bool] | None = None
-        self._listed: tuple[tuple[Offer, ...], list[disclosure.ListedSkill]] | None = None
+        self._listed: tuple[tuple[Offer, ...], list[model_texts.ListedSkill]] | None = None
 
     def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
         """Return what to offer to a model; nothing of skills where no skill is open to it and none is active."""
@@ -77,7 +76,7 @@ class Exposure:
             text, shown, shortened = compact_list(listed, compact)
             listed, section = list(shown), (text, shortened)
         active = () if name == "skill" or in_results else context.stored.state.active
-        return disclosure.instructions(
+        return model_texts.instructions(
             listed,
             [self._body(skill) for skill in active],
             bodies_in_results=in_results,
@@ -87,16 +86,16 @@ class Exposure:
             section=section,
         )
 
-    def listed(self) -> list[disclosure.ListedSkill]:
+    def listed(self) -> list[model_texts.ListedSkill]:
         """Return the skills that are open to the model."""
         offers = self._context.visibility.offers("model")
         if self._listed is None or self._listed[0] is not offers:
             self._listed = (offers, self._listed_anew(offers))
         return self._listed[1]
 
-    def _listed_anew(self, offers: tuple[Offer, ...]) -> list[disclosure.ListedSkill]:
+    def _listed_anew(self, offers: tuple[Offer, ...]) -> list[model_texts.ListedSkill]:
         return [
-            disclosure.ListedSkill(
+            model_texts.ListedSkill(
                 name=offer.entry.name,
                 description=offer.entry.description,
                 location=offer.entry.location if self._context.expose_location else None,
@@ -126,8 +125,8 @@ class Exposure:
         runs = self.can_run_scripts()
         return (*(spec for spec in own if runs or spec.name != RUN_SCRIPT.name), *extra)
 
-    def _body(self, skill: ActiveSkill) -> disclosure.ActiveBody:
-        return disclosure.ActiveBody(
+    def _body(self, skill: ActiveSkill) -> model_texts.ActiveBody:
+        return model_texts.ActiveBody(
             name=skill.name,
             body=self._context.rendered(skill),
             args=skill.args,

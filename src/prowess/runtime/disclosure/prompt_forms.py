@@ -16,8 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.format.role import role_of
-from prowess.runtime.disclosure import model_texts as disclosure
-from prowess.runtime.disclosure import skill_tool
+from prowess.runtime.disclosure import model_texts, skill_tool
 from prowess.tools.prompt_escaping import escaped, json_for_model, neutral, one_line
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def fitted(skills: Sequence[ListedSkill], render: Callable[[int | None], str], c
     """Return what `render` makes with the greatest limit on descriptions that keeps it within `characters`."""
     if characters is None:
         return Prompt(text=render(None))
-    limit = disclosure.common_limit(skills, lambda limit: len(render(limit)) <= characters)
+    limit = model_texts.common_limit(skills, lambda limit: len(render(limit)) <= characters)
     text = render(limit)
     shortened = () if limit is None else tuple(skill.name for skill in skills if _is_cut(skill, limit))
     return Prompt(text=text, shortened=shortened, over_budget=len(text) > characters)
@@ -88,7 +87,7 @@ def _as_attributes(skills: Sequence[ListedSkill], limit: int | None) -> str:
 
 def _attributes(skill: ListedSkill, limit: int | None) -> str:
     role = role_of(skill.name)
-    found = {"name": skill.name, "description": disclosure.cut(skill, limit), "location": skill.location}
+    found = {"name": skill.name, "description": model_texts.cut(skill, limit), "location": skill.location}
     derived = {"trit": role.balanced, "role": role.title, "color": role.color}
     return "".join(f' {key}="{escaped(value)}"' for key, value in {**found, **derived}.items() if value is not None)
 
@@ -99,7 +98,7 @@ def _as_tool(skills: Sequence[ListedSkill], limit: int | None) -> str:
 
 def _as_json(skills: Sequence[ListedSkill], limit: int | None) -> str:
     items = [
-        json_for_model({"name": skill.name, "description": disclosure.cut(skill, limit), "location": skill.location})
+        json_for_model({"name": skill.name, "description": model_texts.cut(skill, limit), "location": skill.location})
         for skill in skills
     ]
     return "[\n" + ",\n".join(items) + "\n]\n"
@@ -107,7 +106,7 @@ def _as_json(skills: Sequence[ListedSkill], limit: int | None) -> str:
 
 def _as_markdown(skills: Sequence[ListedSkill], limit: int | None) -> str:
     return "".join(
-        f"- **{_in_markdown(skill.name)}**: {_in_markdown(disclosure.cut(skill, limit))}"
+        f"- **{_in_markdown(skill.name)}**: {_in_markdown(model_texts.cut(skill, limit))}"
         + ("\n" if skill.location is None else f" ({_in_markdown(skill.location)})\n")
         for skill in skills
     )
@@ -118,7 +117,7 @@ def _in_markdown(text: str) -> str:
 
 
 FORMS: Mapping[Form, Callable[[Sequence[ListedSkill], int | None], str]] = {
-    "xml": disclosure.available_skills,
+    "xml": model_texts.available_skills,
     "attributes": _as_attributes,
     "tool": _as_tool,
     "json": _as_json,

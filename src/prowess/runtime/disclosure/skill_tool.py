@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.activation.invocation import RESULT_SCHEMA
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.prompt_escaping import escaped
 from prowess.tools.spec import object_schema
@@ -68,7 +68,7 @@ def description(listing: str) -> str:
 def listed(skills: Sequence[ListedSkill], limit: int | None = None) -> str:
     """Return one line a skill; `limit` bounds each description in characters."""
     return "".join(
-        f'"{escaped(skill.name)}"{_from(skill)}: {escaped(disclosure.cut(skill, limit))}\n' for skill in skills
+        f'"{escaped(skill.name)}"{_from(skill)}: {escaped(model_texts.cut(skill, limit))}\n' for skill in skills
     )
 
 
@@ -113,13 +113,13 @@ class SkillTool:
 
 def offered(skills: Sequence[ListedSkill], budget: int = DEFAULT_BUDGET) -> ToolSpec:
     """Return the tool as it is offered to a model; `budget` bounds list and enumeration, in tokens."""
-    return _offered(tuple(skills), budget * disclosure.CHARACTERS_PER_TOKEN)
+    return _offered(tuple(skills), budget * model_texts.CHARACTERS_PER_TOKEN)
 
 
 @lru_cache(maxsize=16)  # as for the list in the instructions
 def _offered(skills: tuple[ListedSkill, ...], characters: int) -> ToolSpec:
     names = [skill.name for skill in skills]
-    limit = disclosure.common_limit(skills, lambda limit: len(listed(skills, limit)) <= characters)
+    limit = model_texts.common_limit(skills, lambda limit: len(listed(skills, limit)) <= characters)
     listing = listed(skills, limit)
     enumeration = sum(len(name) + 4 for name in names)  # quotes, comma, space
     return _spec(description(listing), names if len(listing) + enumeration <= characters else None)

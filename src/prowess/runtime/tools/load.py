@@ -8,7 +8,7 @@ from anyio import to_thread
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.activation import load_result
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.compaction import mark_of
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SPEC = ToolSpec(
     name="skills.load",
     title="Load skills",
-    description=disclosure.LOAD,
+    description=model_texts.LOAD,
     input_schema=object_schema(
         "names",
         names={
@@ -83,7 +83,7 @@ class LoadTool:
 
     def _contents(self, activation: Activation) -> dict[str, str]:
         return {
-            snapshot.skill.name: disclosure.skill_content(
+            snapshot.skill.name: model_texts.skill_content(
                 snapshot.skill.name,
                 self._context.rendered(snapshot.skill) or snapshot.body,
                 directory=snapshot.skill.root_dir if self._context.expose_location else None,

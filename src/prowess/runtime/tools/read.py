@@ -22,7 +22,7 @@ from prowess.errors import (
 from prowess.execution import select_interpreter
 from prowess.execution.artifacts import media_type
 from prowess.runtime.activation import load_result
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.runtime.events.event import ResourceRead
 from prowess.runtime.files.file_windows import VerifiedWindow, read_window
 from prowess.runtime.files.sections import outline
@@ -51,7 +51,7 @@ _COUNT = {"type": "integer", "minimum": 0}
 SPEC = ToolSpec(
     name="skills.read",
     title="Read a file of a skill",
-    description=disclosure.READ,
+    description=model_texts.READ,
     input_schema=object_schema(
         skill={"type": "string", "description": "A loaded skill; by default the one loaded last."},
         path={"type": "string", "description": "Relative to the skill's directory, for example references/a.md."},

@@ -16,7 +16,7 @@ from prowess.errors import DigestChangedError, ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest, stage
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.load_result import Notice
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.runtime.events.event import ScriptFinished, ScriptStarted
 from prowess.runtime.files.skill_files import read_verified
 from prowess.tools import ToolSpec, require_executor
@@ -41,7 +41,7 @@ _FLAG = {"type": "boolean"}
 SPEC = ToolSpec(
     name="skills.run_script",
     title="Run a script of a skill",
-    description=disclosure.RUN_SCRIPT,
+    description=model_texts.RUN_SCRIPT,
     input_schema=object_schema(
         "path",
         skill={"type": "string", "description": "A loaded skill; by default the one loaded last."},

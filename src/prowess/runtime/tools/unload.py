@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.activation import load_result
 from prowess.runtime.context import find_active
-from prowess.runtime.disclosure import model_texts as disclosure
+from prowess.runtime.disclosure import model_texts
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SPEC = ToolSpec(
     name="skills.unload",
     title="Unload skills",
-    description=disclosure.UNLOAD,
+    description=model_texts.UNLOAD,
     input_schema=object_schema(
         names={
             "type": "array",
