@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.lint.occasions import says_when
+from prowess.lint.occasions import states_occasion
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from prowess.lint.occasions import says_when
     ],
 )
 def test_an_occasion_is_found(description: str) -> None:
-    assert says_when(description, "pdf-tables")
+    assert states_occasion(description, "pdf-tables")
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_an_occasion_is_found(description: str) -> None:
     ],
 )
 def test_what_a_skill_does_is_no_occasion(description: str) -> None:
-    assert not says_when(description, "pdf-tables")
+    assert not states_occasion(description, "pdf-tables")
 
 
 def test_a_long_row_of_words_of_use_is_read_once() -> None:
-    assert not says_when("use this " * 50_000, "this-one")
+    assert not states_occasion("use this " * 50_000, "this-one")

@@ -82,7 +82,7 @@ class TurnStarted(Struct, frozen=True, kw_only=True):
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """A piece of the model's text. It stays said, whatever follows."""
+    """A piece of the model's text. It is not taken back, whatever follows."""
 
     text: str
 

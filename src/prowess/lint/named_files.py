@@ -152,7 +152,7 @@ def names_folder(text: str, folder: str) -> bool:
 
 
 def names_whole(text: str, name: str) -> bool:
-    """Whether a name stands in a text, and is no part of a longer one."""
+    """Whether a text holds a name that is no part of a longer one."""
     start = text.find(name)
     while start >= 0:
         end = start + len(name)

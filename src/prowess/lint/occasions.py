@@ -1,4 +1,4 @@
-"""Whether a description says when to use a skill, in the languages that people write skills in.
+"""Whether a description states when to use a skill, in the languages that people write skills in.
 
 A clause of occasion is known by its words. Text in a script or a language of which no words are known here counts as
 saying it: a finding that is a guess is worse than none. Chinese, Japanese and Korean have no blanks that a word could
@@ -60,7 +60,7 @@ _COMMON = "a and de des die der do e el em en et for from in la le los o of para
 _KNOWN = frozenset(_COMMON.split())
 
 
-def says_when(description: str, name: str = "") -> bool:
+def states_occasion(description: str, name: str = "") -> bool:
     """Whether a clause of the description of the skill of this name gives an occasion."""
     text = description.lower()
     words = re.findall(_WORD, text)
@@ -68,11 +68,11 @@ def says_when(description: str, name: str = "") -> bool:
         return True
     if _offers(text, name):
         return True
-    return not text.isascii() and _may_say_when(text, words)
+    return not text.isascii() and _may_state_occasion(text, words)
 
 
 def _offers(text: str, name: str) -> bool:
-    """Whether the text says in English what the skill itself is used for, not another thing."""
+    """Whether the text states in English what the skill itself is used for, not another thing."""
     own = frozenset(re.findall(_WORD, name.lower()))
     before, purposes, fillers = "", _NONE, _NONE
     for word in re.findall(_WORD_OR_END, text):
@@ -90,7 +90,7 @@ def _offers(text: str, name: str) -> bool:
     return False
 
 
-def _may_say_when(text: str, words: list[str]) -> bool:
+def _may_state_occasion(text: str, words: list[str]) -> bool:
     """Whether text that is not English may give an occasion: by its words where they are known, else always."""
     if re.search(_KANA_OR_HANGUL, text):
         return any(part in text for part in (*_CHINESE, *_JAPANESE_AND_KOREAN))

@@ -167,7 +167,7 @@ class LintSubject:
         return self.texts.scripts
 
     def found_in_prose(self, words: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Yield each of some words, in small letters, that stands outside code and comments, and its offsets."""
+        """Yield each of some words, in small letters, outside code and comments, and its offsets."""
         for word in words:
             if word in self.lower:
                 at = self.prose.find(word)
@@ -186,7 +186,7 @@ class LintSubject:
         return Location(path=self.document.path, line=self.document.body_line)
 
     def field_place(self, key: str) -> Location:
-        """Return where a field's value stands; the start of the file where it is absent."""
+        """Return the place of a field's value; the start of the file if it is absent."""
         return self.document.place_of(key) or Location(path=self.document.path)
 
     def file_place(self, path: str, offset: int = 0, text: str = "") -> Location:

@@ -1,4 +1,4 @@
-"""Text from outside inside our tags: it can say anything, but it cannot close a section of ours or open another.
+"""Escaping of foreign text inside our tags: it can hold anything, but cannot close a section of ours or open another.
 
 Short texts (names, descriptions, paths) are escaped as XML. A body stays as readable as its author wrote it: HTML, code
 and placeholders are left alone, and only a `<` that would begin one of our own tags becomes `&lt;`. A forger gains

@@ -1,4 +1,4 @@
-"""Which tools a skill's manifest says it depends on, and which of them are missing here.
+"""Tools that a skill's manifest depends on, and which of them are missing here.
 
 A binding is the value of `tools` in an extended manifest (extended specification 001, tool binding). Nothing is read
 from disk here, and nothing is refused: whoever activates a skill asks `missing` first.

@@ -143,10 +143,10 @@ TRANSIENT: tuple[type[Exception], ...] = (UnavailableError, StoreError, Connecti
 
 
 class Retrying(ToolWrapper):
-    """Runs a tool up to `attempts` times while it fails with one of `transient`; the last error stands.
+    """Runs a tool up to `attempts` times while it fails with one of `transient`; the last error is raised.
 
     Between two attempts it waits `pause` seconds, twice as long each time, or what the error asks for
-    (`retry_after`); where that is more than `longest_pause`, the error stands at once. `retry_count` of the result
+    (`retry_after`); where that is more than `longest_pause`, the error is raised at once. `retry_count` of the result
     counts the attempts after the first. The executor, the audit log included, sees one call.
 
     Raises:

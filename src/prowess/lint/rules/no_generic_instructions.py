@@ -69,12 +69,12 @@ class NoGenericInstructions(LintRule):
 
 
 def _in_heading(text: str, at: int) -> bool:
-    """Whether the phrase is a title: what is meant stands below it."""
+    """Whether the phrase is a title: what is meant follows below it."""
     return text[text.rfind("\n", 0, at) + 1 : at].lstrip(" ").startswith("#")
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Whether the line says what is meant: after a colon, in brackets, or in a file."""
+    """Whether the line states what is meant: after a colon, in brackets, or in a file."""
     line_end = text.find("\n", end)
     rest = text[end : min(line_end if line_end >= 0 else len(text), end + _REACH)]
     return any(mark in rest for mark in (":", "(", "](", "references/", " by ", " with ", " - ", "\N{EM DASH}"))

@@ -50,7 +50,7 @@ class ReferenceDeadLink(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each link, where it stands."""
+        """Yield each link, at its place."""
         if subject.files is None:
             return
         found = 0
@@ -79,7 +79,7 @@ def _targets(text: str) -> set[str]:
 
 
 def _fault(target: str, here: str, files: SkillFiles) -> str:
-    """Say what is wrong with a target; empty where it leads to a file, or means none."""
+    """Return what is wrong with a target; empty if it leads to a file, or means none."""
     path = percent_decoded(target.partition("#")[0].partition("?")[0])
     if not re.search(_ENDING, path):
         return ""

@@ -53,7 +53,7 @@ class ReferenceMissingPath(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each path, where it stands first."""
+        """Yield each path, at its first place."""
         files = subject.files
         if files is None or not subject.paths or "skill" in (subject.document.text_of("name") or ""):
             return

@@ -120,7 +120,7 @@ class _Mentions:
             for line in text.split("\n")  # a pattern ends with its line, and most lines have none of its signs
             if "*" in line or "}" in line or ">" in line
             for match in re.finditer(_PATTERN, line)
-            if (pattern := re.sub(_PLACEHOLDER, "*", match[0]).lstrip("./")) and _says_which(pattern)
+            if (pattern := re.sub(_PLACEHOLDER, "*", match[0]).lstrip("./")) and _is_specific(pattern)
         }
 
     def __contains__(self, file: str) -> bool:
@@ -156,7 +156,7 @@ class _Mentions:
         )
 
 
-def _says_which(pattern: str) -> bool:
+def _is_specific(pattern: str) -> bool:
     """Whether a pattern names a directory, or more of a name than its ending."""
     folder, _, name = pattern.rpartition("/")
     stem, _, ending = name.rpartition(".")

@@ -106,7 +106,7 @@ class ScriptsDependencies(LintRule):
 
 
 def _named(subject: LintSubject, script: ScriptText, package: str) -> bool:
-    """Whether the script says what to install, or another document of the skill names the package."""
+    """Whether the script states what to install, or another document of the skill names the package."""
     if f"install {package}" in script.text or "pip install" in script.text:
         return True
     if subject.files is None or subject.texts is None:

@@ -55,7 +55,7 @@ class ScriptsErrors(LintRule):
 
 
 def _swallows(code: str) -> int:
-    """Return where the first handler stands that does nothing; -1 where there is none."""
+    """Return the offset of the first handler that does nothing; -1 if there is none."""
     for handler in _HANDLERS:
         at = code.find(handler)
         while at >= 0:

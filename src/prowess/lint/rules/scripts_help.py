@@ -104,7 +104,7 @@ def _outside_functions(code: str) -> str:
 
 
 def _first_subscript(text: str) -> int:
-    """Return where `sys.argv[` stands outside texts and comments, with another index than 0."""
+    """Return the offset of `sys.argv[` outside texts and comments, with another index than 0."""
     last = ["", "", "", ""]
     try:
         for token in tokenize.generate_tokens(StringIO(text).readline):

@@ -68,7 +68,7 @@ class ScriptsPrompt(LintRule):
 
 
 def _is_word_before(code: str, at: int) -> bool:
-    """Whether the mark is the end of a longer name, a method, or stands in a string or inside a comment."""
+    """Whether the mark is the end of a longer name, a method, or in a string or a comment."""
     before = code[max(at - 1, 0) : at]
     line = code[code.rfind("\n", 0, at) + 1 : at]
     in_text = line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or "#" in line or "def " in line

@@ -50,7 +50,7 @@ class TestingEvals(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each fault, where it stands in the file."""
+        """Yield each fault, at its place in the file."""
         if subject.files is None or subject.texts is None or subject.files.entries("").get("evals") != "directory":
             return
         if "evals.json" not in subject.files.entries("evals") or (text := subject.texts.text(_PATH)) is None:

@@ -109,7 +109,7 @@ def _text(data: bytes) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Keep the beginning and the end: what went wrong stands at either."""
+    """Keep the beginning and the end: either may tell what went wrong."""
     if len(text) <= MAX_CHARACTERS:
         return text
     half = MAX_CHARACTERS // 2

@@ -100,7 +100,7 @@ def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
 
 
 def _hint(text: str, old: str) -> str:
-    """Say where the same text stands with other white space, or where its first line does."""
+    """Return a hint: the same text with other white space, or the place of its first line."""
     wanted = [" ".join(line.split()) for line in lines_of(old.replace("\r\n", "\n"))]
     have = [" ".join(line.split()) for line in lines_of(text)]
     for index in range(len(have) - len(wanted) + 1):

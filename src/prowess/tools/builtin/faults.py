@@ -1,4 +1,4 @@
-"""What can go wrong in a workspace, in sentences that begin as the platform requirements 003 ("Error Handling") say."""
+"""Errors of the file tools; their sentences begin as the platform requirements 003 ("Error Handling") want."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NoSuchFileError(SkillError, LookupError):
 
 
 class WrongKindError(SkillError, ValueError):
-    """A directory where a file is wanted, or the other way round; `advice` says what to do instead."""
+    """A directory where a file is wanted, or the other way round; `advice` is what to do instead."""
 
     code = "not_a_file"
 

@@ -37,7 +37,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 class FileWalk(Struct):
-    """The files that a walk found, the most recently changed first; `stopped` says why it ended early, if it did."""
+    """The files that a walk found, the most recently changed first; `stopped` is why it ended early, if it did."""
 
     files: list[Found] = field(default_factory=list)
     stopped: str | None = None

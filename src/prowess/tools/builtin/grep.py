@@ -87,7 +87,7 @@ class _Match(Struct, frozen=True, kw_only=True):
 
 
 class _Tally(Struct):
-    """What a search left out, so that its answer can say so."""
+    """What a search left out, for the notices of its result."""
 
     too_large: int = 0
     unreadable: int = 0

@@ -1,4 +1,4 @@
-"""Text as it stands in files: encodings, line ends, and what is no text at all."""
+"""Text of files: encodings, line ends, and what is no text at all."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Readable = Callable[[], Iterable[str]]
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A path that may be touched: `parts` below the directory `root`; `prefix` stands before it where models see it."""
+    """A path that may be touched: `parts` below the directory `root`; `prefix` is put before it when models see it."""
 
     root: str
     parts: tuple[str, ...]

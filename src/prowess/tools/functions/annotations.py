@@ -41,7 +41,7 @@ _SUPPORTED = (
 
 
 class UnsupportedFunctionError(SkillError, ValueError):
-    """This function cannot be offered as a tool; the sentence says which part of its signature, and what would do."""
+    """This function cannot be offered as a tool; the sentence names which part of its signature, and what would do."""
 
 
 class JsonForm(Struct, frozen=True, kw_only=True):

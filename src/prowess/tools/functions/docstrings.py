@@ -1,4 +1,4 @@
-"""What a docstring says about a function and its parameters, in the style of Google, NumPy or reST."""
+"""Reads what a docstring tells about a function and its parameters, in the style of Google, NumPy or reST."""
 
 from __future__ import annotations
 

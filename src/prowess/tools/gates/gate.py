@@ -1,4 +1,4 @@
-"""Gates stand between a valid call and its run: policy, restriction, approval, hooks. The first that refuses wins.
+"""Gates decide between a valid call and its run: policy, restriction, approval, hooks. The first that refuses wins.
 
 A gate sees the canonical name and structured arguments, never rendered text. It cannot permit what another refuses.
 """

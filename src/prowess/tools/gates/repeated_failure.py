@@ -1,4 +1,4 @@
-"""A memory that breaks loops: the second time the same call fails, the answer says that it failed before.
+"""Remembers failed calls: the second time the same call fails, the result states that it failed before.
 
 A model that gets the same sentence twice tends to try a third time. The same call means the same tool and the same
 canonical arguments; a success in between clears it.

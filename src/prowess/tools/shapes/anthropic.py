@@ -28,7 +28,7 @@ def read_call(block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
 
 
 def result_block(result: ToolResult, tool_use_id: str) -> dict[str, object]:
-    """Return the `tool_result` block; an image stands in a block of its own."""
+    """Return the `tool_result` block; an image is a block of its own."""
     content: list[dict[str, object]] = [{"type": "text", "text": text_of(result)}]
     if (image := image_of(result)) is not None:
         source = {"type": "base64", "media_type": image.media_type, "data": image.data}

@@ -26,7 +26,7 @@ def member(block: object, name: str) -> object:
 
 
 def call_of(call_id: object, name: object, arguments: object, specs: Sequence[ToolSpec]) -> ToolCall:
-    """Return the call; arguments that come as text are read, and what cannot be read stands in `unreadable`."""
+    """Return the call; arguments that come as text are read, and `unreadable` tells what cannot be read."""
     unreadable = None
     if isinstance(arguments, (str, bytes)):
         try:
