@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prowess.config.configuration_schema import configuration_schema
-from prowess.config.presets import PRESETS
-from prowess.config.settings import SETTINGS
+from prowess.config.settings import PRESETS, SETTINGS
 from prowess.conformance import cases_schema
 from prowess.format.fields.frontmatter_schema import frontmatter_schema
 from prowess.format.profiles import PROFILES

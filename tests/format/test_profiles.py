@@ -24,7 +24,7 @@ from prowess.format.limits import (
     NAME_PATTERN,
 )
 from prowess.format.rules.field_rules import field_findings
-from prowess.format.source.scalar_types import type_beside_text
+from prowess.format.source.scalars import type_beside_text
 from prowess.lint import lint_skill
 from prowess.rule_engine import Selection
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.format import parse_document
-from prowess.format.source.quoting import double_quoted, scalar
+from prowess.format.source.scalars import double_quoted, scalar
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 

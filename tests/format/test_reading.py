@@ -223,7 +223,6 @@ def test_a_listing_has_name_description_and_properties(skill: Path) -> None:
     assert repr(listing) == "Listing(name='pdf', loads=True)"
     assert listing == listing_from_document(read_document(skill))
     assert listing != Listing(name="pdf", description="x", properties={})
-    assert listing != "pdf"
 
 
 def test_folders_of_skills_are_walked_once_sorted_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

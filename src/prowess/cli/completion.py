@@ -37,7 +37,7 @@ def profiles() -> Mapping[str, str]:
 
 def presets() -> Mapping[str, str]:
     """Return the presets and what each means."""
-    from prowess.config.presets import PRESETS  # here, not at the top: only a shell that completes asks
+    from prowess.config.settings import PRESETS  # here, not at the top: only a shell that completes asks
 
     return {preset.name: preset.summary for preset in PRESETS.values()}
 

@@ -7,7 +7,6 @@ knows where it was set. Nothing that lies inside a skill is ever a setting.
 from __future__ import annotations
 
 from prowess.config.configuration import Configuration, load_configuration
-from prowess.config.presets import PRESETS, Preset
-from prowess.config.settings import SETTINGS, Origin, Setting, Value
+from prowess.config.settings import PRESETS, SETTINGS, Origin, Preset, Setting, Value
 
 __all__ = ["PRESETS", "SETTINGS", "Configuration", "Origin", "Preset", "Setting", "Value", "load_configuration"]

@@ -20,9 +20,8 @@ from msgspec.structs import replace
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
 from prowess.config.places import USER_FILE, project_file, skill_around
-from prowess.config.presets import PRESETS
 from prowess.config.setting_values import from_text, path_setting, value_of
-from prowess.config.settings import DEFAULT, SETTINGS, Origin, Value
+from prowess.config.settings import DEFAULT, PRESETS, SETTINGS, Origin, Value
 from prowess.config.settings_file import read_settings_file
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
@@ -31,8 +30,7 @@ from prowess.rule_engine import Judgement, Selection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from prowess.config.presets import Preset
-    from prowess.config.settings import OriginKind, Setting
+    from prowess.config.settings import OriginKind, Preset, Setting
     from prowess.config.settings_file import PathSettings, SettingsFile
     from prowess.diagnostics import Severity
 

@@ -14,7 +14,6 @@ from prowess.diagnostics import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-
 MAX_ENTRIES = 1000  # of one list or table; more is no list that a person keeps
 _SHOWN = 60
 
@@ -77,9 +76,6 @@ def _texts(setting: Setting, written: object) -> tuple[tuple[str, ...], list[Fau
 
 def _text_fault(setting: Setting, text: str) -> str | None:
     if setting.kind == "patterns":
-        # Imported here, not at the top: few settings hold patterns.
-        from prowess.config.setting_values import path_setting
-
         try:
             path_setting(text)
         except ValueError as fault:
@@ -128,7 +124,14 @@ _MAX_COMPONENTS = 64
 
 
 def path_setting(source: str) -> PathGlob:
-    """Return the pattern; a path is meant if `matches_or_lies_below` holds for it.
+    """Return a path pattern of a settings file, by the rules of .gitignore.
+
+    A path is meant if `matches_or_lies_below` holds for it:
+
+        vendor        a file or directory of that name at any depth, and everything below it
+        docs/*        what is directly in docs
+        docs/**       everything below docs
+        .             everything
 
     Raises:
         ValueError: it is empty, climbs with `..`, or is longer than any path; the text names the fault.

@@ -1,4 +1,4 @@
-"""The numbers of the format, each with its source."""
+"""The numbers, names and marks of the format, each with its source."""
 
 from __future__ import annotations
 
@@ -27,3 +27,6 @@ CLAUDE_CODE_FIELDS = EXTENDED_FIELDS | {"when_to_use", "disallowed-tools", "effo
 
 MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
 MAX_TAG_LENGTH = 64
+
+
+COMMAND_MARK = "!`"  # a body without it has no commands

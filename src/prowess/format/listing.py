@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from prowess.diagnostics import Severity
 from prowess.format.skill import frontmatter_of
 from prowess.format.validation import validate_skill
@@ -16,36 +18,18 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 
-class Listing:
-    """One skill as the profile `lenient` lists it. A class by hand: dataclasses cost as much as starting Python.
+class Listing(Struct, frozen=True, kw_only=True):
+    """One skill as the profile `lenient` lists it.
 
-    `properties` is what `Frontmatter.properties` gives. Where `loads` is false the rest is what could be read, and
-    `diagnostics` holds an error that says why.
+    `properties` is what `Frontmatter.properties` gives. If `loads` is false the rest is what could be read, and
+    `diagnostics` holds an error with the reason.
     """
 
-    __slots__ = ("description", "diagnostics", "loads", "name", "properties")
-
-    def __init__(
-        self,
-        *,
-        name: str,
-        description: str,
-        properties: dict[str, object],
-        diagnostics: tuple[Diagnostic, ...] = (),
-        loads: bool = True,
-    ) -> None:
-        self.name = name
-        self.description = description
-        self.properties = properties
-        self.diagnostics = diagnostics
-        self.loads = loads
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Listing):
-            return NotImplemented
-        return all(getattr(self, slot) == getattr(other, slot) for slot in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]  # equality by value over mutable properties
+    name: str
+    description: str
+    properties: dict[str, object]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    loads: bool = True
 
     def __repr__(self) -> str:
         return f"Listing(name={self.name!r}, loads={self.loads!r})"

@@ -6,6 +6,7 @@ Everything else that differs is below, once: what a profile leaves out is as in 
 
 from __future__ import annotations
 
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -34,7 +35,6 @@ class Profile(Struct, frozen=True, kw_only=True):
     name: str
     summary: str
     source: str
-    severities: Mapping[str, Severity | None]
     known_fields: frozenset[str] = frozenset(FIELDS)
     name_letters: Literal["any script", "ASCII"] = "any script"
     metadata_scalars: Literal["any", "written as text"] = "any"
@@ -42,7 +42,13 @@ class Profile(Struct, frozen=True, kw_only=True):
     repairs: bool = False
     reference_wording: bool = False
 
+    @property
+    def severities(self) -> Mapping[str, Severity | None]:
+        """The severity of each rule of the format, by id; None if the profile does not report it."""
+        return _column(self.name)
 
+
+@cache
 def _column(profile: str) -> Mapping[str, Severity | None]:
     return MappingProxyType({row.id: row.severity_in(profile) for row in RULES.values()})
 
@@ -52,20 +58,17 @@ _PROFILES = (
         name="spec",
         summary="the official specification",
         source="Agent Skills specification",
-        severities=_column("spec"),
     ),
     Profile(
         name="skills-ref",
         summary="the reference tool's judgement and words",
         source="skills-ref 0.1.1",
-        severities=_column("skills-ref"),
         reference_wording=True,
     ),
     Profile(
         name="skillscraft",
         summary="the skillscraft reference: ASCII names, metadata written as text",
         source="skillscraft specification reference",
-        severities=_column("skillscraft"),
         name_letters="ASCII",
         metadata_scalars="written as text",
     ),
@@ -73,14 +76,12 @@ _PROFILES = (
         name="boxxy",
         summary="the boxxy guide: ASCII names, at most 500 lines, nothing beside the skill",
         source="boxxy formal specification and implementation guide",
-        severities=_column("boxxy"),
         name_letters="ASCII",
     ),
     Profile(
         name="claude-code",
         summary="the fields that Claude Code and its kin know, allowed-tools as text or list",
         source="agent skills platform, YAML frontmatter fields; Claude Code",
-        severities=_column("claude-code"),
         known_fields=frozenset(FIELDS) | CLAUDE_CODE_FIELDS,
         tools_as_list=True,
     ),
@@ -88,7 +89,6 @@ _PROFILES = (
         name="lenient",
         summary="load what exists in the wild; an error means that the skill is not loaded",
         source="client guide, lenient validation",
-        severities=_column("lenient"),
         repairs=True,
     ),
 )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess._internal.markdown import links
-from prowess._internal.text.percent import percent_decoded
 
 if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
@@ -91,3 +90,19 @@ def _file_path(target: str) -> str | None:
     if _SCHEME.match(target) or _COMMAND.fullmatch(target):
         return None
     return percent_decoded(target.partition("#")[0].partition("?")[0]) or None
+
+
+_ENCODED = re.compile("(?:%[0-9A-Fa-f]{2})+")
+_RESERVED = re.compile(r"[^A-Za-z0-9_.~/-]+")
+
+
+def percent_decoded(text: str) -> str:
+    """Decode once; bytes that are not UTF-8 become replacement characters."""
+    return _ENCODED.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace"), text)
+
+
+def percent_encoded(path: str) -> str:
+    """Encode everything but unreserved characters and `/`."""
+    return _RESERVED.sub(
+        lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape")), path
+    )

@@ -16,9 +16,8 @@ from prowess.errors import InvalidSkillError
 from prowess.format.document import SkillDocument
 from prowess.format.limits import EXTENDED_FIELDS, MANIFEST_FILE
 from prowess.format.profiles import profile_named
-from prowess.format.rules.body_rules import body_findings
+from prowess.format.rules.body_rules import body_findings, reference_findings
 from prowess.format.rules.field_rules import field_findings
-from prowess.format.rules.reference_rules import reference_findings
 from prowess.format.skill import Skill
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
     findings = [*document.diagnostics, *field_findings(document, profile)]
     if document.complete and any(field.key in EXTENDED_FIELDS for field in document.fields):
         # Imported here, not at the top: most skills keep to the specification.
-        from prowess.format.rules.extended_rules import extended_findings
+        from prowess.format.rules.body_rules import extended_findings
 
         findings += extended_findings(document, repairs=profile.repairs)
     findings += body_findings(document)

@@ -13,8 +13,7 @@ from prowess._internal.yaml_reader import MAX_DEPTH
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidArgumentsError
 from prowess.format.parsing import parse_document
-from prowess.format.source.quoting import double_quoted, scalar
-from prowess.format.source.scalar_types import type_beside_text
+from prowess.format.source.scalars import double_quoted, scalar, type_beside_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

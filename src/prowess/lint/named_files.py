@@ -11,8 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.markdown import outline
-from prowess._internal.text.percent import percent_decoded
-from prowess.format.references import Reference, inner_components
+from prowess.format.references import Reference, inner_components, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -15,8 +15,7 @@ from pygls.uris import from_fs_path
 
 from prowess._internal.yaml_reader import Scalar
 from prowess.format.name import name_faults, normalise
-from prowess.format.source.quoting import double_quoted, scalar
-from prowess.format.source.scalar_types import type_beside_text
+from prowess.format.source.scalars import double_quoted, scalar, type_beside_text
 from prowess.lsp.actions import document_edit, workspace_edit
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Module and function; one form is needed in a run, so the others are not imported.
 _DOCUMENTS = {"json": ("json_report", "check_document"), "sarif": ("sarif", "sarif_document")}
-_LINES = {"github": ("github", "github_lines"), "junit": ("junit", "junit_lines")}
+_LINES = {"github": ("ci", "github_lines"), "junit": ("ci", "junit_lines")}
 
 
 def render(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from prowess.report.checked import CheckedSkill, Tally
 
 if TYPE_CHECKING:
@@ -14,14 +16,8 @@ if TYPE_CHECKING:
 
 def check_document(skills: Sequence[CheckedSkill]) -> dict[str, object]:
     """Return `{"summary", "diagnostics", "skills"}` as plain data."""
-    tally = Tally.of(skills)
     return {
-        "summary": {
-            "skills": tally.skills,
-            "errors": tally.errors,
-            "warnings": tally.warnings,
-            "infos": tally.infos,
-        },
+        "summary": asdict(Tally.of(skills)),
         "diagnostics": [diagnostic_object(found) for skill in skills for found in skill.diagnostics],
         "skills": [{"path": as_unicode(skill.path), "name": skill.name, "valid": skill.valid} for skill in skills],
     }
@@ -50,16 +46,7 @@ def _fix_object(fix: Fix) -> dict[str, object]:
     return {
         "safety": fix.safety.value,
         "title": fix.title,
-        "edits": [
-            {
-                "line": edit.line,
-                "column": edit.column,
-                "end_line": edit.end_line,
-                "end_column": edit.end_column,
-                "text": edit.text,
-            }
-            for edit in fix.edits
-        ],
+        "edits": [asdict(edit) for edit in fix.edits],
     }
 
 

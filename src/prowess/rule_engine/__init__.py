@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.rule_engine.judgement import Judgement
-from prowess.rule_engine.registry import RuleRegistry
-from prowess.rule_engine.rule import Rule
-from prowess.rule_engine.selection import Selection, selector_fault
+from prowess.rule_engine.registry import Rule, RuleRegistry
+from prowess.rule_engine.selection import Judgement, Selection, selector_fault
 
 __all__ = ["Judgement", "Rule", "RuleRegistry", "Selection", "selector_fault"]

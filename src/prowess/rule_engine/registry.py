@@ -1,15 +1,14 @@
-"""The rules of one room, each id once."""
+"""Rules and their registry: `meta` declares a rule, `check` finds; each id is registered once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from prowess.diagnostics import Diagnostic
     from prowess.format.rules.meta import RuleMeta
-    from prowess.rule_engine.rule import Rule
 
 Subject = TypeVar("Subject")
 
@@ -42,3 +41,16 @@ class RuleRegistry(Generic[Subject]):
     def check(self, subject: Subject, keeps: Callable[[RuleMeta], bool] | None = None) -> list[Diagnostic]:
         """Return what the rules find, in their order, at default severities; those that `keeps` refuses do not run."""
         return [found for rule in self if keeps is None or keeps(rule.meta) for found in rule.check(subject)]
+
+
+Subject_contra = TypeVar("Subject_contra", contravariant=True)
+
+
+class Rule(Protocol[Subject_contra]):
+    """One rule over one kind of subject. It reads nothing but the subject and raises nothing."""
+
+    meta: ClassVar[RuleMeta]
+
+    def check(self, subject: Subject_contra) -> Iterable[Diagnostic]:
+        """Return every place where the subject breaks the rule."""
+        ...

@@ -10,8 +10,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.cli.completion import completing, presets, profiles, selectors
 from prowess.config import load_configuration
-from prowess.config.presets import PRESETS
-from prowess.config.settings import SETTINGS
+from prowess.config.settings import PRESETS, SETTINGS
 from prowess.format.profiles import PROFILES
 
 if TYPE_CHECKING:

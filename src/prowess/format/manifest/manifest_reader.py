@@ -20,11 +20,9 @@ from prowess.format.limits import MANIFEST_FILE
 from prowess.format.manifest.manifest import KEYS, MAX_BYTES, Sidecar
 from prowess.format.manifest.manifest_values import read_composition, read_security, read_tests
 from prowess.format.manifest.tool_binding import read_binding
-from prowess.format.parsing import finding
-from prowess.format.rules.extended_rules import place_of
-from prowess.format.source.decoding import decode
-from prowess.format.source.source_text import SourceText
-from prowess.format.source.syntax_messages import describe
+from prowess.format.parsing import describe, finding
+from prowess.format.rules.body_rules import place_of
+from prowess.format.source.source_text import SourceText, decode
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
@@ -92,7 +90,6 @@ def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
     ]
     reading = read_yaml(decoded.text)
     for fault in reading.faults:
-        # Imported here, not at the top: most files have no such fault.
         message = describe(fault, decoded.text)
         found.append(finding("manifest.syntax", message, origin.location(fault.offset), detail=fault.construct))
     if found or reading.root is None:

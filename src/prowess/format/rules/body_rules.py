@@ -1,16 +1,22 @@
-"""The rule on the length of the body: advice in the official text, a limit in the profile `boxxy`."""
+"""The rules on the body (its length, its links) and on the fields beyond the specification."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Sequence
 from prowess.diagnostics import Location
-from prowess.format.limits import MAX_BODY_LINES
+from prowess.format.document import key_text
+from prowess.format.fields.extended_fields import extended_fields
+from prowess.format.limits import EXTENDED_FIELDS, MAX_BODY_LINES
 from prowess.format.parsing import finding
+from prowess.format.references import references
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
-    from prowess.format.document import SkillDocument
+    from prowess.format.document import Field, SkillDocument
+    from prowess.format.fields.value_readers import FieldFault
+    from prowess.format.references import Reference
 
 
 def body_findings(document: SkillDocument) -> list[Diagnostic]:
@@ -26,3 +32,86 @@ def body_findings(document: SkillDocument) -> list[Diagnostic]:
 def body_lines(body: str) -> int:
     """Count the lines of a body; a final line break adds none."""
     return body.count("\n") + (not body.endswith("\n") and bool(body))
+
+
+_RULES = {"outside": "reference.escape", "absolute": "reference.absolute"}
+# First components that are directories of a machine; what else begins with a slash may mean a page of a website.
+_ROOTS = frozenset(
+    {"Applications", "Library", "System", "Users", "Volumes", "bin", "dev", "etc", "home", "lib", "media", "mnt"}
+    | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
+)
+# What is wrong with a link, in the words of every rule that says so.
+LEADS_OUT = "leads out of the skill; a skill carries the files it links to"
+IS_ABSOLUTE = "is absolute; link to files relative to the skill's directory"
+_SENTENCE = 500  # characters before and after a link that are looked at
+
+
+def reference_findings(document: SkillDocument) -> list[Diagnostic]:
+    """Return the links that leave the skill; what they lead to is not looked at."""
+    findings = []
+    for reference in references(document):
+        if reference.leads == "inside" or (_may_be_a_page(reference) and _is_quoted(document.text, reference)):
+            continue
+        location = document.origin.location(reference.start, reference.end)
+        target = reference.target if len(reference.target) <= 80 else f"{reference.target[:77]}..."  # noqa: PLR2004 -- a report line's worth
+        findings.append(finding(_RULES[reference.leads], f"{target} {_reason(reference)}", location))
+        if len(findings) == MAX_FAULTS:
+            break
+    return findings
+
+
+def _may_be_a_page(reference: Reference) -> bool:
+    """Whether a path is one of a website rather than of a machine: `/docs/start`."""
+    first, *others = reference.path.split("/")
+    return first == "" and others[0] not in _ROOTS and "." not in others[-1]
+
+
+def _is_quoted(text: str, reference: Reference) -> bool:
+    """Whether a link stands between double quotes in its line: a sentence shown as an example."""
+    before = text[max(reference.start - _SENTENCE, 0) : reference.start].rpartition("\n")[2]
+    after = text[reference.end : reference.end + _SENTENCE].partition("\n")[0]
+    return before.count('"') % 2 == 1 and '"' in after
+
+
+def _reason(reference: Reference) -> str:
+    components = reference.path.replace("\\", "/").split("/")
+    if reference.leads == "outside":
+        if components[-1].lower() == "skill.md":
+            return "leads out of the skill to another, which may lie elsewhere; name that skill in place of a link"
+        return LEADS_OUT
+    if _may_be_a_page(reference):
+        return f"{IS_ABSOLUTE}, and to pages by their whole address"
+    return IS_ABSOLUTE
+
+
+def extended_findings(document: SkillDocument, *, repairs: bool) -> list[Diagnostic]:
+    """Return what is wrong with the extended fields; with `repairs` those that had to be mended are judged too."""
+    fields: dict[str, Field] = {}
+    for field in document.fields:
+        if field.key in EXTENDED_FIELDS and (repairs or not field.repaired):
+            fields.setdefault(field.key, field)
+    if not fields:
+        return []
+    properties = document.mapping()
+    read = extended_fields(properties)
+    faults = [fault for fault in read.faults if fault.path[0] in fields]
+    findings = [finding(fault.rule, fault.message, place_of(fields[str(fault.path[0])], fault)) for fault in faults]
+    if "agent" in fields and read.agent is not None and read.context != "fork":
+        message = "agent is obeyed only with context: fork; nothing chooses an agent here"
+        findings.append(finding("agent.needsFork", message, fields["agent"].location))
+    return findings[:MAX_FAULTS]
+
+
+def place_of(field: Field, fault: FieldFault) -> Location:
+    """Walk the tree along the path of the fault; the innermost node that is still found counts."""
+    key, node = field.key_node, field.value
+    for part in fault.path[1:]:
+        if isinstance(node, Sequence) and isinstance(part, int):
+            node = node.items[part]
+        elif isinstance(node, Mapping):
+            inner = next((entry for entry in node.entries if key_text(entry[0], field.origin) == part), None)
+            if inner is None:
+                break
+            key, node = inner
+    shown = key if fault.on_key else node
+    return field.origin.location(shown.start, shown.end)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Scalar, Sequence
 from prowess.diagnostics import Edit, Fix, FixSafety, Location
 from prowess.format.fields.allowed_tools import parse_allowed_tools
-from prowess.format.fields.unknown_fields import move_under_metadata
 from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH
 from prowess.format.name import is_portable, name_faults, normalise
 from prowess.format.parsing import finding
+from prowess.format.rules.entry_fixes import move_under_metadata
 from prowess.format.skill import tool_texts
-from prowess.format.source.quoting import double_quoted, scalar
+from prowess.format.source.scalars import double_quoted, scalar, type_beside_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,9 +130,6 @@ def _metadata(field: Field, *, written_as_text: bool) -> Iterator[Diagnostic]:
 
 
 def _typed(field: Field, key: Node, value: Scalar) -> Iterator[Diagnostic]:
-    # Imported here, not at the top: one profile needs it, and its patterns take a while to compile.
-    from prowess.format.source.scalar_types import type_beside_text
-
     kind = type_beside_text(value.text)
     if kind is not None:
         shown = _short(key.text) if isinstance(key, Scalar) else "..."

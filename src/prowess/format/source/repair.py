@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence, read_yaml
 from prowess.diagnostics import Fix, FixSafety
-from prowess.format.source.quoting import double_quoted
+from prowess.format.source.scalars import double_quoted
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault, YamlReading

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess._internal.text.command_mark import COMMAND_MARK
+from prowess.format.limits import COMMAND_MARK
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 

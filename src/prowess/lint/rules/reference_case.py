@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.percent import percent_encoded
 from prowess.diagnostics import Fix, FixSafety
+from prowess.format.references import percent_encoded
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.markdown import outline
-from prowess._internal.text.percent import percent_decoded
-from prowess.format.references import inner_components, leads
-from prowess.format.rules.reference_rules import IS_ABSOLUTE, LEADS_OUT
+from prowess.format.references import inner_components, leads, percent_decoded
+from prowess.format.rules.body_rules import IS_ABSOLUTE, LEADS_OUT
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:

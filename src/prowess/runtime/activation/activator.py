@@ -14,8 +14,8 @@ from anyio import to_thread
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.text.command_mark import COMMAND_MARK
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
+from prowess.format.limits import COMMAND_MARK
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
 from prowess.runtime.activation.hooks import require_runnable

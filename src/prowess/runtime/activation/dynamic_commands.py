@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.markdown import inline_code
-from prowess._internal.text.command_mark import COMMAND_MARK
+from prowess.format.limits import COMMAND_MARK
 from prowess.runtime.activation.substitution import substituted
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ from msgspec import Struct
 
 from prowess._internal.files.open_flags import READ
 from prowess._internal.files.tree_digest import read_tree
-from prowess._internal.text.command_mark import COMMAND_MARK
 from prowess.catalog.entry import signature_of
 from prowess.errors import DigestChangedError, SkillError, UnavailableError
 from prowess.format.fields.extended_fields import extended_fields
-from prowess.format.limits import MAX_DOCUMENT_BYTES
+from prowess.format.limits import COMMAND_MARK, MAX_DOCUMENT_BYTES
 from prowess.runtime.state import ActiveSkill
 
 if TYPE_CHECKING:

@@ -1,17 +1,20 @@
-"""The fix for a field the specification does not know: move it under `metadata`, where anything is allowed."""
+"""Fixes of whole entries: an unknown field is moved under `metadata`, a repeated key is removed."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.yaml_reader import Mapping, Scalar
 from prowess.diagnostics import Edit, Fix, FixSafety
-from prowess.format.document import key_text
+from prowess.format.document import key_text, plain
 from prowess.format.limits import CLAUDE_CODE_FIELDS
-from prowess.format.source.quoting import double_quoted
+from prowess.format.source.scalars import double_quoted
 
 if TYPE_CHECKING:
+    from prowess._internal.yaml_reader import Node
     from prowess.format.document import Field, SkillDocument
+    from prowess.format.source.source_text import SourceText
 
 
 def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
@@ -63,3 +66,28 @@ def _last_entry(metadata: Field, key: str) -> tuple[int, int] | None:
 def _line_end(text: str, offset: int) -> int:
     end = text.find("\n", offset)
     return len(text) if end < 0 else end
+
+
+_REST = re.compile(r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)")
+
+
+def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fix | None:
+    """Return the removal of the lines of an entry; None where they hold anything else.
+
+    It is safe where both entries say the same, else a person has to choose.
+    """
+    text = origin.text
+    end = max(value.end, key.end)
+    if value.end <= key.end:
+        end = text.find(":", key.end) + 1
+    elif value.end > value.start and text[value.end - 1] == "\n":
+        end = value.end - 1
+    line_start = text.rfind("\n", 0, key.start) + 1
+    if text[line_start : key.start].strip(" ") or not end or _REST.match(text, end) is None:
+        return None
+    line, _ = origin.position(key.start)
+    end_line, _ = origin.position(end)
+    edit = Edit(line=line, column=1, end_line=end_line + 1, end_column=1, text="")
+    if plain(first, origin) == plain(value, origin):
+        return Fix(safety=FixSafety.SAFE, title="remove the repetition", edits=(edit,))
+    return Fix(safety=FixSafety.UNSAFE, title="remove the second one", edits=(edit,))

@@ -1,4 +1,4 @@
-"""Findings as JUnit XML, which every CI server reads: a test for each skill, failed where an error was found."""
+"""Findings for CI servers: commands of GitHub Actions, and JUnit XML."""
 
 from __future__ import annotations
 
@@ -14,9 +14,47 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.report.checked import CheckedSkill
 
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def github_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
+    """Yield one command a finding, which GitHub shows beside its line in a pull request.
+
+    No text of a file can begin a command or add a property to one.
+    """
+    for skill in skills:
+        for found in skill.diagnostics:
+            properties = ",".join(f"{name}={_property(value)}" for name, value in _properties(found))
+            yield f"::{_COMMANDS[found.severity]} {properties}::{_data(found.message)}"
+
+
+def _properties(found: Diagnostic) -> Iterator[tuple[str, str]]:
+    location = found.location
+    if location.path is not None:
+        yield "file", location.path
+        yield "line", str(location.line)
+        if location.end_line in {None, location.line}:  # columns of two lines are refused
+            yield "col", str(location.column)
+        if location.end_line is not None:
+            yield "endLine", str(location.end_line)
+        if location.end_line == location.line and location.end_column is not None:
+            yield "endColumn", str(max(location.end_column - 1, location.column))  # the last one, not the one behind it
+    yield "title", found.rule
+
+
+def _data(text: str) -> str:
+    return printable_line(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
 
 def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
-    """Yield the document line by line. Errors are in `failure`, all findings of a skill without one in `system-out`."""
+    """Yield the document line by line: a test for each skill, failed if it has an error.
+
+    Errors are in `failure`, all findings of a skill without one in `system-out`.
+    """
     counts = f'tests="{len(skills)}" failures="{sum(not skill.valid for skill in skills)}"'
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="prowess" {counts}>'

@@ -1,0 +1,54 @@
+"""YAML scalars: how a text is written on one line, and which type other readers give to a plain one."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_PLAIN = re.compile(r"[\w./(][^\n\t\"'\\\[\]{},&*!|>%@`#]*")
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_SHORT = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\x85": "\x85", "\u2028": "\u2028", "\u2029": "\u2029"}
+
+
+def double_quoted(text: str) -> str:
+    """Return `text` in double quotes, whatever it holds."""
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def scalar(text: str) -> str:
+    """Return `text` plain where no reader can mistake it, else in double quotes."""
+    plain = _PLAIN.fullmatch(text.replace("*", "").replace(",", "")) and text[:1] not in "*,"
+    if plain and not _ESCAPED.search(text) and ": " not in text and not text.endswith((":", " ")):
+        return text
+    return double_quoted(text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return _SHORT.get(char) or f"\\u{ord(char):04x}"
+
+
+_KINDS = (
+    (
+        "a number",
+        r"[-+]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?|0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+",
+    ),
+    ("a number", r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|[-+]?\d+(?::[0-5]?\d)+(?:\.\d*)?"),
+    ("a boolean", r"true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N"),
+    ("nothing", r"|~|null|Null|NULL"),
+    ("a date", r"\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?)?"),
+)  # YAML 1.1, types; YAML 1.2, core schema
+
+
+@cache
+def _typed() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((kind, re.compile(pattern, re.ASCII)) for kind, pattern in _KINDS)
+
+
+def type_beside_text(text: str) -> str | None:
+    """Return what some reader takes a plain scalar for, for example `a number`; None if it is a text to all.
+
+    We keep every scalar as the text that was written. Others do not, and not alike: of `on` or `1_000` a reader of YAML
+    1.1 makes a boolean or a number and one of YAML 1.2 a text. Whatever any of them types counts here.
+    """
+    return next((kind for kind, pattern in _typed() if pattern.fullmatch(text)), None)
