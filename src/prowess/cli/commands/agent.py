@@ -21,7 +21,7 @@ from prowess.agent import (
 )
 from prowess.agent.local import WEAKNESS
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import open_rules, open_workspace, workspace_options
 from prowess.cli.options.tool_options import tools_named
 from prowess.cli.signals import ended_in_order
@@ -57,21 +57,19 @@ _NO_MODEL = (
     "--skills-dir", type=click.Path(file_okay=False), help="Let the agent write new skills here, each after your yes."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
-def command(  # noqa: PLR0917 -- click passes options by name
+def command(
+    *,
     task: str,
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
+    skills: CatalogOptions,
     workspace: str | None,
-    write: bool,  # noqa: FBT001 -- as trust_project
+    write: bool,
     model_name: str | None,
     tools: str,
     policy_file: str | None,
     max_turns: int,
     transcript: str | None,
     skills_dir: str | None,
-    as_json: bool,  # noqa: FBT001 -- as trust_project
+    as_json: bool,
 ) -> int:
     """Carry out TASK with a model and the skills that fit it.
 
@@ -89,10 +87,10 @@ def command(  # noqa: PLR0917 -- click passes options by name
     except InvalidArgumentsError as fault:
         output.error(str(fault))
         return exit_codes.USAGE
-    if isinstance(model, LocalModel) and not quiet:
+    if isinstance(model, LocalModel) and not skills.quiet:
         output.note(WEAKNESS)
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
-    chosen = open_workspace(workspace, quiet=quiet)
+    catalog = skills.open()
+    chosen = open_workspace(workspace, quiet=skills.quiet)
     live = not as_json and sys.stdout.isatty()
     policy, audit = open_rules(policy_file, "this run leaves no audit record")
     agent = Agent(
@@ -100,7 +98,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
         catalog=catalog,
         max_turns=max_turns,
         approver=TerminalApprover(),
-        on_event=lambda step: _show(step, live=live, quiet=quiet),
+        on_event=lambda step: _show(step, live=live, quiet=skills.quiet),
         project=chosen,
         skills_dir=skills_dir,
         workspace=chosen,

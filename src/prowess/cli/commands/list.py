@@ -6,10 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
@@ -25,14 +26,7 @@ _MOST_FINDINGS = 20
 @click.argument("prefix", default="")
 @catalog_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(  # noqa: PLR0917 -- click passes options by name
-    prefix: str,
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
-    as_json: bool,  # noqa: FBT001 -- as trust_project
-) -> int:
+def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     """List the skills that answer to their names, those that begin with PREFIX where it is given.
 
     What was left out stands on standard error, with the reason.
@@ -45,14 +39,14 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess list --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
+    catalog = skills.open(quiet=as_json)
     if as_json:
         output.document(_document(catalog, prefix))
         return exit_codes.OK
     entries = catalog.entries(prefix=prefix)
     if entries:
         output.raw("".join(_rows(entries)))
-    if not quiet:
+    if not skills.quiet:
         if not entries:
             output.note(
                 f"no skill begins with {prefix!r}"
@@ -149,7 +143,7 @@ def _document(catalog: Catalog, prefix: str) -> dict[str, object]:
             {**_entry(shadowed.entry), "reason": shadowed.reason} for found in resolved for shadowed in found.shadowed
         ],
         "diagnostics": [_diagnostic(found) for found in catalog.diagnostics],
-        "notices": [{"code": notice.code, "message": notice.message} for notice in catalog.notices],
+        "notices": [asdict(notice) for notice in catalog.notices],
     }
 
 
@@ -170,16 +164,11 @@ def _entry(entry: SkillEntry) -> dict[str, object]:
 
 def _diagnostic(found: Diagnostic) -> dict[str, object]:
     """As in `prowess check --json`."""
-    place = found.location
     return {
         "rule": found.rule,
         "family": found.family,
         "severity": found.severity.value,
         "message": found.message,
-        "path": place.path,
-        "line": place.line,
-        "column": place.column,
-        "end_line": place.end_line,
-        "end_column": place.end_column,
+        **asdict(found.location),
         "skill": found.skill,
     }

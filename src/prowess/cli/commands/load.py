@@ -8,7 +8,7 @@ import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.runtime.activation.rendering import Rendering
 
@@ -19,16 +19,7 @@ from prowess.runtime.activation.rendering import Rendering
 @catalog_options
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with properties and files.")
-def command(  # noqa: PLR0917 -- click passes options by name
-    name: str,
-    args: str | None,
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
-    policy_file: str | None,
-    as_json: bool,  # noqa: FBT001 -- as trust_project
-) -> int:
+def command(*, name: str, args: str | None, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> int:
     """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
 
     The rules are those of a session: policy, trust, hooks and the audit log. A pipe gets the exact text; on a terminal,
@@ -38,7 +29,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
+    catalog = skills.open(quiet=as_json)
     with activated(catalog, name, args, policy_file=policy_file) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)

@@ -12,7 +12,7 @@ import click
 from prowess._internal.text.terminal_text import printable
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
 from prowess.errors import NotAFileError, SkillError
 
@@ -30,15 +30,7 @@ _MOST_ENTRIES = 50
 @click.argument("path")
 @catalog_options
 @policy_option
-def command(  # noqa: PLR0917 -- click passes options by name
-    name: str,
-    path: str,
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
-    policy_file: str | None,
-) -> int:
+def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | None) -> int:
     """Print the file PATH of the skill NAME.
 
     A pipe gets the exact bytes; on a terminal, control characters are escaped. PATH is relative to the skill's
@@ -49,7 +41,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess read csv-report SKILL.md --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
+    catalog = skills.open()
     try:
         with activated(catalog, name, policy_file=policy_file) as session:
             _print(session, path)

@@ -14,7 +14,7 @@ import click
 from prowess._internal.text.terminal_text import printable_line
 from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.errors import UnsafePathError
@@ -42,20 +42,18 @@ _LONGEST_SECONDS = 600
     help="Seconds until the run is ended, 30 by default.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
-def command(  # noqa: PLR0917 -- click passes options by name
+def command(
+    *,
     name: str,
     script: str,
     arguments: tuple[str, ...],
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
+    skills: CatalogOptions,
     workspace: str | None,
-    write: bool,  # noqa: FBT001 -- as trust_project
+    write: bool,
     policy_file: str | None,
     out: str | None,
     timeout: float | None,
-    as_json: bool,  # noqa: FBT001 -- as trust_project
+    as_json: bool,
 ) -> int:
     """Run SCRIPT of the skill NAME in the sandbox; put arguments for the script after `--`.
 
@@ -65,8 +63,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess run csv-report scripts/report.py --out charts -- march.csv
     """  # noqa: D301 -- click looks for the character itself
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
-    chosen = open_workspace(workspace, quiet=quiet)
+    catalog = skills.open()
+    chosen = open_workspace(workspace, quiet=skills.quiet)
     if out is not None:
         _require_place(out)
     policy, audit = open_rules(policy_file, "this run leaves no audit record")

@@ -11,7 +11,7 @@ import click
 
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.http_options import HttpPlace, http_options, http_place
 from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option
@@ -35,18 +35,16 @@ if TYPE_CHECKING:
     metavar="HOST",
     help=f"Print the configuration for a host and stop: {', '.join(HOSTS)}.",
 )
-def command(  # noqa: PLR0917 -- click passes options by name
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
+def command(
+    *,
+    skills: CatalogOptions,
     workspace: str | None,
-    write: bool,  # noqa: FBT001 -- as trust_project
+    write: bool,
     policy_file: str | None,
     host_tools: str | None,
     address: str | None,
     token_file: str | None,
-    allow_remote: bool,  # noqa: FBT001 -- as trust_project
+    allow_remote: bool,
     hosts: tuple[str, ...],
     host: str | None,
 ) -> int:
@@ -61,7 +59,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     """  # noqa: D301 -- click looks for the character itself
     known = host_tools_named(host_tools)
     if host is not None:
-        arguments = _arguments(roots, plugins, workspace, policy_file, write=write, trust_project=trust_project)
+        arguments = _arguments(skills, workspace, policy_file, write=write)
         _print_config(host, arguments + ([] if host_tools is None else ["--host-tools", host_tools]))
         return exit_codes.OK
     if find_spec("mcp") is None:
@@ -73,8 +71,8 @@ def command(  # noqa: PLR0917 -- click passes options by name
     if place is not None and find_spec("uvicorn") is None:
         output.error("serving over HTTP needs uvicorn: pip install 'prowess[http]'")
         return exit_codes.USAGE
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
-    chosen = open_workspace(workspace, quiet=quiet)
+    catalog = skills.open()
+    chosen = open_workspace(workspace, quiet=skills.quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
     # Imported here, not at the top: --help and --print-config need no session.
     from prowess.runtime import SessionOptions
@@ -117,20 +115,12 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
     return exit_codes.OK if stopped_by is None else 128 + stopped_by
 
 
-def _arguments(
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    workspace: str | None,
-    policy_file: str | None,
-    *,
-    write: bool,
-    trust_project: bool,
-) -> list[str]:
-    arguments = [part for root in roots for part in ("--root", os.path.abspath(root))]
-    arguments += [part for plugin in plugins for part in ("--plugin", os.path.abspath(plugin))]
+def _arguments(skills: CatalogOptions, workspace: str | None, policy_file: str | None, *, write: bool) -> list[str]:
+    arguments = [part for root in skills.roots for part in ("--root", os.path.abspath(root))]
+    arguments += [part for plugin in skills.plugins for part in ("--plugin", os.path.abspath(plugin))]
     arguments += [] if workspace is None else ["--workspace", os.path.abspath(workspace)]
     arguments += [] if policy_file is None else ["--policy", os.path.abspath(policy_file)]
-    return arguments + ["--write"] * write + ["--trust-project"] * trust_project
+    return arguments + ["--write"] * write + ["--trust-project"] * skills.trust_project
 
 
 def _print_config(host: str, arguments: list[str]) -> None:

@@ -12,7 +12,7 @@ import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_log, writable_home
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import open_workspace, policy_option, require_log, workspace_options
 from prowess.cli.options.tool_options import BY_WORD, host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
@@ -58,21 +58,19 @@ _KEPT_EVENTS = 1000  # of a session
 @click.option(
     "--events", is_flag=True, help='Print each event as a line {"event": ...}, before the answer of its call.'
 )
-def command(  # noqa: PLR0917 -- click passes options by name
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
+def command(
+    *,
+    skills: CatalogOptions,
     session_id: str | None,
     workspace: str | None,
-    write: bool,  # noqa: FBT001 -- as trust_project
+    write: bool,
     body: Body,
     policy_file: str | None,
     approve: str,
     tool_names: str | None,
     host_tools: str | None,
-    decide: bool,  # noqa: FBT001 -- as trust_project
-    events: bool,  # noqa: FBT001 -- as trust_project
+    decide: bool,
+    events: bool,
 ) -> int:
     """Host a session: read requests from standard input, one JSON object a line, and answer each with one.
 
@@ -80,11 +78,11 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       echo '{"id":1,"tool":"skills.load","arguments":{"names":["csv-report"]}}' | prowess session --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet)
+    catalog = skills.open()
     home = writable_home("the session ends with this process and leaves no audit record")
     store = _store(home, session_id)
     audit = audit_log(home)
-    chosen = open_workspace(workspace, quiet=quiet)
+    chosen = open_workspace(workspace, quiet=skills.quiet)
     # Judging without a named policy is about restrictions alone, so the files of this machine have no say in it.
     policy = Policy() if decide and policy_file is None else load_policy(policy_file)
     require_log(policy, audit)

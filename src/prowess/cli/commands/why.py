@@ -8,7 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options.catalog_options import catalog_options, open_catalog
+from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 
 if TYPE_CHECKING:
     from prowess.catalog import Resolution, SkillEntry
@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 @click.argument("name")
 @catalog_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(  # noqa: PLR0917 -- click passes options by name
-    name: str,
-    roots: tuple[str, ...],
-    plugins: tuple[str, ...],
-    trust_project: bool,  # noqa: FBT001 -- click passes options by name
-    quiet: bool,  # noqa: FBT001 -- as trust_project
-    as_json: bool,  # noqa: FBT001 -- as trust_project
-) -> int:
+def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     """Say which copy of the skill NAME is used, which are shadowed, and why.
 
     A skill that was left out or held back is named with the reason.
@@ -34,7 +27,7 @@ def command(  # noqa: PLR0917 -- click passes options by name
     Example:
       prowess why csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = open_catalog(roots, plugins, trust_project=trust_project, quiet=quiet or as_json)
+    catalog = skills.open(quiet=as_json)
     found = catalog.why(name)
     if as_json:
         output.document(_document(found))

@@ -1,21 +1,22 @@
-"""The options that say where skills come from, alike in every command that reads the catalog."""
+"""The options that name where skills come from, alike in every command that reads the catalog."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import output
+from prowess.cli.options import together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-_Command = TypeVar("_Command", bound="Callable[..., object]")
 _DIRECTORY = click.Path(exists=True, file_okay=False)
-
 _OPTIONS = (
     click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from this directory alone."),
     click.option("--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Add a plugin directory."),
@@ -24,25 +25,39 @@ _OPTIONS = (
 )
 
 
-def catalog_options(command: _Command) -> _Command:
-    """Give a command `--root`, `--plugin`, `--trust-project` and `--quiet`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+class CatalogOptions(Struct, frozen=True, kw_only=True):
+    """Where the skills of one command come from, as its command line has it; `quiet` holds for the whole command."""
+
+    roots: tuple[str, ...]
+    plugins: tuple[str, ...]
+    trust_project: bool
+    quiet: bool
+
+    def open(self, *, quiet: bool = False) -> Catalog:
+        """Open the catalog; print its notices unless this call or the command is quiet."""
+        if self.roots and self.plugins:
+            # Imported here: most command lines name no plugin beside a root.
+            from prowess.catalog.project import plugin_sources
+
+            catalog = Catalog(*self.roots, *plugin_sources(self.plugins))
+        elif self.roots:
+            catalog = Catalog(*self.roots)
+        else:
+            catalog = Catalog.discover(plugins=self.plugins, trust_project=self.trust_project)
+        if not (quiet or self.quiet):
+            for notice in catalog.notices:
+                output.note(printable_line(notice.message))
+        return catalog
 
 
-def open_catalog(roots: Sequence[str], plugins: Sequence[str], *, trust_project: bool, quiet: bool) -> Catalog:
-    """Open the catalog that the options describe, and say what its notices say."""
-    if roots and plugins:
-        # Imported here: most command lines name no plugin beside a root.
-        from prowess.catalog.project import plugin_sources
+def catalog_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command `--root`, `--plugin`, `--trust-project` and `--quiet`, as its argument `skills`."""
 
-        catalog = Catalog(*roots, *plugin_sources(plugins))
-    elif roots:
-        catalog = Catalog(*roots)
-    else:
-        catalog = Catalog.discover(plugins=plugins, trust_project=trust_project)
-    if not quiet:
-        for notice in catalog.notices:
-            output.note(printable_line(notice.message))
-    return catalog
+    @wraps(command)
+    def with_skills(
+        *, roots: tuple[str, ...], plugins: tuple[str, ...], trust_project: bool, quiet: bool, **others: object
+    ) -> int:
+        skills = CatalogOptions(roots=roots, plugins=plugins, trust_project=trust_project, quiet=quiet)
+        return command(skills=skills, **others)
+
+    return together(*_OPTIONS)(with_skills)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.cli.completion import completing, presets, profiles, selectors
+from prowess.cli.options import together
 from prowess.config import load_configuration
 from prowess.config.settings import PRESETS, SETTINGS
 from prowess.format.profiles import PROFILES
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
 
     from prowess.config import Configuration
 
-_Command = TypeVar("_Command", bound="Callable[..., object]")
-
-
-_OPTIONS = (
+configuration_options = together(
     click.option(
         "--profile",
         multiple=True,
@@ -56,13 +54,6 @@ _OPTIONS = (
     click.option("--config", "config_file", metavar="FILE", help="Read FILE in place of the project's prowess.toml."),
     click.option("--isolated", is_flag=True, help="Read no file of settings."),
 )
-
-
-def configuration_options(command: _Command) -> _Command:
-    """Give a command the options of `open_configuration`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def open_configuration(

@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, TypeVar
 
 import click
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_Command = TypeVar("_Command", bound="Callable[..., object]")
+from prowess.cli.options import together
 
 TOKEN_VARIABLE = "PROWESS_HTTP_TOKEN"  # noqa: S105 -- the name of a variable
 _MIN_TOKEN = 16
@@ -21,7 +17,7 @@ _MAX_TOKEN = 4096
 _MAX_FILE = 64 * _MAX_TOKEN  # characters; as many tokens as there may be sessions
 _LAST_PORT = 65535
 
-_OPTIONS = (
+http_options = together(
     click.option("--http", "address", metavar="ADDR", help="Serve over HTTP at HOST:PORT, 127.0.0.1 without a host."),
     click.option(
         "--token-file",
@@ -41,13 +37,6 @@ class HttpPlace(Struct, frozen=True, kw_only=True):
     port: int
     tokens: tuple[str, ...]
     hosts: tuple[str, ...]
-
-
-def http_options(command: _Command) -> _Command:
-    """Give a command `--http` and what belongs to it."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, allow_remote: bool) -> HttpPlace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,29 +10,26 @@ from prowess._internal.places import WorkingDirectoryError, prowess_home, workin
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
 from prowess.cli.audit_place import audit_log, audit_path, writable_home
+from prowess.cli.options import together
 from prowess.errors import AuditError
 from prowess.execution import usable_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from prowess.audit import JsonlAuditLog
     from prowess.policy import Policy
 
-_Command = TypeVar("_Command", bound="Callable[..., object]")
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 
-_OPTIONS = (
+workspace_options = together(
     click.option("--workspace", type=_DIRECTORY, help="The directory that scripts work on (default: the current one)."),
     click.option("--write", is_flag=True, help="Let scripts write to the workspace."),
 )
-
-
-def workspace_options(command: _Command) -> _Command:
-    """Give a command `--workspace` and `--write`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+policy_option = click.option(
+    "--policy",
+    "policy_file",
+    metavar="FILE",
+    help="A further policy file; it can only tighten those of this machine and of this user.",
+)
 
 
 def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
@@ -52,12 +49,6 @@ def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
     if message and not quiet:
         output.note(printable_line(message))
     return chosen
-
-
-def policy_option(command: _Command) -> _Command:
-    """Give a command `--policy`."""
-    text = "A further policy file; it can only tighten those of this machine and of this user."
-    return click.option("--policy", "policy_file", metavar="FILE", help=text)(command)
 
 
 def open_rules(policy_file: str | None, unlogged: str) -> tuple[Policy, JsonlAuditLog | None]:

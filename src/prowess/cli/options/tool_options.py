@@ -1,19 +1,16 @@
-"""The option `--tools` of the commands that offer built-in tools."""
+"""The options `--tools` (built-in tools to offer) and `--host-tools` (tools of the host itself)."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.tools.builtin import BUILTIN_NAMES
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 BY_WORD = {name.lower(): name for name in BUILTIN_NAMES}
+_HOST_TOOL = re.compile(r"([^\s,=()]+)(?:=([^\s,=]+))?")
 
 
 def tools_named(words: str) -> list[str]:
@@ -29,14 +26,11 @@ def tools_named(words: str) -> list[str]:
     return [BY_WORD[word] for word in dict.fromkeys(named)]
 
 
-_Command = TypeVar("_Command", bound="Callable[..., object]")
-_HOST_TOOL = re.compile(r"([^\s,=()]+)(?:=([^\s,=]+))?")
-
-
-def host_tools_option(command: _Command) -> _Command:
-    """Give a command `--host-tools`."""
-    text = "All tools that the model has beside these, with versions where known: Bash=5.2,WebFetch. Empty: none."
-    return click.option("--host-tools", metavar="NAMES", help=text)(command)
+host_tools_option = click.option(
+    "--host-tools",
+    metavar="NAMES",
+    help="All tools that the model has beside these, with versions where known: Bash=5.2,WebFetch. Empty: none.",
+)
 
 
 def host_tools_named(words: str | None) -> dict[str, str | None] | None:
