@@ -40,13 +40,13 @@ def _module(path: Path) -> str:
 CEILINGS: dict[str, float] = {
     "lines": 52_400,
     "lines of the longest module": 450,
-    "lines of the median module": 110,
+    "lines of the median module": 100,
     "modules in import cycles": 0,
     "own imports inside functions": 26,
     "dataclasses": 0,
     "named tuples": 0,
     "modules outside tools that make audit records": 0,
-    "public names defined twice": 17,
+    "public names defined twice": 15,
 }
 MODULES_IN_A_FOLDER = 20  # for the folders that CROWDED does not list
 CROWDED: dict[str, int] = {}
