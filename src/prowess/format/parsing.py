@@ -15,7 +15,7 @@ from prowess.format.document import Field, SkillDocument, key_text
 from prowess.format.limits import MAX_FRONT_MATTER_BYTES
 from prowess.format.rules.table import RULES
 from prowess.format.source.fences import find_fences
-from prowess.format.source.source_text import SourceText
+from prowess.format.source.source_text import Decoded, SourceText, TextFault, decode
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault
