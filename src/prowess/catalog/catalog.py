@@ -12,11 +12,9 @@ from _thread import allocate_lock  # `threading` itself costs more at import tha
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import key_of
-from prowess.catalog.faults import Notice
 from prowess.catalog.index import CatalogIndex
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
-from prowess.catalog.resolution import resolve
 from prowess.catalog.scan import Scan
 from prowess.catalog.sources.directory import DirectorySource
 from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_stamp import TreeStamp
     from prowess.catalog.entry import SkillEntry
+    from prowess.catalog.faults import Notice
     from prowess.catalog.resolution import Resolution
     from prowess.catalog.sources import CatalogSource
     from prowess.diagnostics import Diagnostic
@@ -158,6 +157,9 @@ class Catalog:
         copies = index.copies_of(key_of(name))
         if not copies:
             raise self._not_found(index, name)
+        # Imported here: listing explains no copy.
+        from prowess.catalog.resolution import resolve
+
         return resolve(copies[0].name, copies)
 
     def _at(self, index: CatalogIndex, name: str, location: str) -> SkillEntry:
@@ -299,13 +301,13 @@ class Catalog:
 
         store = TrustStore()
         if (problem := store.problem) is not None:
-            notices.append(Notice(code="trust_unreadable", message=problem))
+            notices.append(_notice("trust_unreadable", problem))
             return False
         if not store.is_trusted(project):
             return False
         if (why := stranger_in_project(project)) is not None:
             message = f"the project {project} was trusted, but its skills are held back: {why}"
-            notices.append(Notice(code="project_untrusted", message=message))
+            notices.append(_notice("project_untrusted", message))
         return why is None
 
     def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
@@ -334,7 +336,7 @@ class Catalog:
             f"{count} of the project {project} held back because the project is not trusted: "
             f"{', '.join(shown[:_SHOWN_NAMES])}{more}; to offer them: prowess trust {project}"
         )
-        notices.append(Notice(code="project_untrusted", message=message))
+        notices.append(_notice("project_untrusted", message))
         reason = f"it is held back because its project {project} is not trusted; to trust it: prowess trust {project}"
         return dict.fromkeys(names, reason)
 
@@ -350,3 +352,10 @@ def _is_consistent(skill: Skill) -> bool:
     """Whether the text of `skill` is the file that its manifest hashed."""
     file = skill.manifest.find(skill.location.rpartition("/")[2])
     return file is not None and f"sha256:{file.sha256}" == skill.document_digest
+
+
+def _notice(code: str, message: str) -> Notice:
+    # Imported here: most catalogs hold nothing back.
+    from prowess.catalog.faults import Notice
+
+    return Notice(code=code, message=message)

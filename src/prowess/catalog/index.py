@@ -13,8 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import SkillEntry, key_of
-from prowess.catalog.faults import fault
-from prowess.catalog.resolution import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,11 +81,14 @@ class CatalogIndex:
         self._clashes = clashes
         self.entries = tuple(sorted(winners.values(), key=_by_name))
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
-        self.diagnostics = (*diagnostics, *_shadow_warnings(clashes)) if clashes else tuple(diagnostics)
+        self.diagnostics = tuple(diagnostics)
         self.reserved: dict[str, str] = {}
-        if blocked:
-            self.reserved, found = _blocked_errors(blocked, kept)
-            self.diagnostics = (*self.diagnostics, *found)
+        if clashes or blocked:
+            # Imported here: in most catalogs each name has one copy, and nothing is skipped.
+            from prowess.catalog.resolution import blocked_errors, shadow_warnings
+
+            self.reserved, found = blocked_errors(blocked, {key: one.reason for key, one in kept.items()})
+            self.diagnostics = (*self.diagnostics, *shadow_warnings(clashes), *found)
         self.faults = faults or {}
         self.skipped = tuple(skipped)
         self.held_back = held_back or {}
@@ -129,34 +130,9 @@ def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapp
     return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
 
 
-def _blocked_errors(
-    blocked: Sequence[SkillEntry], kept: Mapping[str, Skipped]
-) -> tuple[dict[str, str], list[Diagnostic]]:
-    reasons: dict[str, str] = {}
-    found = []
-    for entry in blocked:
-        why = kept[entry.key].reason
-        reasons.setdefault(entry.key, f"{why}; {entry.location} does not take its place, for its layer is lower")
-        message = f"{entry.name!r} is not used: the name belongs to a skill of a higher layer that is skipped: {why}"
-        found.append(fault("catalog.reserved", entry.location, message, skill=entry.name))
-    return reasons, found
-
-
 def _by_name(entry: SkillEntry) -> str:
     return entry.name
 
 
 def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[SkillEntry]]) -> tuple[SkillEntry, ...]:
     return tuple(copy for entry in entries for copy in clashes.get(entry.key, (entry,)))
-
-
-def _shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
-    found = []
-    for _, copies in sorted(clashes.items()):
-        winner = copies[0]
-        in_use = f"in use is {winner.location} ({winner.layer}, {winner.source})"
-        for shadowed in resolve(winner.name, copies).shadowed:
-            name = shadowed.entry.name
-            message = f"{name!r} is not used: {shadowed.reason}; {in_use}"
-            found.append(fault("catalog.shadowed", shadowed.entry.location, message, skill=name))
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +27,9 @@ def close_names(asked: str, names: Iterable[str]) -> tuple[str, ...]:
         found.update(
             dict.fromkeys(sorted(within, key=lambda name: (not name.lower().startswith(wanted), len(name), name)))
         )
+    # Imported here, not at the top: only a wrong name needs it.
+    from difflib import get_close_matches
+
     similar = {name.lower(): name for name in known if abs(len(name) - len(wanted)) <= _LENGTH_APART}
     found.update((similar[name], None) for name in get_close_matches(wanted, similar, _AT_MOST, cutoff=0.7))
     return tuple(found)[:_AT_MOST]

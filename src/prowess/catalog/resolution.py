@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess.catalog.faults import fault
 from prowess.catalog.layers import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from prowess.catalog.entry import SkillEntry
+    from prowess.diagnostics import Diagnostic
 
 
 class Shadowed(Struct, frozen=True, kw_only=True):
@@ -44,3 +46,28 @@ def _reason(entry: SkillEntry, winner: SkillEntry) -> str:
     if entry.source_id != winner.source_id:
         return f"shadowed by {winner.root_dir} (its directory is searched earlier)"
     return f"shadowed by {winner.root_dir} (of one directory the first path wins)"
+
+
+def shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
+    """Return a warning for each copy of a name that another copy shadows."""
+    found = []
+    for _, copies in sorted(clashes.items()):
+        winner = copies[0]
+        in_use = f"in use is {winner.location} ({winner.layer}, {winner.source})"
+        for shadowed in resolve(winner.name, copies).shadowed:
+            name = shadowed.entry.name
+            message = f"{name!r} is not used: {shadowed.reason}; {in_use}"
+            found.append(fault("catalog.shadowed", shadowed.entry.location, message, skill=name))
+    return found
+
+
+def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tuple[dict[str, str], list[Diagnostic]]:
+    """Return key -> reason, and an error each, for skills whose name a skipped skill of a higher layer keeps."""
+    reasons: dict[str, str] = {}
+    found = []
+    for entry in blocked:
+        why = kept[entry.key]
+        reasons.setdefault(entry.key, f"{why}; {entry.location} does not take its place, for its layer is lower")
+        message = f"{entry.name!r} is not used: the name belongs to a skill of a higher layer that is skipped: {why}"
+        found.append(fault("catalog.reserved", entry.location, message, skill=entry.name))
+    return reasons, found

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.catalog.entry import SkillEntry, signature_of
-from prowess.catalog.faults import fault
 from prowess.catalog.index import Skipped
 from prowess.format.source.plain_front_matter import read_plain_skill
 
@@ -45,6 +44,9 @@ class Scan:
 
     def report(self, rule: str, path: str, message: str, *, skill: str | None = None) -> None:
         """Add a finding of the catalog."""
+        # Imported here: a scan without findings does not need the modules behind them.
+        from prowess.catalog.faults import fault
+
         self.diagnostics.append(fault(rule, path, message, skill=skill))
 
     def skip(self, directory: str, file: str, rule: str, message: str) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from prowess._internal.lazy_names import lazy_names
 from prowess.store.memory import MemorySessionStore
 from prowess.store.open_store import open_store
 from prowess.store.protocols import EventStore, KeptEvent, SessionRow, SessionStore
-from prowess.store.sqlite import SqliteSessionStore
+
+if TYPE_CHECKING:
+    from prowess.store.sqlite import SqliteSessionStore
 
 __all__ = [
     "EventStore",
@@ -16,3 +21,6 @@ __all__ = [
     "SqliteSessionStore",
     "open_store",
 ]
+
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+    __getattr__ = lazy_names(__name__, {"sqlite": ("SqliteSessionStore",)})

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prowess.errors import StoreError
 from prowess.store.memory import MemorySessionStore
-from prowess.store.sqlite import SqliteSessionStore
+
+if TYPE_CHECKING:
+    from prowess.store.sqlite import SqliteSessionStore
 
 _SQLITE = "sqlite:///"
 
@@ -21,6 +25,9 @@ def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
     if url == "memory:":
         return MemorySessionStore()
     if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
+        # Imported here, not at the top: most sessions are in memory.
+        from prowess.store.sqlite import SqliteSessionStore
+
         return SqliteSessionStore(url.removeprefix(_SQLITE))
     kind = url.partition(":")[0][:20]  # no more of it: the rest may hold a password
     raise StoreError(f"{kind}:", "no such kind of store; use memory: or sqlite:///PATH")
