@@ -9,14 +9,17 @@ from msgspec.structs import replace
 
 from prowess.cli.skill_result import JudgedSkill, judge_document, judge_target
 from prowess.cli.skill_sets import findings_between
+from prowess.cli.targets import STANDARD_INPUT
 from prowess.report.checked import CheckedSkill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prowess.cli.check_cache import CheckCache
+    from prowess.cli.check_jobs import Opening
     from prowess.cli.fixing import Fixing
     from prowess.cli.silencing import Silencing
+    from prowess.cli.skill_result import StampedResult
     from prowess.cli.targets import Target
     from prowess.config import Configuration
     from prowess.diagnostics import Diagnostic
@@ -50,13 +53,16 @@ class CheckRun:
         for target, found in self._between:
             yield target.document, found
 
-    def judge(self, targets: Iterable[Target], cache: CheckCache | None) -> None:
-        """Judge skills; those that `cache` knows are not read."""
-        for target, judgement in self._chosen(targets):
-            result = None if cache is None else cache.result(target, judgement)
+    def judge(self, targets: Iterable[Target], cache: CheckCache | None, jobs: int, opening: Opening) -> None:
+        """Judge skills, in `jobs` processes; those that `cache` knows are not read. `opening`: as for processes."""
+        chosen = list(self._chosen(targets))
+        known = [None if cache is None else cache.result(target, judgement) for target, judgement in chosen]
+        unknown = [target for (target, _), result in zip(chosen, known, strict=True) if result is None]
+        new = self._new_results(unknown, jobs, opening, stamped=cache is not None)
+        for (target, judgement), result in zip(chosen, known, strict=True):
             if result is None:
-                found = judge_target(target, judgement, self._silencing, stamped=cache is not None)
-                result = found.result
+                found = next(new)
+                result = found.result  # noqa: PLW2901 -- the one that is not known yet
                 if cache is not None:
                     cache.add(target, judgement, found)
             self._add(JudgedSkill(target=target, judgement=judgement, result=result))
@@ -86,6 +92,20 @@ class CheckRun:
                 self.excluded += 1
             else:
                 yield target, judgement
+
+    def _new_results(
+        self, targets: Sequence[Target], jobs: int, opening: Opening, *, stamped: bool
+    ) -> Iterator[StampedResult]:
+        def judge_here(target: Target) -> StampedResult:
+            judgement = self._configuration.judgement(target.directory)
+            return judge_target(target, judgement, self._silencing, stamped=stamped)
+
+        if min(jobs, len(targets)) < 2 or any(target.named == STANDARD_INPUT for target in targets):  # noqa: PLR2004
+            return map(judge_here, targets)
+        # Imported here, not at the top: it brings multiprocessing.
+        from prowess.cli.check_jobs import judge_in_processes
+
+        return judge_in_processes(targets, jobs, opening, judge_here, stamped=stamped)
 
     def _findings(self, document: SkillDocument, *, judgement: Judgement) -> tuple[Diagnostic, ...]:
         findings = judge_document(document, judgement, self._silencing).findings

@@ -32,24 +32,6 @@ def find_skill_directories(root: str) -> SkillDirectories:
     return SkillDirectories(paths=tuple(_walk(root, notes)), notes=tuple(notes))
 
 
-def kinds_of(directory: str) -> dict[str, str]:
-    """Return what a directory holds, sorted: name -> file, directory, link or special.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    with os.scandir(directory) as entries:
-        return dict(sorted((entry.name, _kind(entry)) for entry in entries))
-
-
-def _kind(entry: os.DirEntry[str]) -> str:
-    if entry.is_symlink():
-        return "link"
-    if entry.is_dir(follow_symlinks=False):
-        return "directory"
-    return "file" if entry.is_file(follow_symlinks=False) else "special"
-
-
 def _walk(root: str, notes: list[str]) -> Iterator[str]:
     waiting = [(root, 0)]
     entered: set[tuple[int, int]] = set()

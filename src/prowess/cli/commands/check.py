@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +40,7 @@ _FEWEST_CACHED = 8  # fewer skills are judged in the time that starting Python t
 @click.option("--baseline", metavar="FILE", help="Report only what FILE does not know yet.")
 @click.option("--write-baseline", is_flag=True, help="Write what is found to the file of --baseline.")
 @click.option("--no-cache", is_flag=True, help="Use no results of earlier checks, and keep none.")
+@click.option("-j", "--jobs", metavar="N", default="1", help="Use N processes; 0 or auto: one for each core.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
@@ -52,6 +55,7 @@ def command(
     baseline: str | None,
     write_baseline: bool,
     no_cache: bool,
+    jobs: str,
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
@@ -67,7 +71,9 @@ def command(
     Example: prowess check . --select spec,reference --ignore name.ascii
     """
     form = "json" if as_json else form
-    configuration = open_configuration(quiet=quiet, format=() if form is None else (form,), **options)
+    processes = _processes(jobs)
+    given: dict[str, Any] = {"format": () if form is None else (form,), **options}
+    configuration = open_configuration(quiet=quiet, **given)
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
     silencing = Silencing(configuration, None if write_baseline else known)
@@ -77,7 +83,7 @@ def command(
         run.fix(found, fixing)
     else:
         cache = None if no_cache or len(found) < _FEWEST_CACHED else _cache(paths)
-        run.judge(found, cache)
+        run.judge(found, cache, processes, partial(open_configuration, quiet=True, **given))
     run.judge_between(whole=any(map(is_folder_of_skills, paths or (".",))))
     if not quiet:
         _say_what_was_passed_over(run, configuration)
@@ -111,6 +117,14 @@ def _say_what_was_passed_over(run: CheckRun, configuration: Configuration) -> No
     if run.not_honoured:
         what = "a finding" if run.not_honoured == 1 else f"{run.not_honoured} findings"
         output.note(f"comments in skills ask to silence {what}, in vain: trust the project or say --suppressions on")
+
+
+def _processes(jobs: str) -> int:
+    if jobs == "auto":
+        jobs = "0"
+    if not (jobs.isascii() and jobs.isdigit()):
+        raise click.UsageError(f"--jobs is a number or auto, not {jobs!r}")
+    return int(jobs) or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
 def _cache(paths: tuple[str, ...]) -> CheckCache:

@@ -1,0 +1,80 @@
+"""`prowess check -j`: skills are judged in several processes, a few at a time, and reported in their order."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
+
+from prowess.cli.silencing import Silencing
+from prowess.cli.skill_result import judge_target
+from prowess.cli.targets import skill_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from prowess.cli.skill_result import StampedResult
+    from prowess.cli.targets import Target
+    from prowess.config import Configuration
+
+    Opening = Callable[[], Configuration]
+
+_MOST_AT_A_TIME = 16
+_PARTS_EACH = 4  # so that one slow part does not leave the other processes idle
+_judge: Callable[[Target], StampedResult] | None = None  # of a worker
+
+
+def judge_in_processes(
+    targets: Sequence[Target],
+    jobs: int,
+    opening: Opening,
+    judge_here: Callable[[Target], StampedResult],
+    *,
+    stamped: bool,
+) -> Iterator[StampedResult]:
+    """Yield the result of each skill in order. What a process does not answer because it ended is judged here.
+
+    `opening` opens the settings in each process, and has to be picklable, as some systems start processes afresh.
+    """
+    size = max(1, min(_MOST_AT_A_TIME, len(targets) // (jobs * _PARTS_EACH)))
+    parts = [targets[at : at + size] for at in range(0, len(targets), size)]
+    executor = ProcessPoolExecutor(min(jobs, len(parts)), initializer=_start, initargs=(opening, stamped))
+    try:
+        futures = [_submitted(executor, part) for part in parts]
+        for part, future in zip(parts, futures, strict=True):
+            try:
+                found = None if future is None else future.result()
+            except BrokenProcessPool:
+                found = None
+            yield from map(judge_here, part) if found is None else found
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _submitted(executor: ProcessPoolExecutor, part: Sequence[Target]) -> Future[list[StampedResult]] | None:
+    try:
+        return executor.submit(_judge_part, [(target.directory or "", target.path, target.named) for target in part])
+    except BrokenProcessPool:
+        return None
+
+
+def _start(opening: Opening, stamped: bool) -> None:  # noqa: FBT001 -- an executor passes by position
+    # Ctrl-C reaches every process of a terminal: the command answers it and ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    global _judge  # noqa: PLW0603 -- what a process of a pool is started with
+    configuration = opening()
+    silencing = Silencing(configuration, None)
+
+    def judge(target: Target) -> StampedResult:
+        return judge_target(target, configuration.judgement(target.directory), silencing, stamped=stamped)
+
+    _judge = judge
+
+
+def _judge_part(part: Sequence[tuple[str, str, str]]) -> list[StampedResult]:
+    if _judge is None:
+        raise RuntimeError("a process of the pool was not started by `_start`")
+    return [_judge(skill_target(directory, path, named)) for directory, path, named in part]
