@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -12,7 +12,9 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from prowess.mcp_server.server import open_session
 from prowess.runtime import Session, SessionOptions, SyncSession
+from prowess.runtime.call_options import ReadOptions, RunOptions
 from prowess.runtime.options import ListeningKeywords
+from prowess.runtime.tools import read, run_script
 from prowess.tools.builtin import builtin_tools
 from prowess.tools.wrappers import NeedsApproval
 
@@ -86,3 +88,12 @@ def test_a_session_takes_options_and_keywords_which_win(catalog: Catalog) -> Non
     assert (session.session_id, session._context.cap) == ("kept", 3)
     with pytest.raises(TypeError, match="Unexpected keyword argument 'caps'"):
         Session(catalog, caps=3)  # type: ignore[call-arg]  # as a host may misspell it
+
+
+def test_the_options_of_a_call_are_the_arguments_of_its_tool() -> None:
+    for spec, options, given_apart in (
+        (read.SPEC, ReadOptions, {"path"}),
+        (run_script.SPEC, RunOptions, {"path", "args"}),
+    ):
+        properties = cast("dict[str, object]", spec.input_schema["properties"])
+        assert options.__annotations__.keys() | given_apart == properties.keys()

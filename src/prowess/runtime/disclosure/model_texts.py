@@ -1,4 +1,4 @@
-"""Every text that a model sees from a session, and what each costs.
+"""The instructions of a call and the descriptions of the session tools, and what each costs.
 
 The instructions of a call are base rules, the list of available skills, the active skills, in this order, so that the
 part that seldom changes comes first and a provider's prompt cache holds it (runtime protocol 002, prompt contract).

@@ -242,15 +242,7 @@ class EventsDropped(SessionEvent, frozen=True, kw_only=True):
     count: int = 0
 
 
-KINDS: Mapping[str, type[SessionEvent]] = {
-    made.kind: made
-    for made in (
-        *(SkillLoading, SkillActivating, SkillLoaded, SkillUnloaded),
-        *(ToolStarted, ToolFinished, ToolRefused, RestrictionPrevented, RestrictionChanged),
-        *(ResourceRead, ScriptStarted, ScriptFinished, CommandStarted, CommandFinished),
-        *(HookStarted, HookFinished, HookFailed, ForkStarted, ForkFinished, SessionClosed, EventsDropped),
-    )
-}
+KINDS: Mapping[str, type[SessionEvent]] = {made.kind: made for made in SessionEvent.__subclasses__()}
 
 
 def loading_message(name: str) -> str:
@@ -271,9 +263,8 @@ def from_dict(value: Mapping[str, Any], sequence: int) -> SessionEvent:
     """
     made = KINDS[value["kind"]]
     given = {name: value[name] for name in _NAMES[made.kind] if name in value}
+    given = {name: tuple(item) if isinstance(item, list) else item for name, item in given.items()}
     given["at"] = datetime.fromisoformat(value["at"])
-    if "restricting" in given:
-        given["restricting"] = tuple(given["restricting"])
     return made(**{**given, "sequence": sequence})
 
 
