@@ -29,7 +29,9 @@ def test_processor_time_counts_work_and_children_but_no_waiting() -> None:
     times = spent({"busy": _python(BUSY), "asleep": _python(ASLEEP), "in a child": _python(IN_A_CHILD)}, 1)
     assert times["busy"].processor >= 0.2
     assert times["in a child"].processor >= 0.2
-    assert times["asleep"].processor < 0.2 < times["asleep"].wall
+    # Both start a Python, whose cost depends on the machine; only one of them works.
+    assert times["asleep"].processor < times["busy"].processor
+    assert times["asleep"].wall > 0.2
 
 
 def test_a_fresh_home_holds_nothing_of_an_earlier_run_and_a_kept_one_does() -> None:

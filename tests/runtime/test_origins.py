@@ -123,9 +123,9 @@ def test_the_command_line_shows_where_a_skill_comes_from(
 ) -> None:
     from prowess.cli.commands import list as listing
     from prowess.cli.commands import why
+    from prowess.cli.options.catalog_options import CatalogOptions
 
-    for module in (listing, why):
-        monkeypatch.setattr(module, "open_catalog", lambda *_, **__: catalog)
+    monkeypatch.setattr(CatalogOptions, "open", lambda *_, **__: catalog)
     listing.command.main(args=[], standalone_mode=False)
     rows = capfd.readouterr().out.splitlines()
     assert rows[0].split()[:2] == ["foreign", "mcp:docs"]

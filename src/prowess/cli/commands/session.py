@@ -13,8 +13,9 @@ import click
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.cli.options.host_tools_option import host_tools_named, host_tools_option
 from prowess.cli.options.session_options import open_workspace, policy_option, require_log, workspace_options
-from prowess.cli.options.tool_options import BY_WORD, host_tools_named, host_tools_option, tools_named
+from prowess.cli.options.tool_options import BY_WORD, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import Policy, Refusal, load_policy

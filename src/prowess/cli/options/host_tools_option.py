@@ -1,0 +1,45 @@
+"""The option `--host-tools`: tools of the host itself. `serve --help` must not load the built-in tools."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from prowess._internal.text.terminal_text import printable_line
+
+_HOST_TOOL = re.compile(r"([^\s,=()]+)(?:=([^\s,=]+))?")
+
+host_tools_option = click.option(
+    "--host-tools",
+    metavar="NAMES",
+    help="All tools that the model has beside these, with versions where known: Bash=5.2,WebFetch. Empty: none.",
+)
+
+
+def host_tools_named(words: str | None) -> dict[str, str | None] | None:
+    """Return the tools of a list with commas and their versions, as `Session` takes them; None where nothing was said.
+
+        host_tools_named("Bash=5.2, WebFetch") == {"Bash": "5.2", "WebFetch": None}
+
+    Raises:
+        click.BadParameter: something in the list is no name, or no version.
+    """
+    if words is None:
+        return None
+    # Imported here, not at the top: most sessions are told of no tools.
+    from prowess.tools.tool_binding import version_key
+
+    named: dict[str, str | None] = {}
+    for word in (word.strip() for word in words.split(",")):
+        if not word:
+            continue
+        found = _HOST_TOOL.fullmatch(word)
+        try:
+            version_key(found[2] or "0" if found else "")
+        except ValueError as fault:
+            reason = printable_line(f"{word!r} is no tool; write NAME or NAME=VERSION, for example Bash=5.2")
+            raise click.BadParameter(reason, param_hint="--host-tools") from fault
+        if found:
+            named[found[1]] = found[2]
+    return named
