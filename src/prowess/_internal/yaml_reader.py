@@ -164,7 +164,7 @@ class _Reader:
         """Build the tree; False where reading stopped early. One loop without calls: ten thousand nodes in a few ms."""
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
-        base, restore, opened = self._base, self._restore, self._open
+        base, restore, opened, faults = self._base, self._restore, self._open, self._faults
         nodes = 0
         node: Node
         children: list[Node] | None = None  # of the innermost open collection
@@ -196,9 +196,8 @@ class _Reader:
                 # A block collection ends where its last child does; libyaml says: where the next thing begins.
                 end = items[-1].end if items and not flow else event.end_mark.index + base
                 if is_mapping:
-                    node = Mapping(
-                        entries=tuple(zip(items[::2], items[1::2], strict=True)), flow=flow, start=start, end=end
-                    )
+                    entries = tuple(zip(items[::2], items[1::2], strict=True)) if items else ()
+                    node = Mapping(entries=entries, flow=flow, start=start, end=end)
                 else:
                     node = Sequence(items=tuple(items), flow=flow, start=start, end=end)
                 children = opened[-1][0] if opened else None
@@ -210,9 +209,9 @@ class _Reader:
                     continue
                 node = Scalar(text="", style="", start=event.start_mark.index + base, end=event.end_mark.index + base)
             nodes += 1
-            if nodes > MAX_NODES:
+            if nodes > MAX_NODES or len(faults) >= MAX_FAULTS:
                 self._nodes = nodes
-                self._fault("nodes", event)
+                self._fault("nodes", event)  # not recorded if there are as many faults as are reported
                 return False
             if children is None:
                 self._root = node
