@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import os
@@ -81,11 +82,21 @@ def _as_ruff_sorts(name: str) -> tuple[int, str]:
 
 
 def test_the_package_exports_what_its_table_of_homes_names() -> None:
-    homes = {name: home for home, names in prowess._HOMES.items() for name in names}
+    homes = {name: home for home, names in vars(prowess)["_HOMES"].items() for name in names}
     assert set(prowess.__all__) == {"__version__", *homes}
     for name, home in homes.items():
         module = importlib.import_module(f"prowess.{home}")
         assert name in getattr(module, "__all__", dir(module)), name
+
+
+def test_the_stub_for_type_checkers_imports_each_name_from_its_home() -> None:
+    stub = ast.parse(Path(prowess.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imported = {
+        f"{node.module}.{name.name}" for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+    assert imported == {f"prowess.{home}.{name}" for home, names in vars(prowess)["_HOMES"].items() for name in names}
+    listed = next(ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign))
+    assert listed == prowess.__all__
 
 
 def test_the_package_lists_what_it_exports_in_dir() -> None:

@@ -28,9 +28,9 @@ MAX_DEPTH = 20  # nested collections, the outermost counts
 MAX_NODES = 10_000
 MAX_FAULTS = 100  # a hostile text must not turn into a million findings
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
-_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
-_WIDE_ESCAPE = re.compile(r"\\U([0-9a-fA-F]{8})")
+_CONTROL = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
+_LINE_ENDS = "[\x85\u2028\u2029]"
+_WIDE_ESCAPE = r"\\U([0-9a-fA-F]{8})"
 _STAND_INS = range(0xF0000, 0xFFFFE)  # a private plane: more characters than any front matter holds
 
 
@@ -102,7 +102,10 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
     Raises:
         LibyamlMissingError: this installation of PyYAML lacks libyaml.
     """
-    if control := _CONTROL.search(text):
+    restore: Callable[[str], str] | None = None
+    if text.replace("\n", "").isprintable():  # so neither pattern below finds anything; both take long to compile
+        return _Reader(text, base, restore).read()
+    if control := re.search(_CONTROL, text):
         return YamlReading(
             root=None,
             faults=(
@@ -110,15 +113,14 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
             ),
             nodes=0,
         )
-    restore: Callable[[str], str] | None = None
-    if _LINE_ENDS.search(text):
+    if re.search(_LINE_ENDS, text):
         text, restore = _hide_line_ends(text)
     return _Reader(text, base, restore).read()
 
 
 def _hide_line_ends(text: str) -> tuple[str, Callable[[str], str]]:
     # An escape such as "\U000F0000" could write a stand-in, so those are taken as well.
-    taken = {ord(char) for char in set(text)} | {int(digits, 16) for digits in _WIDE_ESCAPE.findall(text)}
+    taken = {ord(char) for char in set(text)} | {int(digits, 16) for digits in re.findall(_WIDE_ESCAPE, text)}
     free = (chr(point) for point in _STAND_INS if point not in taken)
     hide = {line_end: next(free) for line_end in "\x85\u2028\u2029"}
     show = {stand_in: line_end for line_end, stand_in in hide.items()}

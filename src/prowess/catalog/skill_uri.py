@@ -19,8 +19,8 @@ SCHEME = "skill://"
 DOCUMENT = "SKILL.md"
 INDEX = SCHEME + "index.json"  # an older form of discovery; no name of a skill holds a dot
 
-_FORM = re.compile(r"skill://([^/?#]+)(?:/([^?#]*))?", re.IGNORECASE)
-_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_FORM = r"(?i)skill://([^/?#]+)(?:/([^?#]*))?"
+_ESCAPE = r"%(?![0-9A-Fa-f]{2})"
 
 
 def skill_uri(name: str, path: str = "") -> str:
@@ -38,7 +38,7 @@ def parse_skill_uri(uri: str) -> tuple[str, str]:
     Raises:
         ValueError: no URI of this form, or a part that decodes to something else than a name.
     """
-    form = _FORM.fullmatch(uri)
+    form = re.fullmatch(_FORM, uri)
     if form is None:
         message = f"{uri[:200]!r} is no skill URI; write skill://<name>/<path>, and percent-encode other characters"
         raise ValueError(message)
@@ -53,7 +53,7 @@ def _decoded(part: str, uri: str) -> str:
     from urllib.parse import unquote_to_bytes
 
     message = f"{uri[:200]!r} is not percent-encoded UTF-8"
-    if _ESCAPE.search(part):
+    if re.search(_ESCAPE, part):
         raise ValueError(message)
     try:
         text = unquote_to_bytes(part).decode()

@@ -37,7 +37,7 @@ _CURRENT_THREAD = 0
 _FILE_BYTES = 65_536
 _RESTING = 16  # so many directories are kept for later runs
 _READ, _WRITE = (how | getattr(os, "O_CLOEXEC", 0) for how in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT))
-_NAME = re.compile(r"prowess-(\d+)-(?:([0-9a-f]+)-)?\d+")
+_NAME = r"prowess-(\d+)-(?:([0-9a-f]+)-)?\d+"
 _LEFT_SECONDS = 60.0  # what is younger may be on its way to a run, of another container whose processes we do not see
 # Two containers on one hierarchy may have processes of the same number, which must not share a group and its bounds.
 _mark = os.urandom(4).hex()
@@ -284,7 +284,7 @@ def _made(purpose: _Purpose) -> _Directory | None:
 def _sweep(hierarchy: str) -> None:
     """Delete, once, what earlier processes left that were killed; a directory that is in use cannot be deleted."""
     for name in os.listdir(hierarchy):
-        found = _NAME.fullmatch(name)
+        found = re.fullmatch(_NAME, name)
         if found is None or found[2] == _mark:
             continue
         # Another process of our number is gone: in a container the next often has the number of the one before.

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
     from prowess.format.source.source_text import SourceText
 
-_INT = re.compile(r"[-+]?[0-9]+")
-_PREFIXED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INT = r"[-+]?[0-9]+"
+_PREFIXED = r"0o[0-7]+|0x[0-9a-fA-F]+"
+_FLOAT = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -75,11 +75,11 @@ def _resolved(text: str) -> object:
         return _WORDS[text]
     if len(text) > _MAX_DIGITS:
         return text
-    if _INT.fullmatch(text):
+    if re.fullmatch(_INT, text):
         return int(text)
-    if _PREFIXED.fullmatch(text):
+    if re.fullmatch(_PREFIXED, text):
         return int(text, 0)
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         number = float(text)
         return number if number not in {float("inf"), float("-inf")} else text
     return text  # .inf and .nan too: JSON cannot write them

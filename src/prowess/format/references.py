@@ -16,10 +16,10 @@ from prowess._internal.markdown import links
 if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_DRIVE = re.compile(r"[A-Za-z]:")
-_HOME = re.compile(r"@?~[^/\\]*(?:[/\\]|$)")  # some hosts mark a file by an @ before its path
-_COMMAND = re.compile(r"/[\w-]+:[\w-]+")  # `/plugin:skill` of some hosts
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+:"
+_DRIVE = r"[A-Za-z]:"
+_HOME = r"@?~[^/\\]*(?:[/\\]|$)"  # some hosts mark a file by an @ before its path
+_COMMAND = r"/[\w-]+:[\w-]+"  # `/plugin:skill` of some hosts
 
 
 class Reference(Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ def references(document: SkillDocument) -> list[Reference]:
 
 def leads(path: str) -> Literal["inside", "outside", "absolute"]:
     """Return where a decoded path leads, seen from the skill's directory; see `Reference`. The disk is not asked."""
-    if path[0] in "/\\" or _DRIVE.match(path) or _HOME.match(path) or path.lower().startswith("file:"):
+    if path[0] in "/\\" or re.match(_DRIVE, path) or re.match(_HOME, path) or path.lower().startswith("file:"):
         return "absolute"
     # A backslash separates on Windows, so it must not hide a way out.
     return "outside" if inner_components(path.replace("\\", "/")) is None else "inside"
@@ -87,22 +87,22 @@ def _file_path(target: str) -> str | None:
         return target
     if not target or target[0] in "#?{" or "${" in target or "{{" in target:  # placeholders are filled in later
         return None
-    if _SCHEME.match(target) or _COMMAND.fullmatch(target):
+    if re.match(_SCHEME, target) or re.fullmatch(_COMMAND, target):
         return None
     return percent_decoded(target.partition("#")[0].partition("?")[0]) or None
 
 
-_ENCODED = re.compile("(?:%[0-9A-Fa-f]{2})+")
-_RESERVED = re.compile(r"[^A-Za-z0-9_.~/-]+")
+_ENCODED = "(?:%[0-9A-Fa-f]{2})+"
+_RESERVED = r"[^A-Za-z0-9_.~/-]+"
 
 
 def percent_decoded(text: str) -> str:
     """Decode once; bytes that are not UTF-8 become replacement characters."""
-    return _ENCODED.sub(lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace"), text)
+    return re.sub(_ENCODED, lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace"), text)
 
 
 def percent_encoded(path: str) -> str:
     """Encode everything but unreserved characters and `/`."""
-    return _RESERVED.sub(
-        lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape")), path
+    return re.sub(
+        _RESERVED, lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape")), path
     )

@@ -24,9 +24,9 @@ FOLDERS = ("scripts", "references", "assets")
 _MAX_FOLDERS = 20  # of a skill, besides the usual ones
 _MAX_FOUND = 1000
 _MAX_LENGTH = 250  # characters of one path
-_PATH = re.compile(rf"[\w.+@/-]{{1,{_MAX_LENGTH}}}")
-_ASCII_PATH = re.compile(rf"[A-Za-z0-9_.+@/-]{{1,{_MAX_LENGTH}}}")
-_ENDING = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$")
+_PATH = rf"[\w.+@/-]{{1,{_MAX_LENGTH}}}"
+_ASCII_PATH = rf"[A-Za-z0-9_.+@/-]{{1,{_MAX_LENGTH}}}"
+_ENDING = r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$"
 _BEFORE = frozenset("/._-~$}{>*\\@+%&#:|")  # what makes it the rest of a longer path, a pattern or an address
 _AFTER = frozenset("<{*$[?%\\/\N{HORIZONTAL ELLIPSIS}")
 _OF_LINKS = ("](", "`](", "**](")
@@ -69,10 +69,10 @@ def _path_at(text: str, start: int) -> str:
     if text[max(first - 3, 0) : first].endswith(("](", "](<", "]: ")):
         return ""
     for form in (_PATH, _ASCII_PATH):  # a sentence in a script without blanks goes on right behind the path
-        match = form.match(text, start)
+        match = re.compile(form).match(text, start)
         path = match[0].rstrip(".-+@/") if match else ""
         end = start + len(path)
-        if _ENDING.search(path) and text[end : end + 1] not in _AFTER and not text.startswith("...", end):
+        if re.search(_ENDING, path) and text[end : end + 1] not in _AFTER and not text.startswith("...", end):
             return "" if text.startswith(_OF_LINKS, end) else path
     return ""
 

@@ -23,7 +23,7 @@ _SIGNS = tuple(f"{word} {action}" for word, action in _RUNNERS.items())
 _WITH_VALUE = frozenset({"--from", "--with", "--python", "-p", "--package", "-c", "--registry"})
 _BEFORE_A_COMMAND = frozenset({"$", "|", "||", "&&", ";", "--", "(", "sudo", "time", "exec", "then", "do", "else", "!"})
 _NEGATIONS = ("never", "n't ", "not ", "avoid", "instead of", "rather than", "without")
-_END_OF_CLAUSE = re.compile(r"[.,;:!?](?:\s|$)")
+_END_OF_CLAUSE = r"[.,;:!?](?:\s|$)"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-[]")
 _ENDS = "`\"'),;"
 _MAX_FOUND = 20
@@ -76,7 +76,7 @@ def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
                 return
             nearest = max(span.start - _REACH, 0)
             before = subject.lower[max(subject.lower.rfind("\n", nearest, span.start) + 1, nearest) : span.start]
-            if not any(word in _END_OF_CLAUSE.split(before)[-1] for word in _NEGATIONS):
+            if not any(word in re.split(_END_OF_CLAUSE, before)[-1] for word in _NEGATIONS):
                 code = text.lstrip("`")
                 yield span.start + len(text) - len(code), code, False
 

@@ -47,9 +47,9 @@ UNUSED_SUPPRESSION = RuleMeta(
 
 _GUARDED = "security"
 _MARK = "prowess:"
-_ASKED = re.compile(r"prowess:[ \t]*(ignore-file|ignore)[ \t]+([\w.,\- \t]+?)[ \t]*")
-_IN_BODY = re.compile(r"<!--\s*([^\n]*?)\s*-->\s*")
-_IN_FIELDS = re.compile(r"^(?:|[^\n]*?[ \t])#[ \t]*(prowess:[^\n]*)$", re.MULTILINE)
+_ASKED = r"prowess:[ \t]*(ignore-file|ignore)[ \t]+([\w.,\- \t]+?)[ \t]*"
+_IN_BODY = r"<!--\s*([^\n]*?)\s*-->\s*"
+_IN_FIELDS = r"(?m)^(?:|[^\n]*?[ \t])#[ \t]*(prowess:[^\n]*)$"
 _MAX_SUPPRESSIONS = 200
 
 
@@ -104,20 +104,20 @@ def _asked(document: SkillDocument) -> Iterator[Suppression]:
     for _ in range(document.front_matter_line - 1):
         start = text.find("\n", start) + 1
     values = sorted(_scalars(field.value for field in document.fields))
-    for found in _IN_FIELDS.finditer(front):
+    for found in re.finditer(_IN_FIELDS, front):
         at = start + found.start(1)
         if not any(begin <= at < end for begin, end in values):
             yield from _selectors(document, found[1], at, start + found.end())
     if _MARK in document.body:
         for begin, end in outline(document.body).comments:
-            comment = _IN_BODY.fullmatch(document.body[begin:end])
+            comment = re.fullmatch(_IN_BODY, document.body[begin:end])
             if comment is not None:
                 stop = begin + len(document.body[begin:end].rstrip())
                 yield from _selectors(document, comment[1], begin + document.body_offset, stop + document.body_offset)
 
 
 def _selectors(document: SkillDocument, comment: str, start: int, end: int) -> Iterator[Suppression]:
-    asked = _ASKED.fullmatch(comment.strip())
+    asked = re.fullmatch(_ASKED, comment.strip())
     if asked is None:
         return
     location = document.origin.location(start, end)

@@ -37,7 +37,7 @@ Body = Literal["instructions", "result"]
 
 DEFAULT_CAP = 8
 MAX_KEPT_EVENTS = 1_000_000  # of one session
-_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 # All else of a session is its own: what a fork can reach is what it is given.
 _SHARED_WITH_FORKS = (
     "cap",
@@ -124,7 +124,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         # It names a directory of artifacts, so it must not be able to name another place.
-        if self.session_id is not None and not _SESSION_ID.fullmatch(self.session_id):
+        if self.session_id is not None and not re.fullmatch(_SESSION_ID, self.session_id):
             problem = "session_id must be 1 to 128 letters, digits, '.', '_' or '-', and begin with a letter or digit"
             raise InvalidArgumentsError((problem,))
         if self.cap < 1:

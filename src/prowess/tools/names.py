@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_WIRE_LENGTH = 40
-_CANONICAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
+_CANONICAL = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
 
 
 def wire_name(name: str) -> str:
@@ -25,7 +25,7 @@ def wire_name(name: str) -> str:
 
 def check_name(name: str) -> None:
     """Raise ValueError where `name` cannot be a canonical tool name."""
-    if not _CANONICAL.fullmatch(name) or len(name) > MAX_WIRE_LENGTH:
+    if not re.fullmatch(_CANONICAL, name) or len(name) > MAX_WIRE_LENGTH:
         rule = f"words of letters, digits and underscores, joined by dots, {MAX_WIRE_LENGTH} characters at most"
         message = f"tool name {name!r} must be {rule}"
         raise ValueError(message)

@@ -60,9 +60,9 @@ _ROMAN_FOUR = "\u2173"  # the one character that stands for two letters of our t
 _MAX_KNOWN = 1 << 16
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-_SPACE = re.compile(r"\s+")
-_HALF = re.compile("[\ud800-\udfff]")
-_OPENER = re.compile(f"[{_OPENERS}]")
+_SPACE = r"\s+"
+_HALF = "[\ud800-\udfff]"
+_OPENER = f"[{_OPENERS}]"
 _UNICODE_ESCAPES = {char: f"\\u{ord(char):04x}" if char == "<" else json.dumps(char)[1:-1] for char in _OPENERS}
 
 
@@ -97,7 +97,7 @@ def _spelled(tag: str) -> str:
 _SHADOWS = _Shadows({point: chr(point).lower() for point in range(0x21, 0x7F)} | _FIXED)
 # No part can match what the next one begins with, and `*+` gives nothing back: each character is looked at a bounded
 # number of times.
-_OURS = re.compile(rf"<(?=[ /{_NOTHING}]*+(?:{'|'.join(map(_spelled, SECTION_TAGS))})(?![\w.:-]))")
+_OURS = rf"<(?=[ /{_NOTHING}]*+(?:{'|'.join(map(_spelled, SECTION_TAGS))})(?![\w.:-]))"
 
 
 def escaped(text: str) -> str:
@@ -107,19 +107,19 @@ def escaped(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return `text` with every run of white space as one space."""
-    return _SPACE.sub(" ", text).strip()
+    return re.sub(_SPACE, " ", text).strip()
 
 
 def neutral(body: str) -> str:
     """Return `body` with every tag of ours in it made plain text."""
     if body.isascii() and "<" not in body:  # as nearly every sentence: told without looking for either pattern
         return body
-    whole = _HALF.sub("\ufffd", body)
-    if _OPENER.search(whole) is None:
+    whole = re.sub(_HALF, "\ufffd", body)
+    if re.search(_OPENER, whole) is None:
         return whole
     parts: list[str] = []
     done = 0
-    for found in _OURS.finditer(body.translate(_SHADOWS)):
+    for found in re.finditer(_OURS, body.translate(_SHADOWS)):
         parts += (whole[done : found.start()], "&lt;")
         done = found.end()
     return "".join((*parts, whole[done:]))
@@ -141,9 +141,9 @@ def json_for_model(value: object) -> str:
     Raises:
         ValueError: it holds infinity or not-a-number, which JSON cannot write.
     """
-    text = _HALF.sub("\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
+    text = re.sub(_HALF, "\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
     # Outside strings JSON is ASCII without these, so every match stands inside one.
-    return _OPENER.sub(lambda found: _UNICODE_ESCAPES[found[0]], text)
+    return re.sub(_OPENER, lambda found: _UNICODE_ESCAPES[found[0]], text)
 
 
 def encodable(value: object) -> object:
@@ -155,7 +155,7 @@ def encodable(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"the number {value} has no JSON form")
     if isinstance(value, str):
-        return value if value.isascii() else _HALF.sub("\ufffd", value)
+        return value if value.isascii() else re.sub(_HALF, "\ufffd", value)
     if isinstance(value, Mapping):
         return {encodable(key): encodable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

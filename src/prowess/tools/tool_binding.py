@@ -69,7 +69,7 @@ def version_key(text: str) -> tuple[object, ...]:
     Raises:
         ValueError: it is no version.
     """
-    match = VERSION.fullmatch(text.strip())
+    match = re.fullmatch(VERSION, text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no version")
     release = [int(part) for part in match["release"].split(".")]

@@ -10,13 +10,10 @@ import os
 import re
 import stat
 
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_STRING = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'",
-    re.DOTALL,
-)
-_KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'""")
-_BETWEEN_KEYS = re.compile(r"[ \t]*(?:\.[ \t]*)?")
+_BLANK = r"(?:[ \t\r\n]|#[^\n]*)*"
+_STRING = r'(?s)"""(?:\\.|[^\\])*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
+_KEY = r"""[A-Za-z0-9_-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'"""
+_BETWEEN_KEYS = r"[ \t]*(?:\.[ \t]*)?"
 
 KeyPath = tuple[str | int, ...]
 
@@ -126,16 +123,17 @@ class TomlLines:
     def _keys(self, at: int) -> tuple[tuple[str, ...], int]:
         names = []
         at = self._after(_BETWEEN_KEYS, at)
-        while match := _KEY.match(self._text, at):
+        while match := re.compile(_KEY).match(self._text, at):
             names.append(match.group().strip("\"'"))
             at = self._after(_BETWEEN_KEYS, match.end())
         return tuple(names), at
 
     def _value_end(self, at: int) -> int:
         depth = 0
+        string_at = re.compile(_STRING).match
         while at < len(self._text):
             char = self._text[at]
-            if string := _STRING.match(self._text, at):
+            if string := string_at(self._text, at):
                 at = string.end()
                 continue
             if char == "#":
@@ -151,6 +149,6 @@ class TomlLines:
     def _skip(self, at: int) -> int:
         return self._after(_BLANK, at)
 
-    def _after(self, pattern: re.Pattern[str], at: int) -> int:
-        match = pattern.match(self._text, at)
+    def _after(self, pattern: str, at: int) -> int:
+        match = re.compile(pattern).match(self._text, at)
         return at if match is None else match.end()

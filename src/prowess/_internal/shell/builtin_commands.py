@@ -43,8 +43,8 @@ _REFUSED = frozenset(
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _RUNS_ITS_ARGUMENTS = frozenset({".", "source", "eval", "exec", "command", "builtin", "trap"})
 # Formats without `%n`, which stores into the variable that an argument names, and without `*`, which takes an argument.
-_PLAIN_FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #0]*\d*(?:\.\d*)?[sbqdiouxXcfFeEgG])*", re.DOTALL)
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*)?\+?=", re.DOTALL)
+_PLAIN_FORMAT = r"(?s)(?:[^%]|%%|%[-+ #0]*\d*(?:\.\d*)?[sbqdiouxXcfFeEgG])*"
+_ASSIGNMENT = r"(?s)[A-Za-z_][A-Za-z0-9_]*(?:\[.*)?\+?="
 
 
 def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None:
@@ -55,7 +55,7 @@ def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None
     name = words[0]
     if name.bare == name.source and name.text in _KEYWORDS:
         return _refusal("keyword", f"'{name.text}' is a word of the shell's own grammar, not a program")
-    if _ASSIGNMENT.match(name.source) or "=" in name.bare:
+    if re.match(_ASSIGNMENT, name.source) or "=" in name.bare:
         return _refusal("assignment", "an assignment before a command changes what the command does")
     if name.expands or "{" in name.bare or "}" in name.bare:
         return _refusal("name", f"the program is not named: '{name.source[:80]}' is expanded first")
@@ -84,7 +84,7 @@ def _refuse_builtin(name: str, words: Sequence[Word]) -> ShellRefusal | None:
         return _refusal("builtin", "'test' with -v, or with names that are expanded, evaluates what it is given")
     if name == "printf" and len(words) > 1:
         form = words[1]
-        if form.expands or form.text.startswith("-") or not _PLAIN_FORMAT.fullmatch(form.text):
+        if form.expands or form.text.startswith("-") or not re.fullmatch(_PLAIN_FORMAT, form.text):
             return _refusal("builtin", "'printf' is permitted with a plain format alone: no option, no %n, no *")
     return None
 

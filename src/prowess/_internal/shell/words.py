@@ -21,7 +21,7 @@ _ENDS_WORD = " \t\n;&|<>()"
 _ESCAPED_IN_QUOTES = '$`"\\'
 _OPERATORS = ("&>>", "&&", "&>", "||", "|&", "|", ";")
 _REDIRECTIONS = ("<>", "<&", "<", ">>", ">&", ">|", ">")
-_CONTINUATIONS = re.compile(r"(?:\\\n)+")
+_CONTINUATIONS = r"(?:\\\n)+"
 _DELETE = "\x7f"
 
 
@@ -105,7 +105,7 @@ class _Reader:
 
     def _skip_continuations(self) -> None:
         """Step over line joints that stand beside a blank; one inside a word or an operator would change it."""
-        match = _CONTINUATIONS.match(self._source, self._at)
+        match = re.compile(_CONTINUATIONS).match(self._source, self._at)
         end = len(self._source) if match is None else match.end()
         before = self._source[self._at - 1 : self._at]
         after = self._source[end : end + 1]

@@ -7,6 +7,7 @@ JSON cannot write (infinity, not a number) are refused and never spelled as word
 from __future__ import annotations
 
 import json
+import re
 
 from prowess._internal.text.terminal_text import UNSAFE
 
@@ -24,4 +25,6 @@ def json_text(value: object, *, indent: int | None = None) -> str:
         value, ensure_ascii=False, allow_nan=False, indent=indent, separators=_COMPACT if indent is None else None
     )
     # Outside strings JSON is ASCII without control characters, so every match stands inside one.
-    return UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", text)
+    if text.replace("\n", "").isprintable():  # as nearly every text; the pattern takes long to compile
+        return text
+    return re.sub(UNSAFE, lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", text)

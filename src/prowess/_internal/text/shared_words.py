@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = r"[^\W_]+"
 _SHORT = 3  # letters of a word that keeps its s
 _MOST_COUNTED = 3  # a text gains nothing by repeating a word more often
 _COMMON = frozenset(
@@ -32,7 +32,7 @@ def words(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold()
     return [
         word[:-1] if len(word) > _SHORT and word.endswith("s") else word
-        for word in _WORD.findall(folded)
+        for word in re.findall(_WORD, folded)
         if word not in _COMMON
     ]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
-)
+UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 _BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is no text becomes U+DCNN
 
 
 def printable(text: str) -> str:
     """Return `text` with every character that a terminal would act on written as an escape."""
-    return UNSAFE.sub(_escape, text)
+    if text.replace("\n", "").isprintable():  # so it is safe; the pattern takes long to compile
+        return text
+    return re.sub(UNSAFE, _escape, text)
 
 
 def printable_line(text: str) -> str:

@@ -54,12 +54,12 @@ _REFUSED_NAMES = frozenset(
         "TCLLIBPATH",
     },
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NAME = r"(?a)[A-Za-z_][A-Za-z0-9_]*"
 
 
 def name_fault(name: str) -> str | None:
     """Say why a variable of this name may not be set for a script; None where it may."""
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         return f"env name {name!r} is not a variable name: letters, digits and _ only, not starting with a digit"
     if name in BASE_NAMES:
         return f"env variable {name} is set by the sandbox and cannot be replaced"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_ARGUMENTS = 64
 MAX_DEFAULT_LENGTH = 4096
 _RULE = "arguments.type"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
+_NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z"
 _TAKEN = frozenset({"ARGUMENTS", "SKILL_DIR", "SESSION_ID"})  # placeholders with a meaning of their own
 
 
@@ -84,7 +84,7 @@ def _argument(entry: object, path: Path, faults: Faults) -> Argument | None:
 
 def _name(value: object, path: Path, faults: Faults) -> str | None:
     taken = isinstance(value, str) and value in _TAKEN
-    if isinstance(value, str) and _NAME.match(value) and not taken:
+    if isinstance(value, str) and re.match(_NAME, value) and not taken:
         return value
     why = "that has a meaning of its own" if taken else "it must be letters, digits, _ and -, a letter or _ first"
     faults.add(_RULE, f"{named(path)} is {kind(value)}, {why}", path)

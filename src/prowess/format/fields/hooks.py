@@ -42,7 +42,7 @@ MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in 
 
 _KEYS = ("type", "script", "command", "matcher", "once", "timeout")
 _IGNORED = "; it is ignored"
-_MATCHER = re.compile(r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z")
+_MATCHER = r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z"
 _SHELL_SYNTAX = frozenset("$`;&|<>()*?[]{}~#!\n\r")
 
 
@@ -200,7 +200,7 @@ def _matcher(value: object, path: Path, faults: Faults) -> str | None:
     if is_blank(value):
         return None
     text = value.replace(" ", "").replace(".*", "*") if isinstance(value, str) else ""
-    if _MATCHER.match(text) is None:
+    if re.match(_MATCHER, text) is None:
         message = f"{named(path)} is {kind(value)}, it must be tool names joined by |, with * for any characters"
         faults.add("hooks.value", f"{message}; every tool is matched", path)
         return None

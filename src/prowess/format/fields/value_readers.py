@@ -15,8 +15,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 UNKNOWN_FIELD = "manifest.unknownField"
-_WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z")  # nine digits: more is no number anyone means, and costs nothing to refuse
-_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m)?\Z")
+_WHOLE = r"[+-]?[0-9]{1,9}\Z"  # nine digits: more is no number anyone means, and costs nothing to refuse
+_SECONDS = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m)?\Z"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 _SHOWN = 60
 
@@ -123,7 +123,7 @@ def read_whole(
     value: object, rule: str, path: Path, faults: Faults, *, bounds: tuple[int, int] | None = None
 ) -> int | None:
     """Read a whole number; one outside `bounds` is reported and becomes the nearest bound."""
-    if not isinstance(value, str) or _WHOLE.match(value) is None:
+    if not isinstance(value, str) or re.match(_WHOLE, value) is None:
         wanted = "a whole number" if bounds is None else f"a whole number from {bounds[0]} to {bounds[1]}"
         faults.add(rule, f"{named(path)} is {kind(value)}, it must be {wanted}", path)
         return None
@@ -137,7 +137,7 @@ def read_whole(
 
 def read_seconds(value: object, rule: str, path: Path, faults: Faults, *, most: float) -> float | None:
     """Read a duration in seconds: `30`, `1.5`, `500ms`, `30s` or `2m`; one above `most` is reported and becomes it."""
-    match = _SECONDS.match(value) if isinstance(value, str) else None
+    match = re.match(_SECONDS, value) if isinstance(value, str) else None
     seconds = 0.0 if match is None else float(match[1]) * _UNITS[match[2]]
     if seconds <= 0:
         wanted = "a time above zero, such as 30, 1.5, 500ms, 30s or 2m"

@@ -38,7 +38,7 @@ from prowess.format.name import name_faults, normalise
 if TYPE_CHECKING:
     from prowess.format.fields.value_readers import Path
 
-_CAPABILITY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z*][A-Za-z0-9_.*-]*")
+_CAPABILITY = r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z*][A-Za-z0-9_.*-]*"
 _CAPABILITY_ITEM = "security.capabilities.itemType"
 _SCENARIO_ITEM = "testing.scenarios.itemType"
 _SCENARIO_LIST = "testing.scenarios.type"
@@ -48,7 +48,7 @@ _CONFLICTS = "composition.conflicts.type"
 
 def _capability_name(value: object, rule: str, path: Path, faults: Faults) -> str | None:
     text = read_text(value, rule, path, faults)
-    if text is None or _CAPABILITY.fullmatch(text):
+    if text is None or re.fullmatch(_CAPABILITY, text):
         return text
     faults.add(rule, f"{named(path)} is {kind(text)}, it must be area:action such as file:read", path)
     return None

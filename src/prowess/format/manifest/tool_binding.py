@@ -26,7 +26,7 @@ from prowess.format.fields.value_readers import (
 if TYPE_CHECKING:
     from prowess.format.fields.value_readers import Faults, Path
 
-VERSION = re.compile(r"v?(?P<release>\d+(?:\.\d+)*)(?:-?(?P<pre>[A-Za-z][0-9A-Za-z.-]*))?(?:\+[0-9A-Za-z.-]+)?")
+VERSION = r"v?(?P<release>\d+(?:\.\d+)*)(?:-?(?P<pre>[A-Za-z][0-9A-Za-z.-]*))?(?:\+[0-9A-Za-z.-]+)?"
 _ITEM = "tools.dependencies.itemType"
 
 
@@ -65,7 +65,7 @@ def _flag(value: object, rule: str, path: Path, faults: Faults) -> bool | None:
 
 
 def _version(value: object, rule: str, path: Path, faults: Faults) -> str | None:
-    if isinstance(value, str) and VERSION.fullmatch(value.strip()):
+    if isinstance(value, str) and re.fullmatch(VERSION, value.strip()):
         return value
     faults.add(rule, f"{named(path)} is {kind(value)}, it must be a version such as '2.30', in quotes", path)
     return None

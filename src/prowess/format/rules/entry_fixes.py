@@ -68,7 +68,7 @@ def _line_end(text: str, offset: int) -> int:
     return len(text) if end < 0 else end
 
 
-_REST = re.compile(r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)")
+_REST = r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)"
 
 
 def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fix | None:
@@ -83,7 +83,7 @@ def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fi
     elif value.end > value.start and text[value.end - 1] == "\n":
         end = value.end - 1
     line_start = text.rfind("\n", 0, key.start) + 1
-    if text[line_start : key.start].strip(" ") or not end or _REST.match(text, end) is None:
+    if text[line_start : key.start].strip(" ") or not end or re.compile(_REST).match(text, end) is None:
         return None
     line, _ = origin.position(key.start)
     end_line, _ = origin.position(end)

@@ -16,7 +16,7 @@ from prowess.format.limits import FIELDS, MAX_FRONT_MATTER_BYTES
 _MOST_CANDIDATES = 20_000  # lines that begin like a fence; more do not fit into 64 KiB
 _FENCE = re.compile(r"---[ \t]*(?=\n|\Z)")
 _BLANKS = re.compile(r"[ \t\n]*")
-_FIELD = re.compile(rf"^(?:{'|'.join(FIELDS)})[ \t]*:", re.MULTILINE)
+_FIELD = rf"(?m)^(?:{'|'.join(FIELDS)})[ \t]*:"
 
 
 class Fences(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ def find_fences(text: str) -> Fences:
     start, blank = _skip_prelude(text)
     if start and (late := _FENCE.match(text, start)) is not None:
         fences = _closed(text, start, late.end())
-        if fences.end is not None and _FIELD.search(text, fences.start, fences.end):
+        if fences.end is not None and re.compile(_FIELD).search(text, fences.start, fences.end):
             return replace(fences, blank_before=blank)
     return Fences(opening=None)
 

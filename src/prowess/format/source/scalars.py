@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_PLAIN = re.compile(r"[\w./(][^\n\t\"'\\\[\]{},&*!|>%@`#]*")
-_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_PLAIN = r"[\w./(][^\n\t\"'\\\[\]{},&*!|>%@`#]*"
+_ESCAPED = '["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]'
 _SHORT = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\x85": "\x85", "\u2028": "\u2028", "\u2029": "\u2029"}
 
 
 def double_quoted(text: str) -> str:
     """Return `text` in double quotes, whatever it holds."""
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    return f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
 def scalar(text: str) -> str:
     """Return `text` plain where no reader can mistake it, else in double quotes."""
-    plain = _PLAIN.fullmatch(text.replace("*", "").replace(",", "")) and text[:1] not in "*,"
-    if plain and not _ESCAPED.search(text) and ": " not in text and not text.endswith((":", " ")):
+    plain = re.fullmatch(_PLAIN, text.replace("*", "").replace(",", "")) and text[:1] not in "*,"
+    if plain and not re.search(_ESCAPED, text) and ": " not in text and not text.endswith((":", " ")):
         return text
     return double_quoted(text)
 

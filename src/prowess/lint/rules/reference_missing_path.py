@@ -15,13 +15,12 @@ _MAX_FOUND = 20
 _MAX_SUGGESTIONS = 10
 _REACH = 300  # characters of the line before a path
 # A path that stands for any other, or one that is still to be made.
-_MADE_UP = re.compile(
-    r"example|e\.g|such as|for instance|would|could|imagine|instead of|allowed|good:|bad:|\u4f8b\u5982|\u6bd4\u5982"
+_MADE_UP = (
+    r"(?i)example|e\.g|such as|for instance|would|could|imagine|instead of|allowed|good:|bad:|\u4f8b\u5982|\u6bd4\u5982"
     r"|\b(?:create|write|add|save|touch|mkdir|tee|append|output|new|put|move|copy|split|extract|emit|produce)\w*\b"
-    r"|(?:^|\s)>+ ?$|->|\u2192",
-    re.IGNORECASE,
+    r"|(?:^|\s)>+ ?$|->|\u2192"
 )
-_STAND_INS = re.compile(r"your|my[-_]|foo|xxx|some[-_]|example|sample|placeholder|[A-Z]{4,}[-_]?[A-Z]*\.", re.ASCII)
+_STAND_INS = r"(?a)your|my[-_]|foo|xxx|some[-_]|example|sample|placeholder|[A-Z]{4,}[-_]?[A-Z]*\."
 _SHOWN = frozenset({"text", "txt", "plaintext", "output"})  # what a program prints, no command
 _ANY_NAME = frozenset({"file", "script", "name", "doc", "topic", "reference", "x", "template", "guide", "tool"})
 
@@ -77,11 +76,11 @@ class ReferenceMissingPath(LintRule):
 
 def _is_made_up(subject: LintSubject, path: Reference) -> bool:
     name = path.path.rpartition("/")[2]
-    if name.partition(".")[0] in _ANY_NAME or _STAND_INS.search(name) or "." in path.path.rpartition("/")[0]:
+    if name.partition(".")[0] in _ANY_NAME or re.search(_STAND_INS, name) or "." in path.path.rpartition("/")[0]:
         return True
     start = path.start - subject.document.body_offset
     line_start = max(subject.body.rfind("\n", 0, start) + 1, start - _REACH)
-    if _MADE_UP.search(subject.body, line_start, start):
+    if re.compile(_MADE_UP).search(subject.body, line_start, start):
         return True
     if (block := subject.block_at(start)) is not None and (block.info or "") in _SHOWN:
         return True

@@ -10,6 +10,7 @@ state (`prowess.runtime.state.loaded`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ class KnownTools:
         self._complete = host is not None
         versions = host if isinstance(host, Mapping) else dict.fromkeys(host or ())
         for name, version in versions.items():
-            if version is not None and VERSION.fullmatch(version.strip()) is None:
+            if version is not None and re.fullmatch(VERSION, version.strip()) is None:
                 raise InvalidArgumentsError((f"host_tools: {version!r} is no version of {name}; write one like 2.9",))
         self._there = {canonical_tool_name(name): version for name, version in versions.items()}
 

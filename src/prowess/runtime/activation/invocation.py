@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
-_COMMAND = re.compile(r"[/$](\S+)(?:\s+(.*))?\Z", re.DOTALL)
+_COMMAND = r"(?s)[/$](\S+)(?:\s+(.*))?\Z"
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 
@@ -54,7 +54,7 @@ def parsed(text: str, args: str | None) -> tuple[str, str | None]:
 
     Arguments that are given by themselves win over those in the text.
     """
-    match = _COMMAND.match(text.strip())
+    match = re.match(_COMMAND, text.strip())
     if match is None:
         return text, args
     return match[1], args if args is not None else match[2]

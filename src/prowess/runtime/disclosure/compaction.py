@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
 
 _MAX_DEPTH = 32  # a message of a real host is far flatter
-_MARKED = re.compile(r'<skill_content name="[^"\n]*" mark="([0-9a-f]{16})">\n')
+_MARKED = r'<skill_content name="[^"\n]*" mark="([0-9a-f]{16})">\n'
 _END = "\n</skill_content>\n"
 _OUTPUT = ("stdout", "stderr", "output")  # what a script printed or a sub-agent said
 
@@ -84,7 +84,7 @@ def _marks(value: object, depth: int) -> Iterator[str]:
 def _leading(text: str) -> Iterator[str]:
     """Return the marks of the bodies that a text begins with; a body cannot hold the end of its own."""
     position = 0
-    while (found := _MARKED.match(text, position)) is not None:
+    while (found := re.compile(_MARKED).match(text, position)) is not None:
         yield found[1]
         end = text.find(_END, found.end() - 1)
         if end < 0:

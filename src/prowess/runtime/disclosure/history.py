@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 32  # a message of a real host is far flatter
 # In JSON inside a text the quotes are escaped, and `<` is where it comes from us.
 _OPEN = r"(?:<|\\u003c)"
-_CONTENT = re.compile(
-    rf'{_OPEN}skill_content name=(\\?")([^"\\\n]*)\1(?: mark=\\?"[0-9a-f]*\\?")?>.*?{_OPEN}/skill_content>', re.DOTALL
-)
+_CONTENT = rf'(?s){_OPEN}skill_content name=(\\?")([^"\\\n]*)\1(?: mark=\\?"[0-9a-f]*\\?")?>.*?{_OPEN}/skill_content>'
 
 
 def without(messages: Sequence[object], active: Collection[str]) -> list[object]:
@@ -37,7 +35,7 @@ def without(messages: Sequence[object], active: Collection[str]) -> list[object]
 
 def _changed(value: object, line: object, depth: int) -> object:
     if isinstance(value, str):
-        return _CONTENT.sub(line, value) if "skill_content" in value else value  # type: ignore[call-overload]  # a function of one match
+        return re.sub(_CONTENT, line, value) if "skill_content" in value else value  # type: ignore[call-overload]  # a function of one match
     if depth >= _MAX_DEPTH:
         return value
     if isinstance(value, Mapping):

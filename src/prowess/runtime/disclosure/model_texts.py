@@ -27,7 +27,7 @@ _CUT = "…"
 _SPELLINGS = (
     "- Hosts that allow no dots in tool names spell them skills_load, skills_unload, skills_read, skills_run_script.\n"
 )
-_DOTTED = re.compile(r"\bskills\.(?=[a-z])")
+_DOTTED = r"\bskills\.(?=[a-z])"
 
 _RULES = """\
 # Skills
@@ -185,7 +185,7 @@ def base_rules(*, bodies_in_results: bool, forks: Sequence[str] = ()) -> str:
 
 def under_wire_names(rules: str) -> str:
     """Return base rules for a host whose tool names have no dots."""
-    return _DOTTED.sub("skills_", rules.replace(_SPELLINGS, ""))
+    return re.sub(_DOTTED, "skills_", rules.replace(_SPELLINGS, ""))
 
 
 def changed_on_disk(active: Sequence[ActiveBody]) -> str:

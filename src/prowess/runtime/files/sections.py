@@ -15,12 +15,12 @@ PREAMBLE = "preamble"
 MAX_TITLE = 1024  # bytes of a title that are kept
 
 # A pattern here must take time in proportion to the line: what is left of it is cut by hand.
-_ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
-_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
+_ATX = r" {0,3}(#{1,6})(?![^ \t])"
+_SETEXT = r" {0,3}(=+|-+)[ \t]*$"
+_FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$"
 # A line that cannot be the text of a setext heading: blank, indented code, a quote, a list item.
-_NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))")
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+_NO_PARAGRAPH = r"\s*$| {4}|\t| {0,3}(?:>|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))"
+_NOT_IN_SLUG = r"[^\w\- ]"
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -72,6 +72,9 @@ def _ends(headings: list[_Heading], size: int) -> list[int]:
 
 def _headings(text: str) -> list[_Heading]:
     found: list[_Heading] = []
+    fence_of, atx_of, setext_of, no_paragraph = (
+        re.compile(one).match for one in (_FENCE, _ATX, _SETEXT, _NO_PARAGRAPH)
+    )
     fence = ""
     paragraph: _Paragraph | None = None
     offset = 0
@@ -86,16 +89,16 @@ def _headings(text: str) -> list[_Heading]:
             if closing.startswith(fence) and not closing.strip(fence[0]) and not line.startswith("    "):
                 fence = ""
             continue
-        if opened := _FENCE.match(line):
+        if opened := fence_of(line):
             fence, paragraph = opened[1], None
-        elif atx := _ATX.match(line):
+        elif atx := atx_of(line):
             found.append(_Heading(_kept(_atx_title(line[atx.end() :])), len(atx[1]), start))
             paragraph = None
-        elif paragraph is not None and (setext := _SETEXT.match(line)):
+        elif paragraph is not None and (setext := setext_of(line)):
             title = _kept(" ".join(paragraph.lines))
             found.append(_Heading(title, 1 if setext[1][0] == "=" else 2, paragraph.start))
             paragraph = None
-        elif _NO_PARAGRAPH.match(line):
+        elif no_paragraph(line):
             paragraph = None
         elif paragraph is None:
             paragraph = _Paragraph([line.strip()], start)
@@ -129,7 +132,7 @@ def _front_matter_lines(text: str) -> int:
 
 
 def _slug(title: str) -> str:
-    return _NOT_IN_SLUG.sub("", title.casefold()).strip().replace(" ", "-") or "section"
+    return re.sub(_NOT_IN_SLUG, "", title.casefold()).strip().replace(" ", "-") or "section"
 
 
 def _unused(slug: str, taken: dict[str, int]) -> str:

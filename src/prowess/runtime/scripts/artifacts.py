@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 _MAX_BYTES = ExecLimits().out_bytes  # what a script can leave can be read
-_RUN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_RUN = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 ORPHANED_SECONDS = 7 * 86_400.0  # a session ends after a day without a call, unless its host chose otherwise
 
 
 def _holds_runs_alone(directory: str) -> bool:
     """Tell whether everything in `directory` is named as runs are: a root that a host chose may hold other things."""
     names = os.listdir(directory)
-    return bool(names) and all(_RUN.fullmatch(name) for name in names)
+    return bool(names) and all(re.fullmatch(_RUN, name) for name in names)
 
 
 class Artifacts:

@@ -11,13 +11,11 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_GOOGLE = re.compile(
-    r"(Args|Arguments|Parameters|Params|Returns?|Yields?|Raises|Examples?|Notes?|Attributes|See Also|Warnings?):"
-)
-_GOOGLE_ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, *\*{0,2}\w+)*)(?: *\([^)]*\))? *: *(?P<text>.*)")
-_NUMPY_UNDERLINE = re.compile(r"-{3,}")
-_NUMPY_ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, *\*{0,2}\w+)*)(?: *:.*)?")
-_FIELD = re.compile(r":(?P<kind>\w+)(?: +(?P<rest>[^:]*))?:(?: +(?P<text>.*))?")
+_GOOGLE = r"(Args|Arguments|Parameters|Params|Returns?|Yields?|Raises|Examples?|Notes?|Attributes|See Also|Warnings?):"
+_GOOGLE_ENTRY = r"(?P<names>\*{0,2}\w+(?:, *\*{0,2}\w+)*)(?: *\([^)]*\))? *: *(?P<text>.*)"
+_NUMPY_UNDERLINE = r"-{3,}"
+_NUMPY_ENTRY = r"(?P<names>\*{0,2}\w+(?:, *\*{0,2}\w+)*)(?: *:.*)?"
+_FIELD = r":(?P<kind>\w+)(?: +(?P<rest>[^:]*))?:(?: +(?P<text>.*))?"
 _PARAMETERS = frozenset({"args", "arguments", "parameters", "params", "other parameters"})
 _PARAMETER_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "keyword"})
 
@@ -37,15 +35,15 @@ def parse_docstring(source: str | None) -> Docstring:
     index = 0
     while index < len(lines):
         line = lines[index]
-        if match := _GOOGLE.fullmatch(line.rstrip()):
+        if match := re.fullmatch(_GOOGLE, line.rstrip()):
             end = _end_of_indented(lines, index + 1)
             if match[1].lower() in _PARAMETERS:
                 _read_entries(lines[index + 1 : end], _GOOGLE_ENTRY, parameters)
-        elif index + 1 < len(lines) and line.strip() and _NUMPY_UNDERLINE.fullmatch(lines[index + 1].strip()):
+        elif index + 1 < len(lines) and line.strip() and re.fullmatch(_NUMPY_UNDERLINE, lines[index + 1].strip()):
             end = _end_of_numpy(lines, index + 2)
             if line.strip().lower() in _PARAMETERS:
                 _read_entries(lines[index + 2 : end], _NUMPY_ENTRY, parameters)
-        elif match := _FIELD.fullmatch(line.rstrip()):
+        elif match := re.fullmatch(_FIELD, line.rstrip()):
             end = _end_of_indented(lines, index + 1, blank=False)
             words = (match["rest"] or "").split()
             if match["kind"] in _PARAMETER_FIELDS and words:
@@ -68,18 +66,18 @@ def _end_of_indented(lines: list[str], start: int, *, blank: bool = True) -> int
 def _end_of_numpy(lines: list[str], start: int) -> int:
     """Return where the next underlined heading begins."""
     for index in range(start, len(lines) - 1):
-        if lines[index].strip() and _NUMPY_UNDERLINE.fullmatch(lines[index + 1].strip()):
+        if lines[index].strip() and re.fullmatch(_NUMPY_UNDERLINE, lines[index + 1].strip()):
             return index
     return len(lines)
 
 
-def _read_entries(lines: list[str], entry: re.Pattern[str], parameters: dict[str, str]) -> None:
+def _read_entries(lines: list[str], entry: str, parameters: dict[str, str]) -> None:
     """Read `name: text` with more text on deeper lines; what stands outermost is an entry."""
     depth = min((_indent(line) for line in lines if line.strip()), default=0)
     names: list[str] = []
     texts: list[str] = []
     for line in [*lines, ""]:
-        match = entry.fullmatch(line.strip()) if line.strip() and _indent(line) == depth else None
+        match = re.fullmatch(entry, line.strip()) if line.strip() and _indent(line) == depth else None
         if match is None:
             texts.append(line)
             continue
