@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess._internal.files import contained, tree_digest, tree_stamp
+from prowess._internal.files import contained, file_mark, tree_digest
 from prowess._internal.files.tree_digest import FileRecord, TreeManifest, read_stamped_tree, read_tree
 from prowess.errors import LimitExceededError
 
@@ -85,7 +85,7 @@ def test_a_name_that_is_not_utf8_is_an_obstacle(tmp_path: Path) -> None:
 
 def test_a_file_at_rest_is_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _build(tmp_path, {"a": {"text": "1"}})
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)  # as if the file had been left alone for long
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)  # as if the file had been left alone for long
     first = read_tree(str(tmp_path))
     monkeypatch.setattr(hashlib, "sha256", None)  # hashing again would fail
     assert read_tree(str(tmp_path)).files == first.files
@@ -105,7 +105,7 @@ def test_a_fresh_file_is_hashed_again_because_its_time_stamp_may_hide_an_edit(tm
 def test_an_edit_that_keeps_size_and_mtime_is_seen_by_the_ctime(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
     file = tmp_path / "a"
     file.write_text("1")
     before = file.stat()
@@ -117,7 +117,7 @@ def test_an_edit_that_keeps_size_and_mtime_is_seen_by_the_ctime(
 
 
 def test_the_cache_of_hashes_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
     monkeypatch.setattr(tree_digest, "_CACHE_ENTRIES", 2)
     monkeypatch.setattr(tree_digest, "_cache", {})
     _build(tmp_path, {name: {"text": name} for name in "abcde"})
@@ -226,9 +226,10 @@ def test_a_stamp_holds_until_anything_changes(
 ) -> None:
     root = tmp_path / "tree"
     _build(root, {"d/a": {"text": "1"}, "d/b": {"text": "1"}})
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
-    manifest, stamp = read_stamped_tree(str(root))
-    assert manifest == read_tree(str(root))
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
+    reading = read_stamped_tree(str(root))
+    stamp = reading.stamp
+    assert reading.manifest == read_tree(str(root))
     if not beneath:
         assert stamp is None  # there a directory may not tell that an entry came or went
         return
@@ -239,13 +240,18 @@ def test_a_stamp_holds_until_anything_changes(
     assert not stamp.holds()
 
 
-def test_a_tree_that_is_fresh_large_or_undigestible_has_no_stamp(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tree_that_is_fresh_or_undigestible_has_no_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _build(tmp_path / "fresh", {"a": {"text": "1"}})
-    assert read_stamped_tree(str(tmp_path / "fresh"))[1] is None
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
+    assert read_stamped_tree(str(tmp_path / "fresh")).stamp is None
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
     _build(tmp_path / "odd", {"a": {"text": "1"}, "b": {"link": "a"}})
-    assert read_stamped_tree(str(tmp_path / "odd"))[1] is None
-    _build(tmp_path / "large", {f"{number}": {"text": ""} for number in range(64)})
-    assert read_stamped_tree(str(tmp_path / "large"))[1] is None
+    assert read_stamped_tree(str(tmp_path / "odd")).stamp is None
+
+
+def test_files_are_kept_as_they_were_hashed_if_they_are_small_enough(tmp_path: Path) -> None:
+    _build(tmp_path, {"a": {"text": "one"}, "b": {"text": "larger"}, "d/a": {"text": "two"}})
+    for _ in range(2):  # also when the hash is known
+        reading = read_stamped_tree(str(tmp_path), keep=("a", "b", "c"), most=3)
+        assert {path: kept.data for path, kept in reading.kept.items()} == {"a": b"one"}
+        assert reading.kept["a"].mark == file_mark.mark_of((tmp_path / "a").stat())
+        assert reading.manifest == read_tree(str(tmp_path))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.files import contained, tree_stamp
+from prowess._internal.files import contained, file_mark
 from prowess._internal.files.tree_stamp import stamp_tree
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not contained.opens_beneath(), reason="no stamps
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)  # as if every file had been left alone for long
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)  # as if every file had been left alone for long
     root = tmp_path / "a"
     (root / "deep" / "er").mkdir(parents=True)
     (root / "deep" / "er" / "x").write_text("x")
@@ -91,5 +91,5 @@ def test_a_tree_that_was_just_changed_is_large_or_holds_a_link_has_no_stamp(
         special.bind(os.path.relpath(root / "s"))
         assert stamp_tree(str(root), most=100) is None
     (root / "s").unlink()
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", 2_000_000_000)
     assert stamp_tree(str(root), most=100) is None

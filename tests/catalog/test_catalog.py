@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.files import tree_stamp
-from prowess.catalog import Catalog, DirectorySource, Layer, scan
+from prowess._internal.files import file_mark
+from prowess.catalog import Catalog, DirectorySource, Layer
 from prowess.catalog import catalog as catalog_module
 from prowess.errors import SkillNotFoundError, UnavailableError
 from prowess.format import reading
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess.format.skill import Skill
 
 
@@ -92,13 +93,13 @@ def test_a_body_is_read_at_the_first_load_once_and_again_after_an_edit(
 ) -> None:
     skill = write_skill(tmp_path / "a", body="first\n")
     reads: list[str] = []
-    honest = reading.read_skill
+    honest = reading.skill_of_files
 
-    def counting(directory: str, *, profile: str) -> Skill:
+    def counting(directory: str, files: TreeReading, *, profile: str) -> Skill:
         reads.append(directory)
-        return honest(directory, profile=profile)
+        return honest(directory, files, profile=profile)
 
-    monkeypatch.setattr(reading, "read_skill", counting)
+    monkeypatch.setattr(reading, "skill_of_files", counting)
     catalog = Catalog(tmp_path)
     assert reads == []
     assert catalog.skill("a").body == "first\n"
@@ -122,23 +123,27 @@ def test_an_edited_file_beside_the_document_is_seen_at_the_next_read(tmp_path: P
 
 
 @pytest.mark.proves("runtime.registry.snapshot")
-def test_body_and_files_never_come_from_two_states_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("settled_ns", [file_mark.SETTLED_NS, -(10**12)], ids=["just written", "left alone for long"])
+def test_body_and_files_never_come_from_two_states_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled_ns: int
+) -> None:
+    monkeypatch.setattr(file_mark, "SETTLED_NS", settled_ns)
     skill = write_skill(tmp_path / "a", description="First.", body="first\n")
     (skill / "guide.md").write_text("first")
     catalog = Catalog(tmp_path)
-    honest = reading.read_skill
+    honest = reading.skill_of_files
     edits: list[Callable[[], object]] = [
         lambda: write_skill(skill, description="Second.", body="second\n"),
         lambda: (skill / "guide.md").write_text("second"),
     ]
 
-    def interrupted(directory: str, *, profile: str) -> Skill:
-        read = honest(directory, profile=profile)
+    def interrupted(directory: str, files: TreeReading, *, profile: str) -> Skill:
+        read = honest(directory, files, profile=profile)
         if edits:
             edits.pop(0)()
         return read
 
-    monkeypatch.setattr(reading, "read_skill", interrupted)
+    monkeypatch.setattr(reading, "skill_of_files", interrupted)
     whole = catalog.skill("a")
     assert (whole.description, whole.body) == ("Second.", "second\n")
     guide = whole.manifest.find("guide.md")
@@ -152,14 +157,14 @@ def test_a_skill_that_never_stands_still_is_unavailable_for_now(
 ) -> None:
     skill = write_skill(tmp_path / "a")
     catalog = Catalog(tmp_path)
-    honest = reading.read_skill
+    honest = reading.skill_of_files
 
-    def restless(directory: str, *, profile: str) -> Skill:
-        read = honest(directory, profile=profile)
+    def restless(directory: str, files: TreeReading, *, profile: str) -> Skill:
+        read = honest(directory, files, profile=profile)
         (skill / "log.txt").write_text(str(time.monotonic_ns()))
         return read
 
-    monkeypatch.setattr(reading, "read_skill", restless)
+    monkeypatch.setattr(reading, "skill_of_files", restless)
     with pytest.raises(UnavailableError) as later:
         catalog.skill("a")
     assert later.value.retry_after == 1
@@ -337,7 +342,7 @@ def test_a_change_of_a_fault_or_of_the_body_counts_as_a_difference(tmp_path: Pat
 
 def test_a_skill_with_faults_at_rest_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skill = write_skill(tmp_path / "a", extra="version: 1\n")
-    monkeypatch.setattr(scan, "_SETTLED_NS", -(10**12))  # as if the file had been left alone for long
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -(10**12))  # as if the file had been left alone for long
     catalog = Catalog(tmp_path)
     entry, found = catalog.get("a"), catalog.diagnostics
     monkeypatch.setattr(reading, "read_document", None)  # parsing would fail
@@ -520,7 +525,7 @@ def test_a_skill_at_rest_is_known_again_without_opening_anything(
     assert catalog.at_rest(entry) is None  # never read
     catalog.skill("a")
     assert catalog.at_rest(entry) is None  # read too soon after it was written
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
     skill = catalog.skill("a")
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", None)
@@ -535,3 +540,26 @@ def test_a_skill_at_rest_is_known_again_without_opening_anything(
     assert catalog.at_rest(entry) is None
     catalog.skill("a")
     assert catalog.at_rest(entry) is None  # that entry is no longer what is listed
+
+
+def test_an_entry_that_needs_the_full_parser_has_name_description_and_properties(tmp_path: Path) -> None:
+    (tmp_path / "pdf").mkdir()
+    (tmp_path / "pdf" / "SKILL.md").write_text(
+        "---\nname: pdf\ndescription: ' x '\nlicense:\nmetadata: {a: [1]}\nallowed-tools: [Read]\nown: z\n---\n[x](/y)"
+    )
+    catalog = Catalog(tmp_path)
+    entry = catalog.get("pdf")
+    assert (entry.name, entry.description) == ("pdf", "x")
+    assert entry.properties == catalog.skill("pdf").frontmatter.properties()
+    assert entry.properties == {
+        "name": "pdf",
+        "description": "x",
+        "metadata": {"a": ["1"]},
+        "allowed-tools": ["Read"],
+        "own": "z",
+    }
+    assert {found.rule for found in catalog.diagnostics} == {
+        "metadata.valueType",
+        "allowed-tools.type",
+        "frontmatter.unknownField",
+    }

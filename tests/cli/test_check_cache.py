@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import prowess
-from prowess._internal.files import contained, tree_stamp
+from prowess._internal.files import contained, file_mark
 from prowess.cli import check_cache, skill_result
 from prowess.cli.dispatch import run
 
@@ -49,7 +49,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
         (root / f"s{at}" / "SKILL.md").write_text(text)
         (root / f"s{at}" / "a.md").write_text("a\n")
     monkeypatch.setenv("PROWESS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)  # as if every file had been left alone for long
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)  # as if every file had been left alone for long
     monkeypatch.chdir(root)
     checks = Checks(root, capfd)
     real = skill_result.judge_document
@@ -119,7 +119,7 @@ def test_a_check_of_few_skills_one_with_fixes_and_one_without_cache_keep_nothing
 
 
 def test_a_file_that_was_just_changed_is_not_kept(check: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", 2_000_000_000)
     assert check()[1] == ALL
     assert check()[1] == ALL
 

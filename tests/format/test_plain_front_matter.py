@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from prowess.format.listing import listing_from_document
 from prowess.format.parsing import parse_source
+from prowess.format.skill import frontmatter_of
 from prowess.format.source.plain_front_matter import plain_properties, read_plain_skill
+from prowess.format.validation import validate_skill
 from tests.simple_corpus import skill_text
 
 _HEAD = 4096
@@ -25,16 +26,16 @@ def _agrees(data: bytes, name: str = "a") -> bool:
     source = read_plain_skill(data[:_HEAD], name, complete=len(data) <= _HEAD)
     if source is None:
         return False
-    listing = listing_from_document(parse_source(data, path=f"/x/{name}/SKILL.md", directory=f"/x/{name}"))
+    document = parse_source(data, path=f"/x/{name}/SKILL.md", directory=f"/x/{name}")
+    frontmatter = frontmatter_of(document)
     fields = plain_properties(source)
     assert fields is not None
     description = str(fields["description"]).strip()
     others = {key: value for key, value in fields.items() if key not in {"name", "description"}}
-    assert listing.loads
-    assert listing.diagnostics == ()
-    assert listing.name == name
-    assert listing.description == description
-    assert list(listing.properties.items()) == [("name", name), ("description", description), *others.items()]
+    assert validate_skill(document, profile="lenient", references=False) == []
+    assert frontmatter.name == name
+    assert frontmatter.description == description
+    assert list(frontmatter.properties().items()) == [("name", name), ("description", description), *others.items()]
     return True
 
 

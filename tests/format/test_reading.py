@@ -11,7 +11,6 @@ from prowess.diagnostics import Severity
 from prowess.errors import InvalidArgumentsError, InvalidSkillError, SkillParseError
 from prowess.format import find_skill_directories, read_document, read_skill, require_valid, validate_skill
 from prowess.format.limits import MAX_DOCUMENT_BYTES
-from prowess.format.listing import Listing, listing_from_document
 from prowess.format.profiles import PROFILES
 
 TEXT = "---\nname: pdf\ndescription: Fills forms.\n---\nBody\n"
@@ -186,10 +185,10 @@ def test_a_strict_profile_loads_only_what_is_valid(skill: Path) -> None:
 
 
 def test_a_directory_that_goes_away_meanwhile_is_a_parse_error(skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(_: str) -> None:
+    def gone(_: str, **__: object) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr("prowess._internal.files.tree_digest.read_tree", gone)
+    monkeypatch.setattr("prowess._internal.files.tree_digest.read_stamped_tree", gone)
     with pytest.raises(SkillParseError, match="files cannot be read"):
         read_skill(skill)
 
@@ -199,30 +198,6 @@ def test_validate_takes_a_path_a_document_and_a_skill(skill: Path) -> None:
     for target in (skill, read_document(skill), read_skill(skill)):
         assert [found.rule for found in validate_skill(target)] == ["reference.absolute"]
         assert validate_skill(target, references=False) == []
-
-
-def test_a_listing_has_name_description_and_properties(skill: Path) -> None:
-    (skill / "SKILL.md").write_text(
-        "---\nname: pdf\ndescription: ' x '\nlicense:\nmetadata: {a: [1]}\nallowed-tools: [Read]\nown: z\n---\n[x](/y)"
-    )
-    listing = listing_from_document(read_document(skill))
-    assert listing.loads
-    assert (listing.name, listing.description) == ("pdf", "x")
-    assert listing.properties == {
-        "name": "pdf",
-        "description": "x",
-        "metadata": {"a": ["1"]},
-        "allowed-tools": ["Read"],
-        "own": "z",
-    }
-    assert {found.rule for found in listing.diagnostics} == {
-        "metadata.valueType",
-        "allowed-tools.type",
-        "frontmatter.unknownField",
-    }
-    assert repr(listing) == "Listing(name='pdf', loads=True)"
-    assert listing == listing_from_document(read_document(skill))
-    assert listing != Listing(name="pdf", description="x", properties={})
 
 
 def test_folders_of_skills_are_walked_once_sorted_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,8 +79,8 @@ def test_snapshots_keep_what_is_active_and_forget_the_rest(skills: Path) -> None
 
     snapshots.keep_only([alpha.skill])
 
-    assert snapshots.manifest(alpha.skill) is alpha.manifest
-    assert snapshots.manifest(beta.skill) is not beta.manifest
+    assert snapshots.manifest(alpha.skill) is alpha.source.manifest
+    assert snapshots.manifest(beta.skill) is not beta.source.manifest
 
 
 def test_no_list_is_no_element() -> None:

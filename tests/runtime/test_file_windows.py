@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prowess._internal.files import file_mark
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from prowess.runtime.files import file_windows, skill_files
@@ -28,7 +29,7 @@ LARGE = "aü€😀\n" * 40_000
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take files that were written just now for old ones: a test cannot wait for seconds."""
-    monkeypatch.setattr(file_windows, "SETTLED_NS", -1)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
     monkeypatch.setattr(file_windows, "_known", {})
 
 

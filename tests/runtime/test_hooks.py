@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess._internal.files import tree_stamp
+from prowess._internal.files import file_mark
 from prowess.audit.log import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
@@ -267,7 +267,7 @@ async def test_each_hook_that_runs_once_has_a_mark_of_its_own(root: Path, work: 
 async def test_what_leaves_for_a_skill_that_lies_still_is_told_to_its_hooks(
     root: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)  # as if every file had been left alone for long
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)  # as if every file had been left alone for long
     write_skill(root, "plain")
     _hooked(root, "a", "  post: scripts/note.py\n")
     session = _session(root, work)

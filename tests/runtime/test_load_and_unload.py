@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from prowess._internal.files import tree_stamp
+from prowess._internal.files import file_mark
 from prowess.audit import AuditRecord, JsonlAuditLog, read_tail
 from prowess.catalog import Catalog
 from prowess.errors import LimitExceededError, SkillNotFoundError
@@ -227,7 +227,7 @@ async def test_adding_a_name_keeps_the_copy_that_is_active(tmp_path: Path) -> No
 @pytest.mark.proves("runtime.load.location", "runtime.load.repeat")
 async def test_copies_with_equal_bytes_are_different_skills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A load that is repeated is one of the same copy, also if the skills have been left alone for long."""
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -(10**12))
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -(10**12))
     places = [str(write_skill(tmp_path / root, "same") / "SKILL.md") for root in ("one", "two")]
     session = Session(Catalog(tmp_path / "one", tmp_path / "two"))
 

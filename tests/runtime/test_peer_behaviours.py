@@ -42,13 +42,13 @@ async def _refused(session: Session, tool: str, **arguments: object) -> str:
 def read_count(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The directories that were read as a skill, in order."""
     directories: list[str] = []
-    real = reading.read_skill
+    real = reading.skill_of_files
 
-    def counted(directory: Any, **options: Any) -> Skill:  # noqa: ANN401 -- the signature of read_skill
+    def counted(directory: Any, files: Any, **options: Any) -> Skill:  # noqa: ANN401 -- the signature of skill_of_files
         directories.append(os.path.basename(directory))
-        return real(directory, **options)
+        return real(directory, files, **options)
 
-    monkeypatch.setattr(reading, "read_skill", counted)
+    monkeypatch.setattr(reading, "skill_of_files", counted)
     return directories
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from prowess._internal.files import tree_stamp
+from prowess._internal.files import file_mark
 from prowess._internal.files.tree_stamp import TreeStamp
 from prowess.catalog import Catalog
 from prowess.runtime import Session
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every file had been left alone for long when it is first read."""
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
 
 
 def _locations(receipt: Mapping[str, object]) -> list[str]:

@@ -11,7 +11,7 @@ import anyio.lowlevel
 import pytest
 from anyio import to_thread
 
-from prowess._internal.files import tree_stamp
+from prowess._internal.files import file_mark
 from prowess.catalog import Catalog
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if every file had been left alone for long when it is first read."""
-    monkeypatch.setattr(tree_stamp, "SETTLED_NS", -1)
+    monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
 
 
 @pytest.mark.usefixtures("settled")

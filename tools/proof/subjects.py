@@ -157,7 +157,7 @@ def winners() -> Pairs:
 
 
 def _entry(source: CatalogSource, number: int) -> SkillEntry:
-    return SkillEntry(name="deploy", source=source, relative=str(number), file="SKILL.md", facts=b"", signature=0)
+    return SkillEntry(name="deploy", source=source, relative=str(number), file="SKILL.md", facts=b"", found=None)
 
 
 def trits() -> Pairs:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import check_relative
 from prowess.errors import LimitExceededError, ResourceNotFoundError
-from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.json_rendering import as_json
 from prowess.runtime.activation.snapshots import Snapshots
 from prowess.runtime.files.skill_files import MAX_FILE_BYTES, read_verified
@@ -36,11 +35,7 @@ class SkillContents:
     def names(self) -> list[str]:
         """Scan again, and return the skills that are open to models, sorted."""
         self._catalog.refresh()
-        return sorted(
-            entry.name
-            for entry in self._catalog.entries()
-            if not extended_fields(entry.properties).disable_model_invocation
-        )
+        return sorted(entry.name for entry in self._catalog.entries() if not entry.extended.disable_model_invocation)
 
     def frontmatter(self, name: str) -> dict[str, object]:
         """Return the front matter as it is written, typed as JSON; a fresh value at each call."""
@@ -69,10 +64,10 @@ class SkillContents:
         check_relative(path)
         whole = path if below is None else f"{below}/{path}"
         taken = self._taken(name)
-        record = taken.manifest.find("/".join(check_relative(whole)))
+        record = taken.source.manifest.find("/".join(check_relative(whole)))
         if record is not None:
             self._require_small(record.path, record.size)
-        return read_verified(taken.skill, taken.manifest, whole).data
+        return read_verified(taken.skill, taken.source.manifest, whole).data
 
     def digest(self, name: str) -> str | None:
         """Return `sha256:` and 64 hex digits over all files; None where a link or special file is among them."""

@@ -7,10 +7,10 @@ the moment, so they agree with each other and need no lock. Names are looked up,
 from __future__ import annotations
 
 import os
-import time
 from _thread import allocate_lock  # `threading` itself costs more at import than the lock is worth
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.file_mark import settled_before
 from prowess.catalog.entry import key_of
 from prowess.catalog.index import CatalogIndex
 from prowess.catalog.layers import Layer
@@ -22,6 +22,8 @@ from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prowess._internal.files.file_mark import Mark
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.files.tree_stamp import TreeStamp
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
@@ -32,17 +34,29 @@ if TYPE_CHECKING:
 
 _READ_ATTEMPTS = 3
 _KEPT_SKILLS = 256  # read in full; the one that was read first makes place
+_MARKED = 64  # files and directories of a tree that `at_rest` examines; a larger one is walked in a thread
 _SHOWN_NAMES = 5
 
 
 class _Known:
-    """A skill that was read in full: how its files looked to `stat` then, and the entry that it agrees with."""
+    """A skill that was read in full, the entry that it agrees with, and how its files looked to `stat` when last read.
 
-    __slots__ = ("entry", "skill", "stamp")
+    `stamp` is of all its files, `mark` of SKILL.md.
+    """
 
-    def __init__(self, skill: Skill, stamp: TreeStamp | None) -> None:
-        self.skill, self.stamp = skill, stamp
+    __slots__ = ("entry", "mark", "skill", "stamp")
+
+    mark: Mark
+    stamp: TreeStamp | None
+
+    def __init__(self, skill: Skill, files: TreeReading) -> None:
+        self.skill = skill
         self.entry: SkillEntry | None = None
+        self.see(files)
+
+    def see(self, files: TreeReading) -> None:
+        """Take over how the same files look now."""
+        self.stamp, self.mark = files.stamp, files.kept[os.path.basename(self.skill.location)].mark
 
 
 class Catalog:
@@ -204,47 +218,42 @@ class Catalog:
             entry = self.get(name, location)
             known = self._snapshot(entry)
         skill = known.skill
-        if skill.name != entry.name or skill.description != entry.description:
+        if not entry.agrees_with(skill):
             self.refresh()
-            if self.get(name, location).root_dir != entry.root_dir:
+            if (entry := self.get(name, location)).root_dir != skill.root_dir:
                 return self.skill(name, location)
-        else:
+        if entry.agrees_with(skill):
             known.entry = entry
+            entry.take_digest(known.mark, skill.document_digest)
         return skill
 
     def at_rest(self, entry: SkillEntry) -> Skill | None:
-        """Return what `skill` would for this listed entry where a few calls of `stat` show that nothing has moved.
+        """Return what `skill` would for this listed entry if a few calls of `stat` show that nothing has changed.
 
-        Opens and reads nothing. None says only that `skill` has to look for itself.
+        Opens and reads nothing. None: `skill` has to look for itself.
         """
         known = self._read.get(entry.root_dir)
-        if known is None or known.entry is not entry or known.stamp is None or not known.stamp.holds():
+        if known is None or known.entry is not entry or known.stamp is None or len(known.stamp.marks) > _MARKED:
             return None
-        return known.skill
-
-    def stamp(self, entry: SkillEntry) -> TreeStamp | None:
-        """Return how the files of a skill that was read looked to `stat`; None where no stamp can tell an edit."""
-        known = self._read.get(entry.root_dir)
-        return None if known is None or known.entry is not entry else known.stamp
+        return known.skill if known.stamp.holds() else None
 
     def _snapshot(self, entry: SkillEntry) -> _Known:
         # Imported here: a listing does not need the full reader.
-        from prowess._internal.files.tree_digest import read_stamped_tree
-        from prowess.format.reading import read_skill
+        from prowess.format.reading import read_files, skill_of_files
 
         directory = entry.root_dir
-        before, stamp = read_stamped_tree(directory)
+        files = read_files(directory)
         known = self._read.get(directory)
-        if known is not None and known.skill.manifest == before:
-            known.stamp = stamp
+        if known is not None and known.skill.manifest == files.manifest:
+            known.see(files)
             return known
         for _ in range(_READ_ATTEMPTS):
-            skill = read_skill(directory, profile="lenient")
-            after, stamp = read_stamped_tree(directory)
-            # Equal before and after, and the text that was parsed is the file that was hashed: nothing moved between.
-            if skill.manifest == before == after and _is_consistent(skill):
-                return self._keep(directory, _Known(skill, stamp))
-            before = after
+            skill = skill_of_files(directory, files, profile="lenient")
+            again = files if files.stamp is not None and files.stamp.holds() else read_files(directory)
+            # Equal before and after, and the text that was parsed is the file that was hashed: nothing changed between.
+            if files.manifest == again.manifest and os.path.basename(skill.location) in again.kept:
+                return self._keep(directory, _Known(skill, again))
+            files = again
         raise UnavailableError(f"skill {entry.name!r}", 1, "it is being written to")
 
     def _keep(self, directory: str, known: _Known) -> _Known:
@@ -267,7 +276,7 @@ class Catalog:
                 self._read = {path: known for path, known in self._read.items() if path in listed}
 
     def _look(self, previous: CatalogIndex | None) -> CatalogIndex:
-        started = time.time_ns()
+        before = settled_before()
         scan = Scan(previous)
         held: list[CatalogSource] = []
         notices: list[Notice] = []
@@ -290,7 +299,7 @@ class Catalog:
             skipped=scan.skipped,
             held_back=held_back,
             notices=tuple(notices),
-            started_ns=started,
+            settled_before=before,
         )
 
     def _decide(self, project: str, notices: list[Notice]) -> bool:
@@ -346,12 +355,6 @@ def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> C
         path = os.fspath(root)
         return DirectorySource(path, layer=Layer.PROJECT, label=path, live=live, named=True)
     return root
-
-
-def _is_consistent(skill: Skill) -> bool:
-    """Whether the text of `skill` is the file that its manifest hashed."""
-    file = skill.manifest.find(skill.location.rpartition("/")[2])
-    return file is not None and f"sha256:{file.sha256}" == skill.document_digest
 
 
 def _notice(code: str, message: str) -> Notice:

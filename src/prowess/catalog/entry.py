@@ -2,7 +2,10 @@
 
 An entry keeps the bytes of its front matter and reads fields from them when asked. That is less memory than the fields
 themselves, and makes every field of one entry come from one state of the file. Paths are kept relative to the source
-for the same reason. A plain class: dataclasses alone take longer to import than a hundred skills take to list.
+for the same reason.
+
+An entry owns the digest of its SKILL.md, and the mark (`prowess._internal.files.file_mark`) that tells whether the
+file is still what was listed.
 """
 
 from __future__ import annotations
@@ -10,14 +13,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
+from prowess._internal.files.file_mark import mark_of
 from prowess._internal.files.open_flags import READ
 from prowess.format.source.plain_front_matter import plain_properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from prowess._internal.files.file_mark import Mark
     from prowess.catalog.layers import Layer
-    from prowess.format.listing import Listing
+    from prowess.format.fields.extended_fields import ExtendedFields
+    from prowess.format.skill import Skill
 
 _CHUNK = 1 << 20
 
@@ -51,15 +57,10 @@ class EntrySource(Protocol):
         ...
 
 
-def signature_of(found: os.stat_result) -> int:
-    """Fold what changes with the content of a file into one number, for comparison inside this process."""
-    return hash((found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev))
-
-
 class SkillEntry:
     """A listed skill. Values come from the moment of the scan; nothing but `document_digest` touches the disk."""
 
-    __slots__ = ("_aliases", "_digest", "_facts", "_file", "_location", "_name", "_relative", "_signature", "_source")
+    __slots__ = ("_aliases", "_digest", "_facts", "_file", "_location", "_mark", "_name", "_relative", "_source")
 
     def __init__(
         self,
@@ -68,16 +69,17 @@ class SkillEntry:
         source: EntrySource,
         relative: str,
         file: str,
-        facts: bytes | Listing,
-        signature: int,
+        facts: bytes | Mapping[str, object],
+        found: os.stat_result | None,
         aliases: tuple[str, ...] = (),
     ) -> None:
+        """`facts` are the front matter as bytes if it is plain, else as `Frontmatter.properties` returns it."""
         self._name = name
         self._source = source
         self._relative = relative
         self._file = file
         self._facts = facts
-        self._signature = signature
+        self._mark = 0 if found is None else hash(mark_of(found))  # a number: a tuple would be most of an entry
         self._aliases = aliases
         self._digest: tuple[int, str] | None = None
         self._location: str | None = None  # made when asked for: a list of many skills may never be
@@ -96,9 +98,7 @@ class SkillEntry:
     def description(self) -> str:
         """What the skill does and when to use it, trimmed."""
         facts = self._facts
-        if isinstance(facts, bytes):
-            return str(_fields(facts)["description"]).strip()
-        return facts.description
+        return str((_fields(facts) if isinstance(facts, bytes) else facts)["description"]).strip()
 
     @property
     def properties(self) -> Mapping[str, object]:
@@ -108,12 +108,20 @@ class SkillEntry:
         """
         facts = self._facts
         if not isinstance(facts, bytes):
-            return dict(facts.properties)
+            return dict(facts)
         fields = _fields(facts)
         description = str(fields["description"]).strip()
         return {"name": self._name, "description": description} | {
             key: value for key, value in fields.items() if key not in {"name", "description"}
         }
+
+    @property
+    def extended(self) -> ExtendedFields:
+        """The fields beside those of the specification that a runtime obeys; nothing is parsed if there are none."""
+        # Imported here: a listing does not need the types of fields that few skills have.
+        from prowess.format.fields.extended_fields import extended_fields
+
+        return extended_fields({} if isinstance(self._facts, bytes) else self._facts)
 
     @property
     def root_dir(self) -> str:
@@ -179,17 +187,19 @@ class SkillEntry:
         Raises:
             OSError: the file is gone, has become a link, or cannot be read.
         """
+        if self._digest is not None and self._digest[0] == hash(mark_of(os.lstat(self.location))):
+            return self._digest[1]
         fd = os.open(self.location, READ)
         try:
-            signature = signature_of(os.fstat(fd))
-            if self._digest is None or self._digest[0] != signature:
+            mark = hash(mark_of(os.fstat(fd)))
+            if self._digest is None or self._digest[0] != mark:
                 # Imported here: listing needs no hash.
                 import hashlib
 
                 whole = hashlib.sha256()
                 while chunk := os.read(fd, _CHUNK):
                     whole.update(chunk)
-                self._digest = (signature, f"sha256:{whole.hexdigest()}")
+                self._digest = (mark, f"sha256:{whole.hexdigest()}")
         finally:
             os.close(fd)
         return self._digest[1]
@@ -197,28 +207,41 @@ class SkillEntry:
     def __repr__(self) -> str:
         return f"<SkillEntry {self._name!r} {self.layer} {self.location!r}>"
 
-    def has_signature(self, signature: int) -> bool:
-        """Whether the file had this signature when it was listed."""
-        return self._signature == signature
+    def lists(self, found: os.stat_result) -> bool:
+        """Return whether the file looked like this when it was listed."""
+        return self._mark == hash(mark_of(found))
+
+    def is_current(self) -> bool:
+        """Return whether the file looks as it did when it was listed; one call of `stat`."""
+        try:
+            return self.lists(os.lstat(self.location))
+        except OSError:
+            return False
+
+    def agrees_with(self, skill: Skill) -> bool:
+        """Return whether a skill has the front matter that is listed; nothing is parsed."""
+        if isinstance(self._facts, bytes):
+            source = skill.document.front_matter
+            return source is not None and source.removesuffix("\n").encode() == self._facts
+        return skill.frontmatter.raw == self._facts
+
+    def take_digest(self, mark: Mark, digest: str) -> None:
+        """Take over the digest of SKILL.md from whoever has read it; `mark` is of that moment."""
+        self._digest = (hash(mark), digest)
 
     def with_aliases(self, aliases: tuple[str, ...]) -> SkillEntry:
         """Return the same entry with these aliases beside those that its source implies."""
         if aliases == self._aliases:
             return self
-        return SkillEntry(
-            name=self._name,
-            source=self._source,
-            relative=self._relative,
-            file=self._file,
-            facts=self._facts,
-            signature=self._signature,
-            aliases=aliases,
-        )
+        entry = SkillEntry.__new__(SkillEntry)
+        for slot in SkillEntry.__slots__:
+            setattr(entry, slot, aliases if slot == "_aliases" else getattr(self, slot))
+        return entry
 
     def same_as(self, other: SkillEntry) -> bool:
         """Whether both list one state of one file in the same way."""
         return (
-            self._signature == other._signature
+            self._mark == other._mark
             and self._source is other._source
             and self._relative == other._relative
             and self._file == other._file

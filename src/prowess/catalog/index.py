@@ -41,7 +41,8 @@ class CatalogIndex:
     `entries` are the winners and `copies` all entries, both sorted by name, copies of one name by precedence.
     `skipped` and `held_back` say why a name is not among them, `reserved` (by key) that a skipped skill of a higher
     layer keeps its name from copies below. `faults` are the findings about a skill that was read
-    in full, by its directory. `started_ns` is when the scan began.
+    in full, by its directory. A file that was last changed before `settled_before`, in nanoseconds, had its
+    mark when the scan began.
     """
 
     __slots__ = (
@@ -54,8 +55,8 @@ class CatalogIndex:
         "held_back",
         "notices",
         "reserved",
+        "settled_before",
         "skipped",
-        "started_ns",
     )
 
     def __init__(
@@ -67,7 +68,7 @@ class CatalogIndex:
         skipped: Sequence[Skipped] = (),
         held_back: Mapping[str, str] | None = None,
         notices: tuple[Notice, ...] = (),
-        started_ns: int = 0,
+        settled_before: int = 0,
     ) -> None:
         winners: dict[str, SkillEntry] = {}
         clashes: dict[str, list[SkillEntry]] = {}
@@ -93,7 +94,7 @@ class CatalogIndex:
         self.skipped = tuple(skipped)
         self.held_back = held_back or {}
         self.notices = notices
-        self.started_ns = started_ns
+        self.settled_before = settled_before
 
     def winner(self, key: str) -> SkillEntry | None:
         """Return the entry that answers to the bare name."""

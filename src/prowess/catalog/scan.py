@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.catalog.entry import SkillEntry, signature_of
+from prowess._internal.files.file_mark import last_change
+from prowess.catalog.entry import SkillEntry
 from prowess.catalog.index import Skipped
 from prowess.format.source.plain_front_matter import read_plain_skill
 
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
     from prowess.catalog.entry import EntrySource
     from prowess.catalog.index import CatalogIndex
     from prowess.diagnostics import Diagnostic
-    from prowess.format.listing import Listing
 
 # Sizes of a head: every front matter among some 800 public skills ends within 4 KiB.
 HEAD_BYTES = 4096
-_SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use are two seconds apart
 
 
 class Scan:
@@ -92,7 +91,7 @@ class Scan:
             relative=name if relative == name else relative,
             file="SKILL.md",
             facts=facts,
-            signature=signature_of(stat),
+            found=stat,
         )
         self._add(directory, path, entry)
 
@@ -103,21 +102,24 @@ class Scan:
         if stat is not None and self._taken_over(directory, path, stat):
             return
         # Imported here: many collections of skills never need the full parser.
-        from prowess.format.listing import listing_from_document
-        from prowess.format.reading import read_document
+        from prowess.format.reading import read_frontmatter
 
-        document = read_document(directory)
-        listing = listing_from_document(document)
-        if listing.diagnostics:
-            self.diagnostics += listing.diagnostics
-            self.faults[directory] = listing.diagnostics
-        if not listing.loads:
-            self.reserve(*_skipped(directory, listing))
+        file, frontmatter, diagnostics = read_frontmatter(directory)
+        if diagnostics:
+            self.diagnostics += diagnostics
+            self.faults[directory] = diagnostics
+        if (fault := next((found for found in diagnostics if found.severity == "error"), None)) is not None:
+            names = {directory.rpartition("/")[2]: None, frontmatter.name: None}
+            reason = f"{fault.location}: {fault.message} ({fault.rule})"
+            self.reserve(tuple(name for name in names if name), reason)
             return
-        file = (document.path or "SKILL.md").rpartition("/")[2]
-        signature = 0 if stat is None else signature_of(stat)
         entry = SkillEntry(
-            name=listing.name, source=source, relative=relative, file=file, facts=listing, signature=signature
+            name=frontmatter.name,
+            source=source,
+            relative=relative,
+            file=file,
+            facts=frontmatter.properties(),
+            found=stat,
         )
         self._add(directory, path, entry)
 
@@ -131,8 +133,8 @@ class Scan:
         if self._previous is None:
             return False
         known = self._before.get(directory)
-        fresh = max(stat.st_mtime_ns, stat.st_ctime_ns) + _SETTLED_NS > self._previous.started_ns
-        if known is None or fresh or not known.has_signature(signature_of(stat)):
+        fresh = last_change(stat) > self._previous.settled_before
+        if known is None or fresh or not known.lists(stat):
             return False
         if faults := self._previous.faults.get(directory):
             self.diagnostics += faults
@@ -148,12 +150,3 @@ class Scan:
             known = self._before.get(directory)
             result.append(known if known is not None and known.same_as(entry) else entry)
         return result
-
-
-def _skipped(directory: str, listing: Listing) -> tuple[tuple[str, ...], str]:
-    """Return the names of a skill that does not load, and why."""
-    names = {directory.rpartition("/")[2]: None, listing.name: None}
-    errors = [found for found in listing.diagnostics if found.severity == "error"] or list(listing.diagnostics)
-    first = errors[0] if errors else None
-    reason = f"{first.location}: {first.message} ({first.rule})" if first else f"{directory} cannot be loaded"
-    return tuple(name for name in names if name), reason

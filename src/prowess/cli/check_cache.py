@@ -17,8 +17,9 @@ import msgspec
 from msgspec import Struct
 
 import prowess
+from prowess._internal.files.file_mark import mark_of
 from prowess._internal.files.private_cache import PrivateCache
-from prowess._internal.files.tree_stamp import TreeStamp, mark_of
+from prowess._internal.files.tree_stamp import TreeStamp  # noqa: TC001 -- msgspec decodes it
 from prowess.cli.skill_result import SkillResult  # noqa: TC001 -- msgspec decodes it
 from prowess.lint import RULES
 

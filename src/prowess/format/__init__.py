@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from prowess.format.fields.execution import Execution
     from prowess.format.fields.extended_fields import ExtendedFields, Scope
     from prowess.format.fields.hooks import HOOK_EVENTS, Hook, Hooks
-    from prowess.format.listing import Listing, listing_from_document
     from prowess.format.name import NameFault, SkillName, name_faults
     from prowess.format.parsing import parse_document
     from prowess.format.profiles import PROFILES, Profile, profile_named
@@ -38,7 +37,6 @@ _HOMES = {
     "document": ("Field", "SkillDocument"),
     "skill": ("Frontmatter", "Resource", "Skill"),
     "fields.hooks": ("HOOK_EVENTS", "Hook", "Hooks"),
-    "listing": ("Listing", "listing_from_document"),
     "name": ("NameFault", "SkillName", "name_faults"),
     "profiles": ("PROFILES", "Profile", "profile_named"),
     "rules.table": ("RULES",),
@@ -62,7 +60,6 @@ __all__ = [
     "Frontmatter",
     "Hook",
     "Hooks",
-    "Listing",
     "NameFault",
     "Profile",
     "Resource",
@@ -77,7 +74,6 @@ __all__ = [
     "document_text",
     "find_skill_directories",
     "is_balanced",
-    "listing_from_document",
     "name_faults",
     "parse_allowed_tools",
     "parse_document",

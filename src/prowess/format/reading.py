@@ -15,17 +15,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.open_flags import READ
-from prowess._internal.places import working_directory
 from prowess.diagnostics import Location, Severity
-from prowess.errors import SkillParseError
-from prowess.format.limits import FILE_NAMES, MAX_DOCUMENT_BYTES
+from prowess.errors import LimitExceededError, SkillParseError
+from prowess.format.limits import FILE_NAMES, MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.parsing import finding, parse_source
 from prowess.format.skill import Skill, frontmatter_of
 from prowess.format.validation import validate_skill
 
 if TYPE_CHECKING:
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
+    from prowess.format.skill import Frontmatter
 
 
 def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -> Skill:
@@ -41,40 +42,73 @@ def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -
             keeps a skill from being loaded.
         LimitExceededError: the directory holds too many files or bytes to be hashed.
     """
-    document = read_document(directory)
+    try:
+        files = read_files(directory)
+    except OSError as fault:
+        document = read_document(directory)
+        diagnostics = _accepted(document, profile)  # what is wrong with the document is said first
+        message = f"the skill's files cannot be read: {fault.strerror}"
+        raise SkillParseError(message, Location(path=document.path), diagnostics) from fault
+    except LimitExceededError:
+        _accepted(read_document(directory), profile)
+        raise
+    return skill_of_files(directory, files, profile=profile)
+
+
+def read_files(directory: str | os.PathLike[str]) -> TreeReading:
+    """Hash every file of a skill in one walk, which keeps the bytes of SKILL.md and `skill.manifest.yaml`.
+
+    Raises:
+        OSError: the directory cannot be read.
+        LimitExceededError: as `read_skill`.
+    """
+    # Imported here, not at the top: listing needs no digests.
+    from prowess._internal.files.tree_digest import read_stamped_tree
+
+    root = _directory_of(os.fspath(directory))
+    return read_stamped_tree(root, keep=(*FILE_NAMES, MANIFEST_FILE), most=MAX_DOCUMENT_BYTES)
+
+
+def skill_of_files(directory: str | os.PathLike[str], files: TreeReading, *, profile: str) -> Skill:
+    """Return the skill whose files were read; its text and its sidecar are the bytes that were hashed.
+
+    Raises:
+        SkillParseError: as `read_skill`.
+    """
+    # Imported here, not at the top: listing needs no sidecar.
+    from prowess.format.manifest.manifest_reader import sidecar_of
+
+    document = document_at(locate(directory, files=files))
+    diagnostics = _accepted(document, profile)
+    root = document.directory or _directory_of(os.fspath(directory))
+    return Skill(
+        frontmatter=frontmatter_of(document),
+        document=document,
+        root_dir=root,
+        location=os.path.join(root, os.path.basename(document.path or FILE_NAMES[0])),
+        manifest=files.manifest,
+        sidecar=sidecar_of(root, files),
+        diagnostics=diagnostics,
+    )
+
+
+def _accepted(document: SkillDocument, profile: str) -> tuple[Diagnostic, ...]:
+    """Return what a profile finds in a document that it loads."""
     diagnostics = tuple(validate_skill(document, profile=profile))
     fault = next((found for found in diagnostics if found.severity is Severity.ERROR), None)
     if fault is not None:
         raise SkillParseError(fault.message, fault.location, diagnostics)
-    return skill_from_document(document, diagnostics)
+    return diagnostics
 
 
-def skill_from_document(document: SkillDocument, diagnostics: tuple[Diagnostic, ...]) -> Skill:
-    """Return the skill of a document that loads, with its files.
+def read_frontmatter(directory: str) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
+    """Return the name of the skill file, its fields, and what `lenient` finds in it; an error: it does not load.
 
-    Raises:
-        LimitExceededError: as `read_skill`.
-        SkillParseError: the directory went away meanwhile.
+    What a list of skills needs: no links of the body are looked at, and no other file.
     """
-    # Imported here, not at the top: listing needs no digests.
-    from prowess._internal.files.tree_digest import read_tree
-    from prowess.format.manifest.manifest_reader import sidecar_of
-
-    directory = document.directory or working_directory()
-    try:
-        manifest = read_tree(directory)
-    except OSError as fault:
-        message = f"the skill's files cannot be read: {fault.strerror}"
-        raise SkillParseError(message, Location(path=document.path), diagnostics) from fault
-    return Skill(
-        frontmatter=frontmatter_of(document),
-        document=document,
-        root_dir=directory,
-        location=os.path.join(directory, os.path.basename(document.path or FILE_NAMES[0])),
-        manifest=manifest,
-        sidecar=sidecar_of(directory, manifest),
-        diagnostics=diagnostics,
-    )
+    document = read_document(directory)
+    diagnostics = tuple(validate_skill(document, profile="lenient", references=False))
+    return os.path.basename(document.path or FILE_NAMES[0]), frontmatter_of(document), diagnostics
 
 
 class Located(Struct, frozen=True, kw_only=True):
@@ -86,20 +120,43 @@ class Located(Struct, frozen=True, kw_only=True):
     found: tuple[Diagnostic, ...]
 
 
-def locate(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> Located:
-    """Find SKILL.md and read its bytes; raises nothing for what is there, or is not. Arguments as `read_document`."""
-    given = os.fspath(directory)
-    if os.path.basename(given).lower() == "skill.md" and not os.path.isdir(given):
-        given = os.path.dirname(given) or "."
-    shown = given if shown_as is None else shown_as
-    absolute = os.path.abspath(given)
-    name, found = _find(absolute, shown)
-    path = os.path.normpath(os.path.join(shown, name or FILE_NAMES[0]))
-    data = b""
+def locate(
+    directory: str | os.PathLike[str], *, shown_as: str | None = None, files: TreeReading | None = None
+) -> Located:
+    """Find SKILL.md and read its bytes; raises nothing for what is there, or is not. Arguments as `read_document`.
+
+    If it is among the `files` that were read in the directory, its bytes are those, and nothing is opened.
+    """
+    root = _directory_of(os.fspath(directory))
+    shown = root if shown_as is None else shown_as
+    absolute = os.path.abspath(root)
+    name, data = (None, b"") if files is None else _kept(files)
     if name is not None:
-        data, fault = _read(os.path.join(absolute, name), path, name)
-        found += fault
+        found = _odd_name(name, shown)
+    else:
+        name, found = _find(absolute, shown)
+        if name is not None:
+            data, fault = _read(os.path.join(absolute, name), os.path.normpath(os.path.join(shown, name)), name)
+            found += fault
+    path = os.path.normpath(os.path.join(shown, name or FILE_NAMES[0]))
     return Located(directory=absolute, path=path, data=data, found=found)
+
+
+def _kept(files: TreeReading) -> tuple[str | None, bytes]:
+    """Return name and bytes of SKILL.md; no name if it is absent, too large, or no plain file: opening it shows why."""
+    for name in FILE_NAMES:
+        if (kept := files.kept.get(name)) is not None:
+            return name, kept.data
+        if name in files.manifest.obstacles or files.manifest.find(name) is not None:
+            break
+    return None, b""
+
+
+def _directory_of(given: str) -> str:
+    """Return the directory of a skill that is named by its directory or by its SKILL.md."""
+    if os.path.basename(given).lower() == "skill.md" and not os.path.isdir(given):
+        return os.path.dirname(given) or "."
+    return given
 
 
 def read_document(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> SkillDocument:
@@ -139,13 +196,16 @@ def _find(directory: str, shown: str) -> tuple[str | None, tuple[Diagnostic, ...
         return None, (finding("file.unreadable", f"the directory cannot be read: {fault.strerror}", where),)
     for name in FILE_NAMES:
         if name in names:
-            path = os.path.normpath(os.path.join(shown, name))
-            if name == FILE_NAMES[0]:
-                return name, ()
-            message = "the file is called skill.md; many clients find only SKILL.md, so rename it"
-            return name, (finding("file.name", message, Location(path=path)),)
+            return name, _odd_name(name, shown)
     hint = f"; {names[0]} is not read, rename it to SKILL.md" if names else ""
     return None, (finding("file.missing", f"the directory holds no SKILL.md{hint}", wanted),)
+
+
+def _odd_name(name: str, shown: str) -> tuple[Diagnostic, ...]:
+    if name == FILE_NAMES[0]:
+        return ()
+    message = "the file is called skill.md; many clients find only SKILL.md, so rename it"
+    return (finding("file.name", message, Location(path=os.path.normpath(os.path.join(shown, name)))),)
 
 
 def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...]]:

@@ -10,12 +10,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prowess.errors import DigestChangedError, SkillNotActiveError, SkillNotFoundError
-from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.name import SkillName
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.restriction import Restriction, RestrictionMode
 from prowess.runtime.activation.composition import KnownTools
-from prowess.runtime.activation.freshness import is_current
 from prowess.runtime.activation.rendering import Rendering
 from prowess.runtime.activation.stack import MAX_DEPTH
 from prowess.runtime.events.event import SkillLoaded
@@ -86,7 +84,7 @@ class SessionContext(Struct, kw_only=True):
         # `deploy@acme-tools` names a copy; it is active only if that very copy is.
         if (found := state.find(entry.key)) is not None and found.location == entry.location:
             return found
-        self.visibility.require_open(name, extended_fields(entry.properties), "model")
+        self.visibility.require_open(name, entry.extended, "model")
         raise SkillNotActiveError(entry.name)
 
     async def offered(self, name: str, location: str | None = None, by: By = "model") -> Offer:
@@ -111,7 +109,7 @@ class SessionContext(Struct, kw_only=True):
             entry = self.catalog.get(name, location)
         except SkillNotFoundError:
             return None
-        return entry if is_current(entry) else None
+        return entry if entry.is_current() else None
 
     async def _scanned(self, name: str, location: str | None, by: By) -> SkillEntry:
         await to_thread.run_sync(self.catalog.refresh)
@@ -142,8 +140,9 @@ class SessionContext(Struct, kw_only=True):
         async with self.loading:
             taken = await to_thread.run_sync(self.snapshots.take, skill.name, skill.location)
             fresh = replace(taken.skill, args=skill.args)
-            fields = extended_fields(fresh.properties)
-            asks = taken.sidecar.tools is not None or taken.sidecar.closing_fault is not None
+            sidecar = taken.source.sidecar
+            asks = sidecar.tools is not None or sidecar.closing_fault is not None
+            fields = taken.fields
             if fields.hooks.entries or fields.unreadable or fields.context == "fork" or asks:
                 raise DigestChangedError(skill.name, "SKILL.md")
 

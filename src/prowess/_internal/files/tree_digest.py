@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.contained import is_link, opens_beneath
-from prowess._internal.files.tree_stamp import TreeStamp, last_change, mark_of, settled_before
+from prowess._internal.files.file_mark import last_change, mark_of, settled_before
+from prowess._internal.files.tree_stamp import TreeStamp
 from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from prowess._internal.files.tree_stamp import Mark
+    from prowess._internal.files.file_mark import Mark
 
 MAX_FILES = 20_000
 MAX_ENTRIES = 2 * MAX_FILES  # with directories, links and what else takes time to look at
@@ -37,7 +38,6 @@ MAX_DEPTH = 64
 _LEFT_OUT = ".git"
 _CHUNK = 1 << 20
 _CACHE_ENTRIES = 20_000
-_MARKED = 64  # files and directories of a tree that is worth a stamp; a larger one is walked in a thread
 
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -83,6 +83,25 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
         return next((file for file in self.files if file.path == path), None)
 
 
+class KeptFile(Struct, frozen=True, kw_only=True):
+    """The bytes of one file as they were hashed, and its mark of that moment."""
+
+    data: bytes
+    mark: Mark
+
+
+class TreeReading(Struct, frozen=True, kw_only=True):
+    """One walk over a tree: its hashes, its stamp, and the bytes of those files that the caller asked for, by path.
+
+    `stamp` is None for a tree that has an obstacle or was changed within the last two seconds, and where the system
+    opens nothing beneath a directory, because a change of an entry may leave no time there.
+    """
+
+    manifest: TreeManifest
+    stamp: TreeStamp | None
+    kept: Mapping[str, KeptFile]
+
+
 def read_tree(root: str) -> TreeManifest:
     """Hash every regular file below `root`; the root itself may be a link.
 
@@ -93,17 +112,16 @@ def read_tree(root: str) -> TreeManifest:
         OSError: the root is absent, no directory, or cannot be read.
         LimitExceededError: more than 20 000 files, 40 000 entries of any kind, 512 MiB or 64 levels.
     """
-    return read_stamped_tree(root)[0]
+    return read_stamped_tree(root).manifest
 
 
-def read_stamped_tree(root: str) -> tuple[TreeManifest, TreeStamp | None]:
-    """As `read_tree`, with the stamp of the tree.
+def read_stamped_tree(root: str, *, keep: Collection[str] = (), most: int = 0) -> TreeReading:
+    """As `read_tree`, with the stamp of the tree and the bytes of each file among `keep` that has at most `most` bytes.
 
-    There is none for a tree that is large, has an obstacle, or was changed within the last two seconds, nor where the
-    system opens nothing beneath a directory, because a change of an entry may leave no time there.
+    A file that is kept is read in this walk, also if its hash is known.
     """
     real = os.path.realpath(root)
-    walk = _Walk(real)
+    walk = _Walk(real, keep, most)
     if opens_beneath():
         fd = os.open(real, _DIRECTORY)
         try:
@@ -116,12 +134,14 @@ def read_stamped_tree(root: str) -> tuple[TreeManifest, TreeStamp | None]:
         files=tuple(sorted(walk.files, key=lambda file: file.path.encode())),
         obstacles=tuple(sorted(walk.obstacles, key=os.fsencode)),
     )
-    return manifest, walk.stamp()
+    return TreeReading(manifest=manifest, stamp=walk.stamp(), kept=walk.kept)
 
 
 class _Walk:
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, keep: Collection[str], most: int) -> None:
         self.root = root
+        self.kept: dict[str, KeptFile] = {}
+        self._keep, self._most = keep, most
         self.files: list[FileRecord] = []
         self.obstacles: list[str] = []
         self._bytes = 0
@@ -212,7 +232,10 @@ class _Walk:
                 return
             self._charge(found.st_size)
             self._mark(path, found)
-            size, digest = _hash(fd, f"{self.root}/{path}", found)
+            parts: list[bytes] | None = [] if path in self._keep and found.st_size <= self._most else None
+            size, digest = _hash(fd, f"{self.root}/{path}", found, parts)
+            if parts is not None:
+                self.kept[path] = KeptFile(data=b"".join(parts), mark=mark_of(found))
         finally:
             os.close(fd)
         self.files.append(
@@ -222,7 +245,7 @@ class _Walk:
     def _mark(self, path: str, found: os.stat_result) -> None:
         if self._marks is None:
             return
-        if len(self._marks) >= _MARKED or last_change(found) > self._settled_before:
+        if last_change(found) > self._settled_before:
             self._marks = None
         else:
             self._marks.append((path.rstrip("/"), mark_of(found)))
@@ -245,9 +268,10 @@ class _Walk:
             )
 
 
-def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:
+def _hash(fd: int, path: str, found: os.stat_result, parts: list[bytes] | None) -> tuple[int, str]:
+    """Return size and hash of an open file; its bytes go into `parts` if that is a list."""
     key = (path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
-    if (known := _cache.get(key)) is not None:
+    if parts is None and (known := _cache.get(key)) is not None:
         return found.st_size, known
     whole = hashlib.sha256()
     size = 0
@@ -255,6 +279,8 @@ def _hash(fd: int, path: str, found: os.stat_result) -> tuple[int, str]:
     while size <= found.st_size and (chunk := os.read(fd, min(_CHUNK, found.st_size + 1 - size))):
         whole.update(chunk)
         size += len(chunk)
+        if parts is not None:
+            parts.append(chunk)
     digest = whole.hexdigest()
     after = os.fstat(fd)
     if (

@@ -2,22 +2,18 @@
 
 A file that is written to, an entry that comes or goes, a change of mode or owner: each leaves another time of change on
 the file or on its directory. So a tree whose stamp holds is the tree that was read, and nothing has to be opened to
-know it. A change within two seconds of the stamp could hide in the same time, so such a tree has no stamp.
+know it. A tree that was changed within the last two seconds has no stamp (`prowess._internal.files.file_mark`).
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import time
 
 from msgspec import Struct
 
 from prowess._internal.files.contained import opens_beneath
-
-SETTLED_NS = 2_000_000_000  # the coarsest time stamps in use (FAT) are two seconds apart
-
-Mark = tuple[int, int, int, int, int, int]
+from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
 
 
 class TreeStamp(Struct, frozen=True, kw_only=True):
@@ -39,21 +35,6 @@ class TreeStamp(Struct, frozen=True, kw_only=True):
         except (OSError, ValueError):
             return False
         return True
-
-
-def mark_of(found: os.stat_result) -> Mark:
-    """Return what changes if a file or a directory does."""
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev, found.st_mode)
-
-
-def settled_before() -> int:
-    """Return the time in nanoseconds before which a last change is old enough for a mark."""
-    return time.time_ns() - SETTLED_NS
-
-
-def last_change(found: os.stat_result) -> int:
-    """Return when a file or a directory, its mode or its owner was changed last, in nanoseconds."""
-    return max(found.st_mtime_ns, found.st_ctime_ns)
 
 
 def stamp_tree(root: str, *, most: int) -> TreeStamp | None:

@@ -25,7 +25,7 @@ from prowess.format.rules.body_rules import place_of
 from prowess.format.source.source_text import SourceText, decode
 
 if TYPE_CHECKING:
-    from prowess._internal.files.tree_digest import TreeManifest
+    from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic
 
@@ -62,24 +62,20 @@ def read_sidecar(directory: str, *, shown_as: str | None = None) -> Sidecar:
     return parse_sidecar(data, path=path)
 
 
-def sidecar_of(directory: str, manifest: TreeManifest) -> Sidecar:
-    """Return the sidecar of a skill whose files have been hashed: empty where the file is not among them.
-
-    What is read is what was hashed, or it is a fault.
-    """
-    hashed = next((record for record in manifest.files if record.path == MANIFEST_FILE), None)
-    if hashed is None and MANIFEST_FILE not in manifest.obstacles:
-        return _NONE
-    sidecar = read_sidecar(directory)
-    if hashed is not None and sidecar.digest is not None and sidecar.digest != f"sha256:{hashed.sha256}":
-        return _unread(os.path.join(directory, MANIFEST_FILE), f"{MANIFEST_FILE} changed while it was read")
-    return sidecar
+def sidecar_of(directory: str, files: TreeReading) -> Sidecar:
+    """Return the sidecar among the files of a skill that were read: empty if there is none, a fault if unreadable."""
+    path = os.path.normpath(os.path.join(directory, MANIFEST_FILE))
+    if (kept := files.kept.get(MANIFEST_FILE)) is not None:
+        return parse_sidecar(kept.data, path=path)
+    if MANIFEST_FILE in files.manifest.obstacles:
+        return read_sidecar(directory)
+    return _NONE if files.manifest.find(MANIFEST_FILE) is None else _too_large(path)
 
 
 def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
     """Read the bytes of the file; `path` is how reports call it. A file that is too large is a fault and not read."""
     if len(data) > MAX_BYTES:
-        return _unread(path, f"{MANIFEST_FILE} is larger than {MAX_BYTES} bytes; keep long texts in files of their own")
+        return _too_large(path)
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
     decoded = decode(data)
     origin = SourceText(path=path, text=decoded.text, bom=decoded.bom)
@@ -166,6 +162,10 @@ def _duplicates(node: Node, origin: SourceText) -> list[Diagnostic]:
                 seen.add(name)
                 waiting.append(value)
     return found[:MAX_FAULTS]
+
+
+def _too_large(path: str | None) -> Sidecar:
+    return _unread(path, f"{MANIFEST_FILE} is larger than {MAX_BYTES} bytes; keep long texts in files of their own")
 
 
 def _unread(path: str | None, message: str) -> Sidecar:

@@ -206,7 +206,7 @@ class Activator:
         """Run the commands in the bodies of `fresh`, and put those skills with what they printed into `ready`."""
         remarks: list[Notice] = []
         for place, snapshot in enumerate(ready):
-            if COMMAND_MARK in snapshot.body and snapshot in fresh:
+            if COMMAND_MARK in snapshot.source.body and snapshot in fresh:
                 skill, remark = await self._commands(snapshot, call_id)
                 ready[place] = replace(snapshot, skill=skill)
                 remarks += [] if remark is None else [remark]
@@ -215,7 +215,7 @@ class Activator:
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
         """Let it be known that these skills are about to come into force, and run their `pre` hooks."""
         for snapshot in fresh:
-            require_runnable(snapshot.skill, snapshot.fields, snapshot.manifest, self._context.programs)
+            require_runnable(snapshot.skill, snapshot.fields, snapshot.source.manifest, self._context.programs)
         for snapshot in fresh:
             await self._context.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
@@ -291,7 +291,7 @@ class Activator:
     async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Run the commands in a body, where the host allows it."""
         context, skill = self._context, snapshot.skill
-        found = await to_thread.run_sync(commands, snapshot.body)
+        found = await to_thread.run_sync(commands, snapshot.source.body)
         if not found:
             return skill, None
         if not context.commands or context.programs.sandbox is None:
@@ -305,7 +305,7 @@ class Activator:
                 continue
             data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
             await context.records.record_and_tell("command.started", call_id, skill, data)
-            done = await context.programs.run(skill.root_dir, snapshot.manifest, argv, seconds=COMMAND_SECONDS)
+            done = await context.programs.run(skill.root_dir, snapshot.source.manifest, argv, seconds=COMMAND_SECONDS)
             await context.records.record_and_tell(
                 "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
             )

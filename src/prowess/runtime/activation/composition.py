@@ -63,14 +63,14 @@ class KnownTools:
         """
         notices: list[Notice] = []
         for snapshot in taken:
-            sidecar = snapshot.sidecar
+            sidecar = snapshot.source.sidecar
             if sidecar.faults and (fault := sidecar.closing_fault) is not None:
                 raise SkillParseError(fault.message, fault.location, sidecar.faults)
             if sidecar.tools is not None:
                 notices += self._tools(snapshot.skill.name, sidecar.tools)
         if len(taken) > 1:
             asked = tuple(snapshot.skill.key for snapshot in taken)
-            wanted = in_order((snapshot.skill.key, snapshot.sidecar.composition) for snapshot in taken)
+            wanted = in_order((snapshot.skill.key, snapshot.source.sidecar.composition) for snapshot in taken)
             if wanted != asked:
                 notices.append(_order(wanted))
         return notices

@@ -10,20 +10,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess.catalog.entry import signature_of
 from prowess.errors import SkillNotFoundError
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
     from prowess.runtime.state import ActiveSkill
-
-
-def is_current(entry: SkillEntry) -> bool:
-    """Tell whether the file of an entry is as it was when it was listed."""
-    try:
-        return entry.has_signature(signature_of(os.lstat(entry.location)))
-    except OSError:
-        return False
 
 
 class Freshness:
@@ -38,7 +29,7 @@ class Freshness:
         entries = self._catalog.all_entries()
         known, self._directories = self._directories, self._look(entries)
         moved = any(known.get(path, time) != time for path, time in self._directories.items())
-        if moved or not all(is_current(entry) for entry in entries):
+        if moved or not all(entry.is_current() for entry in entries):
             self._catalog.refresh()
             self._directories = self._look(self._catalog.all_entries())
 

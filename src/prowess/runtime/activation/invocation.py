@@ -109,12 +109,12 @@ class Invocation:
         return result
 
     def _content(self, snapshot: Snapshot, skill: ActiveSkill, raw: bool) -> str:  # noqa: FBT001 -- passed on by to_thread
-        body = snapshot.text if raw else self._context.rendered(skill)
+        body = snapshot.source.document.text if raw else self._context.rendered(skill)
         return model_texts.skill_content(
             skill.name,
-            snapshot.body if body is None else body,
+            snapshot.source.body if body is None else body,
             directory=skill.root_dir if self._context.expose_location else None,
-            resources=[file.path for file in snapshot.manifest.files if file.path != "SKILL.md"],
+            resources=[file.path for file in snapshot.source.manifest.files if file.path != "SKILL.md"],
             mark=mark_of(self._context.session_id, skill),
         )
 

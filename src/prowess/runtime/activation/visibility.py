@@ -14,7 +14,6 @@ from msgspec import Struct
 from prowess._internal.text.shared_words import scores
 from prowess.catalog.match import close_names
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
-from prowess.format.fields.extended_fields import extended_fields
 from prowess.policy.decision import Deny
 from prowess.policy.rule import PolicyCall
 
@@ -46,7 +45,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, entry: SkillEntry) -> Offer:
         """Return a listed skill with what it says of itself."""
-        return cls(entry=entry, fields=extended_fields(entry.properties), key=entry.key)
+        return cls(entry=entry, fields=entry.extended, key=entry.key)
 
     @property
     def is_fork(self) -> bool:
@@ -115,7 +114,7 @@ class Visibility:
 
     def _is_hidden(self, name: str) -> bool:
         try:
-            return extended_fields(self._catalog.get(name).properties).disable_model_invocation
+            return self._catalog.get(name).extended.disable_model_invocation
         except SkillNotFoundError:
             return False
 

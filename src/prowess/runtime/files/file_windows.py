@@ -1,31 +1,28 @@
 """Parts of large files that were read whole before: paging through a file costs its slices, not the file for each.
 
-What a file is, is found when it is read whole. As long as device, inode, size and both times are the same, its bytes
-are; a file that was written to within the last two seconds is not remembered, because a second edit could hide in the
-same time stamp. Source of the rule: `prowess._internal.files.tree_digest`.
+What a file is, is found when it is read whole. As long as its mark is the same, its bytes are; a file that was changed
+within the last two seconds is not remembered. Source of the rule: `prowess._internal.files.file_mark`.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.files.file_mark import last_change, mark_of, settled_before
 from prowess.errors import UnsafePathError
 from prowess.runtime.files.slices import DEFAULT_LIMIT, window
 
 if TYPE_CHECKING:
     from prowess._internal.files.contained import OpenedFile
+    from prowess._internal.files.file_mark import Mark
     from prowess._internal.files.tree_digest import TreeManifest
 
-SETTLED_NS = 2_000_000_000
 MIN_BYTES = DEFAULT_LIMIT  # a smaller file is one slice
 _MAX_KNOWN = 10_000
-
-Signature = tuple[int, ...]
 
 
 class VerifiedWindow(Struct, frozen=True, kw_only=True):
@@ -40,7 +37,7 @@ class VerifiedWindow(Struct, frozen=True, kw_only=True):
 
 
 class _Known(Struct, frozen=True, kw_only=True):
-    signature: Signature
+    mark: Mark
     digest: str
     is_text: bool
 
@@ -48,22 +45,19 @@ class _Known(Struct, frozen=True, kw_only=True):
 _known: dict[tuple[str, str], _Known] = {}  # (root, path); each value is replaced as one, so threads need no lock
 
 
-def signature_of(file: OpenedFile) -> Signature | None:
-    """Return the signature of an open file; None where it has just changed, or since it was opened."""
+def settled_mark(file: OpenedFile) -> Mark | None:
+    """Return the mark of an open file; None if it was changed just now, or since it was opened."""
     now = os.fstat(file.fd)
-    if _signature(now) != _signature(file.stat):
-        return None
-    settled = time.time_ns() - max(now.st_mtime_ns, now.st_ctime_ns) > SETTLED_NS
-    return _signature(now) if settled else None
+    return mark_of(now) if mark_of(now) == mark_of(file.stat) and last_change(now) < settled_before() else None
 
 
-def remember(root: str, path: str, data: bytes, digest: str, signature: Signature | None) -> None:
-    """Keep what was found of a file that was read whole and verified; `signature` is of the moment after that."""
-    if signature is None or len(data) <= MIN_BYTES:
+def remember(root: str, path: str, data: bytes, digest: str, mark: Mark | None) -> None:
+    """Keep what was found of a file that was read whole and verified; `mark` is of the moment after that."""
+    if mark is None or len(data) <= MIN_BYTES:
         return
     if len(_known) >= _MAX_KNOWN:
         _known.clear()
-    _known[root, path] = _Known(signature=signature, digest=digest, is_text=_is_text(data))
+    _known[root, path] = _Known(mark=mark, digest=digest, is_text=_is_text(data))
 
 
 def read_window(root: str, manifest: TreeManifest, path: str, offset: int, limit: int) -> VerifiedWindow | None:
@@ -74,21 +68,17 @@ def read_window(root: str, manifest: TreeManifest, path: str, offset: int, limit
         return None
     try:
         with ContainedRoot(root) as contained, contained.open(path) as file:
-            if _signature(file.stat) != known.signature:
+            if mark_of(file.stat) != known.mark:
                 return None
             start, end = window(offset, limit, file.size)
             data = file.read(end - start, start)
-            if len(data) != end - start or _signature(os.fstat(file.fd)) != known.signature:
+            if len(data) != end - start or mark_of(os.fstat(file.fd)) != known.mark:
                 return None
     except (OSError, UnsafePathError):
         return None  # whoever reads it whole says what is wrong
     return VerifiedWindow(
         path=normalised, data=data, digest=known.digest, start=start, size=file.size, is_text=known.is_text
     )
-
-
-def _signature(found: os.stat_result) -> Signature:
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _is_text(data: bytes) -> bool:

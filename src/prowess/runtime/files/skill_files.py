@@ -15,14 +15,14 @@ from prowess.errors import (
     ResourceNotFoundError,
     UnavailableError,
 )
-from prowess.runtime.files.file_windows import remember, signature_of
+from prowess.runtime.files.file_windows import remember, settled_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prowess._internal.files.contained import OpenedFile
+    from prowess._internal.files.file_mark import Mark
     from prowess._internal.files.tree_digest import TreeManifest
-    from prowess.runtime.files.file_windows import Signature
     from prowess.runtime.state import ActiveSkill
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -54,7 +54,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
         raise ResourceNotFoundError(skill.name, path)
     try:
         with ContainedRoot(skill.root_dir) as root:
-            data, signature = _bytes_below(root, skill.name, path)
+            data, mark = _bytes_below(root, skill.name, path)
     except FileNotFoundError:
         raise ResourceNotFoundError(skill.name, path, nearest(path, (file.path for file in manifest.files))) from None
     except OSError as fault:
@@ -63,7 +63,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
     record = manifest.find(normalised)
     if record is None or f"sha256:{record.sha256}" != file.digest:
         raise DigestChangedError(skill.name, normalised)
-    remember(skill.root_dir, normalised, data, file.digest, signature)
+    remember(skill.root_dir, normalised, data, file.digest, mark)
     return file
 
 
@@ -99,13 +99,13 @@ def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(similar[:_MAX_SUGGESTIONS])
 
 
-def _bytes_below(root: ContainedRoot, skill: str, path: str) -> tuple[bytes, Signature | None]:
+def _bytes_below(root: ContainedRoot, skill: str, path: str) -> tuple[bytes, Mark | None]:
     try:
         opened = root.open(path)
     except IsADirectoryError:
         raise NotAFileError(skill, path, _entries(root, path)) from None
     with opened:
-        return read_whole(opened), signature_of(opened)
+        return read_whole(opened), settled_mark(opened)
 
 
 def _entries(root: ContainedRoot, path: str) -> tuple[str, ...]:

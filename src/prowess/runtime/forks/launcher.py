@@ -70,7 +70,7 @@ class ForkLauncher:
         state = await context.stored.current()
         own = () if by == "user" else state.stack
         lineage = entered((*context.lineage, *own), skill.key, context.max_depth)
-        require_runnable(skill, snapshot.fields, snapshot.manifest, context.programs)
+        require_runnable(skill, snapshot.fields, snapshot.source.manifest, context.programs)
         inherited = context.restrictions(state)
         child = self._open_child(lineage, inherited, agent)
         # A yes was for the parent's skills and session. A no holds: a fork is no way to ask again until somebody nods.
@@ -82,7 +82,11 @@ class ForkLauncher:
         await context.records.record_and_tell("fork.started", call_id, skill, begun)
         try:
             adopted = (await child.activator.adopt(snapshot, args, call_id)).taken[0].skill
-            parts = (_FRAME, agent.instructions if agent else "", child.context.rendered(adopted) or snapshot.body)
+            parts = (
+                _FRAME,
+                agent.instructions if agent else "",
+                child.context.rendered(adopted) or snapshot.source.body,
+            )
             request = ForkRequest(
                 skill_name=skill.name,
                 instructions="\n".join(part for part in parts if part),

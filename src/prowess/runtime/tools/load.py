@@ -85,9 +85,9 @@ class LoadTool:
         return {
             snapshot.skill.name: model_texts.skill_content(
                 snapshot.skill.name,
-                self._context.rendered(snapshot.skill) or snapshot.body,
+                self._context.rendered(snapshot.skill) or snapshot.source.body,
                 directory=snapshot.skill.root_dir if self._context.expose_location else None,
-                resources=[file.path for file in snapshot.manifest.files if file.path != "SKILL.md"],
+                resources=[file.path for file in snapshot.source.manifest.files if file.path != "SKILL.md"],
                 mark=mark_of(self._context.session_id, snapshot.skill),
             )
             for snapshot in activation.fresh()
