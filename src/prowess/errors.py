@@ -63,8 +63,6 @@
     └── GrammarMissingError                                       _internal: the extra `shell` is not installed
     ValueError
     ├── NotJsonError                                              _internal: a value without a canonical JSON form
-    ├── TooDeepError                                              _internal: JSON that is nested too deep
-    ├── TooLargeError                                             _internal: JSON that is too long
     ├── BadHeadError                                              audit: the head of the audit log is damaged
     ├── BadLineError                                              audit: a line of the audit log is no record
     └── ChangedRecordError                 .record                audit: the hash is not that of the record
@@ -87,7 +85,7 @@ An error carries facts and builds its sentence from them; `args` mirror the cons
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,11 +93,36 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic, Location
 
 
+@dataclass_transform()
 class SkillError(Exception):
-    """The root: catching it catches everything that Prowess raises on purpose."""
+    """The root: catching it catches everything that Prowess raises on purpose.
+
+    A subclass declares its facts as annotated attributes, as in a dataclass: they are the arguments of the constructor,
+    in their order, and what the sentence is built from. One without facts takes the sentence itself.
+    """
 
     code: ClassVar[str] = "internal"
-    suggestions: tuple[str, ...] = ()
+    sentence: ClassVar[str] = ""
+    suggestions = tuple[str, ...]()
+    _facts: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__init__" not in vars(cls):
+            own = (name for name, kind in cls.__annotations__.items() if "ClassVar" not in str(kind))
+            cls._facts = tuple(dict.fromkeys((*cls._facts, *own)))
+
+    def __init__(self, *facts: object, **named: object) -> None:
+        if self._facts:
+            rest = self._facts[len(facts) :]
+            facts += tuple(named.pop(name) if name in named else getattr(type(self), name) for name in rest)
+            if named or len(facts) > len(self._facts):
+                raise TypeError(f"{type(self).__name__} takes {', '.join(self._facts)}")
+            vars(self).update(zip(self._facts, facts, strict=True))
+        super().__init__(*facts)
+
+    def __str__(self) -> str:
+        return self.sentence.format_map(vars(self)) if self.sentence else super().__str__()
 
 
 def file_of(skill: str | None, path: str) -> str:
@@ -115,23 +138,17 @@ class SkillParseError(SkillError, ValueError):
     """This directory or text cannot be read as a skill."""
 
     code = "skill_invalid"
-
-    def __init__(self, message: str, location: Location, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
-        super().__init__(message, location, diagnostics)
-        self.message, self.location, self.diagnostics = message, location, diagnostics
-
-    def __str__(self) -> str:
-        return f"{self.location}: {self.message}"
+    message: str
+    location: Location
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sentence = "{location}: {message}"
 
 
 class InvalidSkillError(SkillError, ValueError):
     """The skill can be read, but it breaks the specification; `diagnostics` holds every fault."""
 
     code = "skill_invalid"
-
-    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        super().__init__(diagnostics)
-        self.diagnostics = diagnostics
+    diagnostics: tuple[Diagnostic, ...]
 
     def __str__(self) -> str:
         return "\n".join(f"{fault.location}: {fault.rule}: {fault.message}" for fault in self.diagnostics)
@@ -144,10 +161,9 @@ class RemoteSkillError(SkillError, ValueError):
     """
 
     code = "skill_invalid"
-
-    def __init__(self, origin: str, skill: str | None, reason: str) -> None:
-        super().__init__(origin, skill, reason)
-        self.origin, self.skill, self.reason = origin, skill, reason
+    origin: str
+    skill: str | None
+    reason: str
 
     def __str__(self) -> str:
         what = f"skill {self.skill!r} of server {self.origin!r}" if self.skill else f"server {self.origin!r}"
@@ -158,10 +174,7 @@ class InvalidArgumentsError(SkillError, ValueError):
     """The arguments of a call do not fit; `problems` has one sentence for each."""
 
     code = "invalid_arguments"
-
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        super().__init__(problems)
-        self.problems = problems
+    problems: tuple[str, ...]
 
     def __str__(self) -> str:
         return "; ".join(self.problems)
@@ -171,10 +184,9 @@ class SkillNotFoundError(SkillError, LookupError):
     """No skill of this name is in the catalog. `reason` says why, where a skipped or held-back copy is known."""
 
     code = "skill_not_found"
-
-    def __init__(self, name: str, suggestions: tuple[str, ...] = (), reason: str | None = None) -> None:
-        super().__init__(name, suggestions, reason)
-        self.name, self.suggestions, self.reason = name, suggestions, reason
+    name: str
+    suggestions: tuple[str, ...] = ()
+    reason: str | None = None
 
     def __str__(self) -> str:
         why = f": {self.reason}" if self.reason else ""
@@ -185,10 +197,7 @@ class SkillNotActiveError(SkillError, LookupError):
     """The skill is known but this session has not loaded it; `name` is None where nothing at all is loaded."""
 
     code = "skill_not_active"
-
-    def __init__(self, name: str | None) -> None:
-        super().__init__(name)
-        self.name = name
+    name: str | None
 
     def __str__(self) -> str:
         if self.name is None:
@@ -200,10 +209,8 @@ class SkillConflictError(SkillError):
     """Two skills may not be active at once: the manifest of `name` says that it conflicts with `other`."""
 
     code = "skill_conflict"
-
-    def __init__(self, name: str, other: str) -> None:
-        super().__init__(name, other)
-        self.name, self.other = name, other
+    name: str
+    other: str
 
     def __str__(self) -> str:
         both = f"skills {self.name!r} and {self.other!r} cannot be active at once"
@@ -214,36 +221,26 @@ class RequiredToolError(SkillError, LookupError):
     """A skill requires a tool that is not there, or not in the version it needs; `reason` says which of both."""
 
     code = "tool_not_found"
-
-    def __init__(self, skill: str, tool: str, reason: str) -> None:
-        super().__init__(skill, tool, reason)
-        self.skill, self.tool, self.reason = skill, tool, reason
-
-    def __str__(self) -> str:
-        return f"skill {self.skill!r} cannot be loaded, because it requires {self.tool!r}: {self.reason}"
+    skill: str
+    tool: str
+    reason: str
+    sentence = "skill {skill!r} cannot be loaded, because it requires {tool!r}: {reason}"
 
 
 class SessionNotFoundError(SkillError, LookupError):
     """The session expired, was closed, or never existed."""
 
     code = "session_not_found"
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self.session_id = session_id
-
-    def __str__(self) -> str:
-        return f"session {self.session_id!r} does not exist or has expired; open a new one"
+    session_id: str
+    sentence = "session {session_id!r} does not exist or has expired; open a new one"
 
 
 class ToolNotFoundError(SkillError, LookupError):
     """No tool of this name is registered."""
 
     code = "tool_not_found"
-
-    def __init__(self, name: str, suggestions: tuple[str, ...] = ()) -> None:
-        super().__init__(name, suggestions)
-        self.name, self.suggestions = name, suggestions
+    name: str
+    suggestions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         meant = _did_you_mean(self.suggestions) or "; call one of the tools that were offered"
@@ -254,10 +251,9 @@ class ResourceNotFoundError(SkillError, LookupError):
     """The skill ships no file at this path; `skill` is None if an artifact of the session was asked for."""
 
     code = "resource_not_found"
-
-    def __init__(self, skill: str | None, path: str, suggestions: tuple[str, ...] = ()) -> None:
-        super().__init__(skill, path, suggestions)
-        self.skill, self.path, self.suggestions = skill, path, suggestions
+    skill: str | None
+    path: str
+    suggestions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         nothing = (
@@ -285,10 +281,8 @@ class NotTextError(SkillError, ValueError):
     """The file is not UTF-8 text; `skill` is None for an artifact of the session."""
 
     code = "not_text"
-
-    def __init__(self, skill: str | None, path: str) -> None:
-        super().__init__(skill, path)
-        self.skill, self.path = skill, path
+    skill: str | None
+    path: str
 
     def __str__(self) -> str:
         return f"{file_of(self.skill, self.path)} is not UTF-8 text; read it with encoding 'binary'"
@@ -298,23 +292,17 @@ class UnsafePathError(SkillError, ValueError):
     """The path may not be used; nothing was opened or followed."""
 
     code = "unsafe_path"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path, self.reason = path, reason
-
-    def __str__(self) -> str:
-        return f"path {self.path!r} is refused: {self.reason}"
+    path: str
+    reason: str
+    sentence = "path {path!r} is refused: {reason}"
 
 
 class DigestChangedError(SkillError):
     """A file was edited after its skill was loaded; loading the skill again accepts the edit."""
 
     code = "digest_changed"
-
-    def __init__(self, skill: str, path: str) -> None:
-        super().__init__(skill, path)
-        self.skill, self.path = skill, path
+    skill: str
+    path: str
 
     def __str__(self) -> str:
         changed = f"{self.path!r} of skill {self.skill!r} changed after the skill was loaded"
@@ -325,10 +313,9 @@ class UnavailableError(SkillError):
     """It may exist but cannot be reached now; `retry_after` is in seconds, None if nobody knows."""
 
     code = "unavailable"
-
-    def __init__(self, what: str, retry_after: float | None = None, reason: str | None = None) -> None:
-        super().__init__(what, retry_after, reason)
-        self.what, self.retry_after, self.reason = what, retry_after, reason
+    what: str
+    retry_after: float | None = None
+    reason: str | None = None
 
     def __str__(self) -> str:
         later = "later" if self.retry_after is None else f"in {self.retry_after:g} s"
@@ -340,10 +327,10 @@ class LimitExceededError(SkillError):
     """A bound was reached; `actual` is None if no more was counted, `advice` tells how to stay below the bound."""
 
     code = "limit_exceeded"
-
-    def __init__(self, what: str, limit: float, actual: float | None, advice: str | None = None) -> None:
-        super().__init__(what, limit, actual, advice)
-        self.what, self.limit, self.actual, self.advice = what, limit, actual, advice
+    what: str
+    limit: float
+    actual: float | None
+    advice: str | None = None
 
     def __str__(self) -> str:
         advice = f"; {self.advice}" if self.advice else ""
@@ -355,23 +342,18 @@ class PolicyDeniedError(SkillError, PermissionError):
     """A policy rule forbids the call."""
 
     code = "policy_denied"
-
-    def __init__(self, rule: str, reason: str) -> None:
-        super().__init__(rule, reason)
-        self.rule, self.reason = rule, reason
-
-    def __str__(self) -> str:
-        return f"denied by {self.rule}: {self.reason}"
+    rule: str
+    reason: str
+    sentence = "denied by {rule}: {reason}"
 
 
 class ToolNotAllowedError(SkillError, PermissionError):
     """The `allowed-tools` of an active skill do not permit the call; unloading the skill lifts that."""
 
     code = "tool_not_allowed"
-
-    def __init__(self, tool: str, skill: str, reason: str) -> None:
-        super().__init__(tool, skill, reason)
-        self.tool, self.skill, self.reason = tool, skill, reason
+    tool: str
+    skill: str
+    reason: str
 
     def __str__(self) -> str:
         refused = f"Tool {self.tool!r} not allowed by active skill {self.skill!r}"
@@ -385,10 +367,10 @@ class ApprovalRequiredError(SkillError):
     """
 
     code = "approval_required"
-
-    def __init__(self, tool: str, request: str, reason: str, instead: str | None = None) -> None:
-        super().__init__(tool, request, reason, instead)
-        self.tool, self.request, self.reason, self.instead = tool, request, reason, instead
+    tool: str
+    request: str
+    reason: str
+    instead: str | None = None
 
     def __str__(self) -> str:
         way = self.instead or f"Approve request {self.request!r}, then send the call again."
@@ -399,10 +381,7 @@ class PolicyError(SkillError, ValueError):
     """A policy file cannot be read, so nothing is permitted; `problems` has one sentence for each fault."""
 
     code = "policy_denied"
-
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        super().__init__(problems)
-        self.problems = problems
+    problems: tuple[str, ...]
 
     def __str__(self) -> str:
         return "\n".join(self.problems)
@@ -412,10 +391,7 @@ class ConfigurationError(SkillError, ValueError):
     """Settings cannot be read, in a file, a variable or a flag; `problems` has one sentence for each fault."""
 
     code = "invalid_arguments"
-
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        super().__init__(problems)
-        self.problems = problems
+    problems: tuple[str, ...]
 
     def __str__(self) -> str:
         return "\n".join(self.problems)
@@ -429,62 +405,45 @@ class ScriptUnsupportedError(ExecutionError):
     """This file cannot be run as a script: wrong place, no interpreter configured, or none installed."""
 
     code = "script_unsupported"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path, self.reason = path, reason
-
-    def __str__(self) -> str:
-        return f"{self.path!r} cannot be run: {self.reason}"
+    path: str
+    reason: str
+    sentence = "{path!r} cannot be run: {reason}"
 
 
 class SandboxUnavailableError(ExecutionError):
     """No sandbox can be started here, so nothing was run."""
 
     code = "sandbox_unavailable"
-
-    def __init__(self, backend: str, hint: str) -> None:
-        super().__init__(backend, hint)
-        self.backend, self.hint = backend, hint
-
-    def __str__(self) -> str:
-        return f"sandbox {self.backend!r} is not available, nothing was run: {self.hint}"
+    backend: str
+    hint: str
+    sentence = "sandbox {backend!r} is not available, nothing was run: {hint}"
 
 
 class ExecTimeoutError(ExecutionError, TimeoutError):
     """Something was ended at its time limit; `limit` is in seconds, `rest` tells what is known all the same."""
 
     code = "timeout"
-
-    def __init__(self, limit: float, what: str = "it", rest: str = "") -> None:
-        super().__init__(limit, what, rest)
-        self.limit, self.what, self.rest = limit, what, rest
-
-    def __str__(self) -> str:
-        return f"Timeout exceeded: {self.what} was ended after {self.limit:g} s{self.rest}"
+    limit: float
+    what: str = "it"
+    rest: str = ""
+    sentence = "Timeout exceeded: {what} was ended after {limit:g} s{rest}"
 
 
 class OutputLimitError(ExecutionError):
     """More output than a caller that wants all of it allows; `partial` is what came before, `limit` is in bytes."""
 
     code = "limit_exceeded"
-
-    def __init__(self, limit: int, partial: bytes) -> None:
-        super().__init__(limit, partial)
-        self.limit, self.partial = limit, partial
-
-    def __str__(self) -> str:
-        return f"output is over the limit of {self.limit} bytes"
+    limit: int
+    partial: bytes
+    sentence = "output is over the limit of {limit} bytes"
 
 
 class AuditError(SkillError):
     """The audit log cannot be written; `path` is None if the session has no log."""
 
     code = "unavailable"
-
-    def __init__(self, path: str | None, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path, self.reason = path, reason
+    path: str | None
+    reason: str
 
     def __str__(self) -> str:
         return f"audit log {self.path or 'of this session'}: {self.reason}"
@@ -498,10 +457,8 @@ class StoreError(SkillError):
     """Session state cannot be kept or found; `url` names the store without credentials, None if it is not known."""
 
     code = "store_unavailable"
-
-    def __init__(self, url: str | None, reason: str) -> None:
-        super().__init__(url, reason)
-        self.url, self.reason = url, reason
+    url: str | None
+    reason: str
 
     def __str__(self) -> str:
         return f"store {self.url or 'of this session'}: {self.reason}"

@@ -14,10 +14,7 @@ class MissingExtraError(SkillError, ImportError):
     """The module `adapter` cannot be imported; installing `extra` of Prowess mends that, `why` is Python's sentence."""
 
     code = "unavailable"
-
-    def __init__(self, adapter: str, extra: str, why: str) -> None:
-        super().__init__(adapter, extra, why)
-        self.adapter, self.extra, self.why = adapter, extra, why
-
-    def __str__(self) -> str:
-        return f"{self.adapter} needs a library that is not here ({self.why}): pip install 'prowess[{self.extra}]'"
+    adapter: str
+    extra: str
+    why: str
+    sentence = "{adapter} needs a library that is not here ({why}): pip install 'prowess[{extra}]'"

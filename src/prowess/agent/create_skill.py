@@ -80,13 +80,9 @@ class SkillExistsError(SkillError):
     """A skill of this name is there already; `location` says where."""
 
     code = "skill_conflict"
-
-    def __init__(self, name: str, location: str) -> None:
-        super().__init__(name, location)
-        self.name, self.location = name, location
-
-    def __str__(self) -> str:
-        return f"a skill {self.name!r} exists already ({self.location}) and is not overwritten; choose another name"
+    name: str
+    location: str
+    sentence = "a skill {name!r} exists already ({location}) and is not overwritten; choose another name"
 
 
 class _Draft(Struct, frozen=True, kw_only=True):

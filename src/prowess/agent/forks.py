@@ -31,13 +31,9 @@ class SubAgentError(SkillError):
     """A sub-agent came to no answer; `reason` is a sentence."""
 
     code = "unavailable"
-
-    def __init__(self, skill: str, reason: str) -> None:
-        super().__init__(skill, reason)
-        self.skill, self.reason = skill, reason
-
-    def __str__(self) -> str:
-        return f"the sub-agent of skill {self.skill!r} came to no answer: {self.reason}"
+    skill: str
+    reason: str
+    sentence = "the sub-agent of skill {skill!r} came to no answer: {reason}"
 
 
 class AgentForkRunner:

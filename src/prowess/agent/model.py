@@ -23,13 +23,9 @@ class ModelError(SkillError):
     """The model gave no answer; `reason` is one sentence and holds no credentials."""
 
     code = "unavailable"
-
-    def __init__(self, model: str, reason: str) -> None:
-        super().__init__(model, reason)
-        self.model, self.reason = model, reason
-
-    def __str__(self) -> str:
-        return f"model {self.model!r} gave no answer: {self.reason}"
+    model: str
+    reason: str
+    sentence = "model {model!r} gave no answer: {reason}"
 
 
 class TextDelta(Struct, frozen=True, kw_only=True):

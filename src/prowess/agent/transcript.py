@@ -28,13 +28,9 @@ class TranscriptError(SkillError):
     """A line could not be written; the run ends, because what happens after it would not be in the file."""
 
     code = "unavailable"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path, self.reason = path, reason
-
-    def __str__(self) -> str:
-        return f"transcript {self.path} cannot be written: {self.reason}; the run ended there"
+    path: str
+    reason: str
+    sentence = "transcript {path} cannot be written: {reason}; the run ended there"
 
 
 class Transcript:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.canonical_json import NotJsonError, TooDeepError, canonical_json, sha256_of
+from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
 from prowess.audit.event import AuditRecord
+from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> 
         before, behind = _around_hash(fields)
     except NotJsonError as fault:
         raise BadLineError(str(fault)) from None
-    except TooDeepError:
+    except LimitExceededError:
         raise BadLineError("its data is nested too deep") from None
     digest = sha256_of(before + behind)
     line = before + _member(digest) + behind + b"\n"
@@ -78,7 +79,7 @@ def read_line(line: bytes) -> AuditRecord:
         raise BadLineError("it does not have the fields of a record")
     try:
         before, behind = _around_hash(value)
-    except (NotJsonError, TooDeepError) as fault:
+    except (NotJsonError, LimitExceededError) as fault:
         raise BadLineError(f"it is not in canonical form: {fault}") from None
     record = _record(value)
     if before + _member(record.hash) + behind != text:

@@ -35,13 +35,9 @@ class StageError(ExecutionError):
     """A skill cannot be copied, so nothing of it can be run; `directory` is the one that was tried first."""
 
     code = "sandbox_unavailable"
-
-    def __init__(self, directory: str, hint: str) -> None:
-        super().__init__(directory, hint)
-        self.directory, self.hint = directory, hint
-
-    def __str__(self) -> str:
-        return f"the cache {self.directory} cannot be used, nothing was run: {self.hint}"
+    directory: str
+    hint: str
+    sentence = "the cache {directory} cannot be used, nothing was run: {hint}"
 
 
 def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:

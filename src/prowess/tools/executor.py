@@ -20,8 +20,8 @@ import anyio
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from prowess._internal.text.canonical_json import MAX_DEPTH, NotJsonError, TooDeepError, TooLargeError, canonical_json
-from prowess.errors import AuditError, InvalidArgumentsError, LimitExceededError, SkillError, ToolNotFoundError
+from prowess._internal.text.canonical_json import NotJsonError, canonical_json
+from prowess.errors import AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates.gate import Refuse
@@ -288,11 +288,6 @@ def _defect(what: str, fault: Exception) -> SkillError:
 
 def _canonical(arguments: object) -> bytes:
     try:
-        return canonical_json(arguments, max_bytes=MAX_ARGUMENT_BYTES)
+        return canonical_json(arguments, what="the arguments", max_bytes=MAX_ARGUMENT_BYTES)
     except NotJsonError as fault:
         raise InvalidArgumentsError((f"Arguments are not JSON: {fault}",)) from None
-    except TooDeepError:
-        raise LimitExceededError("levels of the arguments", MAX_DEPTH, None, "nest less") from None
-    except TooLargeError:
-        advice = "pass less, or write it to a file and pass its path"
-        raise LimitExceededError("bytes of the arguments", MAX_ARGUMENT_BYTES, None, advice) from None

@@ -26,12 +26,8 @@ _counting = threading.Lock()  # one for all calls: it is held for a few addition
 class NotThroughExecutorError(SkillError, RuntimeError):
     """A tool was run by something other than its executor; nothing was done."""
 
-    def __init__(self, tool: str) -> None:
-        super().__init__(tool)
-        self.tool = tool
-
-    def __str__(self) -> str:
-        return f"tool {self.tool!r} was not called through ToolExecutor.call, so it did nothing"
+    tool: str
+    sentence = "tool {tool!r} was not called through ToolExecutor.call, so it did nothing"
 
 
 class Usage(Struct, kw_only=True):

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 
 from msgspec.json import Encoder
 
+from prowess.errors import LimitExceededError
+
 MAX_DEPTH = 32  # containers inside containers
 
 
@@ -20,32 +22,25 @@ class NotJsonError(ValueError):
     """The value has no JSON form; the sentence says what is wrong."""
 
 
-class TooDeepError(ValueError):
-    """Containers are nested deeper than `MAX_DEPTH`."""
-
-
-class TooLargeError(ValueError):
-    """The text would be longer than the caller allows."""
-
-
-def canonical_json(value: object, *, max_bytes: int | None = None, floats: bool = True) -> bytes:
+def canonical_json(
+    value: object, *, what: str = "the value", max_bytes: int | None = None, floats: bool = True
+) -> bytes:
     """Return the canonical UTF-8 text of `value`.
 
     Without `floats`, numbers are the integers that every JSON reader holds exactly: none with a fraction or an
-    exponent, none beyond 2^53 - 1.
+    exponent, none beyond 2^53 - 1. `what` is the name of the value in the sentence of an error.
 
     Raises:
         NotJsonError: a value without a JSON form.
-        TooDeepError: more than `MAX_DEPTH` levels.
-        TooLargeError: more than `max_bytes`.
+        LimitExceededError: more than `MAX_DEPTH` levels, or more than `max_bytes`.
     """
-    plain = _survey(value, max_bytes, floats=floats)
+    plain = _survey(value, what, max_bytes, floats=floats)
     try:
         data = _encode(value) if plain else _spell(value)
     except UnicodeEncodeError:
         raise NotJsonError("a text holds half of a surrogate pair") from None
     if max_bytes is not None and len(data) > max_bytes:
-        raise TooLargeError(max_bytes)
+        raise _too_large(what, max_bytes)
     return data
 
 
@@ -57,7 +52,7 @@ def sha256_of(data: bytes) -> str:
 _encode = Encoder(order="sorted").encode  # sorted by UTF-8, which for ASCII is the order of UTF-16
 
 
-def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
+def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) -> bool:
     """Refuse what has no canonical text; return whether msgspec spells the rest as RFC 8785 does.
 
     Every value takes a byte at least, so counting values also ends the walk through a container that holds itself.
@@ -70,7 +65,7 @@ def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
         for item in level:
             nodes += 1
             if max_nodes is not None and nodes > max_nodes:
-                raise TooLargeError(max_nodes)
+                raise _too_large(what, max_nodes)
             kind = type(item)
             if kind is str or kind is bool or item is None:
                 continue  # nothing to refuse and spelled alike; most values are one of these
@@ -93,7 +88,12 @@ def _survey(value: object, max_nodes: int | None, *, floats: bool) -> bool:
         if not below:
             return plain
         level = below
-    raise TooDeepError(MAX_DEPTH)
+    raise LimitExceededError(f"levels of {what}", MAX_DEPTH, None, "nest less")
+
+
+def _too_large(what: str, max_bytes: int) -> LimitExceededError:
+    advice = "pass less, or write it to a file and pass its path"
+    return LimitExceededError(f"bytes of {what}", max_bytes, None, advice)
 
 
 def _is_plain(item: float | str | None, *, floats: bool) -> bool:

@@ -75,13 +75,9 @@ class NotShownError(SkillError):
     """The file is a script: a session runs it and tells nobody its text."""
 
     code = "script_unsupported"
-
-    def __init__(self, skill: str, path: str) -> None:
-        super().__init__(skill, path)
-        self.skill, self.path = skill, path
-
-    def __str__(self) -> str:
-        return f"{self.path!r} is a script: it is run, not shown; use prowess run {self.skill} {self.path}"
+    skill: str
+    path: str
+    sentence = "{path!r} is a script: it is run, not shown; use prowess run {skill} {path}"
 
 
 def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -59,10 +59,11 @@ class HookFailedError(SkillError):
     """A hook refused, or could not be run; `reason` says which, `output` is what it printed, shortened."""
 
     code = "hook_failed"
-
-    def __init__(self, skill: str, event: str, hook: str, reason: str, output: str = "") -> None:
-        super().__init__(skill, event, hook, reason, output)
-        self.skill, self.event, self.hook, self.reason, self.output = skill, event, hook, reason, output
+    skill: str
+    event: str
+    hook: str
+    reason: str
+    output: str = ""
 
     def __str__(self) -> str:
         said = f": {self.output}" if self.output else ""

@@ -24,10 +24,7 @@ class ActivationCycleError(SkillError):
     """The activation would run inside itself; `cycle` begins and ends with the skill that was asked for."""
 
     code = "activation_cycle"
-
-    def __init__(self, cycle: tuple[str, ...]) -> None:
-        super().__init__(cycle)
-        self.cycle = cycle
+    cycle: tuple[str, ...]
 
     def __str__(self) -> str:
         name = self.cycle[0]

@@ -31,13 +31,9 @@ class ForkUnavailableError(SkillError):
     """The skill needs a sub-agent, and this host cannot give it the one it needs; nothing was run."""
 
     code = "fork_unavailable"
-
-    def __init__(self, skill: str, reason: str) -> None:
-        super().__init__(skill, reason)
-        self.skill, self.reason = skill, reason
-
-    def __str__(self) -> str:
-        return f"skill {self.skill!r} runs in a sub-agent, and there is none for it: {self.reason}"
+    skill: str
+    reason: str
+    sentence = "skill {skill!r} runs in a sub-agent, and there is none for it: {reason}"
 
 
 class AgentType(Struct, frozen=True, kw_only=True):

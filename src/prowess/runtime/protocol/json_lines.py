@@ -35,13 +35,8 @@ class InvalidRequestError(SkillError, ValueError):
     """A line that is no request; `reason` says what to send."""
 
     code = "invalid_request"
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"invalid request: {self.reason}"
+    reason: str
+    sentence = "invalid request: {reason}"
 
 
 def called(session: SyncSession, tool: str, arguments: Mapping[str, object]) -> Mapping[str, object]:

@@ -40,25 +40,18 @@ _limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("
 class FunctionFailedError(SkillError):
     """A function raised an exception whose text was declared to be fit for a model."""
 
-    def __init__(self, tool: str, text: str) -> None:
-        super().__init__(tool, text)
-        self.tool, self.text = tool, text
-
-    def __str__(self) -> str:
-        return f"{self.tool} failed: {self.text}"
+    tool: str
+    text: str
+    sentence = "{tool} failed: {text}"
 
 
 class FunctionTimeoutError(SkillError, TimeoutError):
     """A function did not return in time; `limit` is in seconds."""
 
     code = "timeout"
-
-    def __init__(self, tool: str, limit: float) -> None:
-        super().__init__(tool, limit)
-        self.tool, self.limit = tool, limit
-
-    def __str__(self) -> str:
-        return f"Timeout exceeded: {self.tool} did not finish within {self.limit:g} s"
+    tool: str
+    limit: float
+    sentence = "Timeout exceeded: {tool} did not finish within {limit:g} s"
 
 
 class FunctionTool:

@@ -26,12 +26,9 @@ MAX_DEPTH = 32  # containers inside containers
 class NotJsonValueError(SkillError, TypeError):
     """A value has no JSON form; `where` is its place, `kind` its type or what else is wrong."""
 
-    def __init__(self, where: str, kind: str) -> None:
-        super().__init__(where, kind)
-        self.where, self.kind = where, kind
-
-    def __str__(self) -> str:
-        return f"{self.where} is {self.kind}, which has no JSON form"
+    where: str
+    kind: str
+    sentence = "{where} is {kind}, which has no JSON form"
 
 
 def to_json(value: object, where: str = "the value") -> object:
