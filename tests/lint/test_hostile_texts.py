@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,5 +63,5 @@ def test_a_hostile_text_costs_every_rule_little(tmp_path: Path, body: str, refer
 def _seconds(rule: Rule[LintSubject], document: SkillDocument) -> float:
     subject = LintSubject(document)
     began = time.process_time()
-    list(rule.check(subject))
+    list(islice(rule.check(subject), rule.meta.most))
     return time.process_time() - began

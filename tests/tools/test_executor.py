@@ -17,7 +17,7 @@ from prowess.errors import (
     ToolNotFoundError,
 )
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
-from prowess.tools.gates.repeated_failure import REMARK
+from prowess.tools.executor import REPEATED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -238,8 +238,8 @@ async def test_the_second_same_failure_says_that_it_is_the_second() -> None:
     executor = ToolExecutor([Echo()])
     first = await executor.call(call(arguments={"times": 1, "text": 2}))
     again = await executor.call(call("test-echo", arguments={"text": 2, "times": 1}, call_id="2"))
-    assert REMARK not in str(first.error)
-    assert again.error == f"{first.error}. {REMARK}"
+    assert REPEATED not in str(first.error)
+    assert again.error == f"{first.error}. {REPEATED}"
     assert again.error_detail is not None
     assert again.error_detail["message"] == again.error
     assert again.cause is not None
@@ -292,11 +292,11 @@ async def test_the_same_call_is_the_one_that_was_made_whatever_the_tool_does_to_
         assert given["items"] == [*items]
         return outcome.error
 
-    assert [await error("a"), await error("b"), await error("a")] == ["down", "down", f"down. {REMARK}"]
+    assert [await error("a"), await error("b"), await error("a")] == ["down", "down", f"down. {REPEATED}"]
     down = False
     assert [await error("b"), await error("a")] == [None, None]
     down = True
-    assert [await error("a"), await error("a")] == ["down", f"down. {REMARK}"]
+    assert [await error("a"), await error("a")] == ["down", f"down. {REPEATED}"]
 
 
 @pytest.mark.parametrize("audited", [True, False])
@@ -318,7 +318,7 @@ async def test_a_name_that_only_equals_a_declared_one_is_no_json_with_and_withou
     refused = await executor.call(call(arguments=strange))
     assert "not JSON" in str(refused.error)
     again = await executor.call(call("test-echo", arguments=strange))
-    assert REMARK not in str(again.error)  # as spelled: what cannot be read belongs to no tool
+    assert REPEATED not in str(again.error)  # as spelled: what cannot be read belongs to no tool
     assert (await executor.call(call(arguments={Alike("text"): "a"}))).success
 
 
@@ -326,8 +326,8 @@ async def test_the_memory_of_failures_is_bounded() -> None:
     executor = ToolExecutor([Echo()])
     for number in range(300):
         await executor.call(call(f"none{number}"))
-    assert REMARK not in str((await executor.call(call("none0"))).error)
-    assert REMARK in str((await executor.call(call("none299"))).error)
+    assert REPEATED not in str((await executor.call(call("none0"))).error)
+    assert REPEATED in str((await executor.call(call("none299"))).error)
 
 
 async def test_fifty_tasks_share_one_executor() -> None:

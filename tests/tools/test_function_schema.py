@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict, Union, cast
 
 import pytest
 from msgspec import Struct
@@ -85,7 +85,7 @@ def _schema_of(annotation: object) -> object:
         return value
 
     function.__annotations__ = {"value": annotation}
-    properties = function_schema(function).input_schema["properties"]
+    properties = function_schema(function)[1].schema["properties"]
     assert isinstance(properties, Mapping)
     check_schema(properties["value"])
     return properties["value"]
@@ -96,8 +96,8 @@ def _taken(annotation: object, value: object) -> object:
         return value
 
     function.__annotations__ = {"value": annotation}
-    schema = function_schema(function)
-    return schema.arguments(require_fitting({"value": value}, schema.input_schema))["value"]
+    _, form = function_schema(function)
+    return cast("dict[str, object]", form.take(require_fitting({"value": value}, form.schema)))["value"]
 
 
 @pytest.mark.parametrize(
@@ -253,9 +253,9 @@ def test_a_signature_and_a_docstring_are_the_schema() -> None:
             depth: How deep.
         """
 
-    found = function_schema(search)
-    assert found.description == "Search the files."
-    assert found.input_schema == {
+    description, form = function_schema(search)
+    assert description == "Search the files."
+    assert form.schema == {
         "type": "object",
         "properties": {
             "pattern": {"type": "string", "description": "What to look for."},
@@ -316,10 +316,10 @@ def test_a_default_without_a_json_form_stays_with_the_function() -> None:
     def function(a: object = marker) -> bool:
         return a is marker
 
-    schema = function_schema(function)
-    assert schema.input_schema["properties"] == {"a": {}}
-    assert "required" not in schema.input_schema
-    assert function(**schema.arguments({}))
+    _, form = function_schema(function)
+    assert form.schema["properties"] == {"a": {}}
+    assert "required" not in form.schema
+    assert function(**cast("dict[str, object]", form.take({})))
 
 
 def test_a_decorated_function_keeps_its_own_signature() -> None:
@@ -330,4 +330,4 @@ def test_a_decorated_function_keeps_its_own_signature() -> None:
     def outer(*args: object, **kwargs: object) -> object:
         return inner(*args, **kwargs)  # type: ignore[arg-type]  # as decorators pass things on
 
-    assert function_schema(outer).input_schema["properties"] == {"a": {"type": "integer"}}
+    assert function_schema(outer)[1].schema["properties"] == {"a": {"type": "integer"}}

@@ -20,6 +20,7 @@ from prowess.catalog import Catalog
 from prowess.mcp_server.server import open_session
 from prowess.tools import NotThroughExecutorError, Tool, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.builtin import builtin_tools
+from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.functions.function_tool import FunctionTool
 from prowess.tools.wrappers import Audited, Caching, Filtered, NeedsApproval, Renamed, Retrying, ToolWrapper
 from tests.tools.wrappers.kept_log import KeptLog
@@ -63,6 +64,10 @@ DIFFERS: dict[str, set[str]] = {
 }
 
 
+# What tools are made from.
+_NO_TOOLS = (Tool, WorkspaceTool)
+
+
 def _classes() -> Iterator[type]:
     """Every class of the package that has an async `run` of arguments and a call."""
     for module in pkgutil.walk_packages(prowess.__path__, "prowess."):
@@ -73,7 +78,7 @@ def _classes() -> Iterator[type]:
         except MissingExtraError:  # glue for a library that this Python cannot have
             continue
         for _, found in inspect.getmembers(imported, inspect.isclass):
-            if found.__module__ == module.name and found is not Tool and _runs_calls(getattr(found, "run", None)):
+            if found.__module__ == module.name and found not in _NO_TOOLS and _runs_calls(getattr(found, "run", None)):
                 yield found
 
 

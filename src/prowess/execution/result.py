@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 
 class Artifact(Struct, frozen=True, kw_only=True):
@@ -19,13 +20,7 @@ class Artifact(Struct, frozen=True, kw_only=True):
 
     def as_dict(self) -> dict[str, object]:
         """Return the entry of a result's `artifacts`."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "digest": self.digest,
-            "media_type": self.media_type,
-            "path": self.path,
-        }
+        return asdict(self)
 
 
 class ExecNotice(Struct, frozen=True, kw_only=True):
@@ -48,15 +43,7 @@ class Guarantees(Struct, frozen=True, kw_only=True):
 
     def as_dict(self) -> dict[str, object]:
         """Return the `guarantees` of a result: plain JSON, keys in a fixed order."""
-        return {
-            "backend": self.backend,
-            "version": self.version,
-            "tier": self.tier,
-            "network": self.network,
-            "filesystem": self.filesystem,
-            "enforced": list(self.enforced),
-            "not_enforced": dict(self.not_enforced),
-        }
+        return {**asdict(self), "enforced": list(self.enforced), "not_enforced": dict(self.not_enforced)}
 
 
 class ExecResult(Struct, frozen=True, kw_only=True):

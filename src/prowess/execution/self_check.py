@@ -42,10 +42,6 @@ class Finding(Struct, frozen=True, kw_only=True):
     held: bool | None
     detail: str = ""
 
-    def as_dict(self) -> dict[str, object]:
-        """Return the finding as JSON."""
-        return {"name": self.name, "held": self.held, "detail": self.detail}
-
 
 class SelfCheck(Struct, frozen=True, kw_only=True):
     """What the sandbox of this machine stopped; `overhead_ms` is the median over a plain process that does nothing."""

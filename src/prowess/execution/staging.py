@@ -17,6 +17,7 @@ import tempfile
 from functools import cache
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import ensure_private_directory
@@ -116,18 +117,12 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
             while size <= record.size and (chunk := os.read(source.fd, min(_CHUNK, record.size + 1 - size))):
                 whole.update(chunk)
                 size += len(chunk)
-                _write_all(out, chunk)
+                write_all(out, chunk)
         if size != record.size or whole.hexdigest() != record.sha256:
             raise DigestChangedError(skill, record.path)
     finally:
         os.close(out)
     os.chmod(target, 0o555 if record.executable else 0o444)
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
 
 
 def _publish(fresh: str, final: str, manifest: TreeManifest) -> bool:

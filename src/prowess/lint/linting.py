@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import islice
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -38,7 +40,6 @@ RULES: Mapping[str, RuleMeta] = MappingProxyType({**FORMAT_RULES, **{meta.id: me
 
 
 _place = attrgetter("location.line", "location.column")
-_last: tuple[Judgement | None, tuple[Rule[LintSubject], ...]] = (None, ())
 
 
 def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | None = None) -> list[Diagnostic]:
@@ -56,17 +57,13 @@ def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | 
 def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
     """Return the advice on a document that a judgement reports, at its severities; sorted by place, then by rule."""
     subject = LintSubject(document, judgement.profile)
-    found = [one for rule in _kept(judgement) for one in rule.check(subject)]
+    found = [one for rule in _kept(judgement) for one in islice(rule.check(subject), rule.meta.most)]
     found.sort(key=_place)
     skill = document.directory_name
     return judgement.judge((replace(one, skill=skill) for one in found), RULES)
 
 
+@lru_cache(maxsize=1)  # all skills of a check share one judgement
 def _kept(judgement: Judgement) -> tuple[Rule[LintSubject], ...]:
-    """Return the rules that run; the answer for the last judgement is remembered, as all skills of a check share it."""
-    global _last  # noqa: PLW0603 -- a memory of one judgement; exchanging the pair is one step
-    known, rules = _last
-    if known is not judgement:
-        rules = tuple(rule for rule in LINT_RULES if judgement.keeps(rule.meta))
-        _last = (judgement, rules)
-    return rules
+    """Return the rules that run."""
+    return tuple(rule for rule in LINT_RULES if judgement.keeps(rule.meta))

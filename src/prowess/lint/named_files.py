@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from prowess.lint.skill_files import SkillFiles
-    from prowess.lint.skill_texts import SkillTexts
 
 FOLDERS = ("scripts", "references", "assets")
 
@@ -81,21 +80,19 @@ _MAX_TARGETS = 200
 _OWN = "SKILL.md"
 
 
-def linked_markdown(named: Iterable[Reference], texts: SkillTexts | None) -> Iterator[tuple[str, str]]:
+def linked_markdown(named: Iterable[Reference], files: SkillFiles) -> Iterator[tuple[str, str]]:
     """Yield path and text of each Markdown file among what a body links to or names, once."""
     seen: set[str] = set()
     for link in named:
         path = "/".join(inner_components(link.path) or ())
-        if path in seen or not path.lower().endswith(".md") or texts is None:
+        if path in seen or not path.lower().endswith(".md"):
             continue
         seen.add(path)
-        if text := texts.text(path):
+        if text := files.text(path):
             yield path, text
 
 
-def other_markdown(
-    linked: Iterable[tuple[str, str]], files: SkillFiles, texts: SkillTexts
-) -> Iterator[tuple[str, str]]:
+def other_markdown(linked: Iterable[tuple[str, str]], files: SkillFiles) -> Iterator[tuple[str, str]]:
     """Yield path and text of each linked Markdown file, then of each in `references/` or beside SKILL.md."""
     seen = {_OWN}
     for path, text in linked:
@@ -109,7 +106,7 @@ def other_markdown(
             path = f"{folder}{name}"
             if entries[name] == "file" and path not in seen:
                 seen.add(path)
-                if other := texts.text(path):
+                if other := files.text(path):
                     yield path, other
 
 

@@ -52,7 +52,7 @@ def _all_unpinned(subject: LintSubject) -> Iterator[OneOffCommand]:
                 yield OneOffCommand(
                     package=package, newest=newest, place=subject.at(start + at, start + at + len(package))
                 )
-    for script in subject.scripts:
+    for script in subject.files.scripts:
         if script.language == "shell" and any(sign in script.code for sign in _SIGNS):
             for package, newest, at in _unpinned(script.code, block=True):
                 yield OneOffCommand(

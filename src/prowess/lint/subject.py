@@ -7,7 +7,7 @@ small skill that gives no occasion is not even parsed.
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,16 +18,14 @@ from prowess.format.profiles import PROFILES
 from prowess.format.references import references
 from prowess.lint.named_files import linked_markdown, other_markdown, paths_of
 from prowess.lint.skill_files import SkillFiles
-from prowess.lint.skill_texts import SkillTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from prowess._internal.markdown import CodeBlock, Outline
     from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
     from prowess.format.references import Reference
-    from prowess.lint.skill_texts import ScriptText
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -35,37 +33,14 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 class LintSubject:
     """One skill under advice, and the profile it is judged by, by default `spec`.
 
-    `files` is None where the document has no directory. Offsets are those of `body`; `at` turns them into places.
+    `files` are those of the document's directory; a rule about files that are missing asks first whether there is one.
+    Offsets are those of `body`; `at` turns them into places.
     """
 
-    def __init__(self, document: SkillDocument, profile: Profile | None = None) -> None:
-        self.document: SkillDocument = document
-        self.body: str = document.body
-        self._profile = profile
-
-    @property
-    def profile(self) -> Profile:
-        """The profile that judges."""
-        if self._profile is None:
-            # Imported here, not at the top: few rules ask, and they make all profiles.
-            self._profile = PROFILES["spec"]
-        return self._profile
-
-    @cached_property
-    def files(self) -> SkillFiles | None:
-        """The files of the skill's directory."""
-        if self.document.directory is None:
-            return None
-        return SkillFiles(self.document.directory)
-
-    @cached_property
-    def top(self) -> Mapping[str, str]:
-        """What the skill's directory holds: kinds by name; nothing where there is none."""
-        return {} if self.files is None else self.files.entries("")
-
-    def text_of(self, key: str) -> str | None:
-        """Return the text of a field; None where it is absent or no text."""
-        return self.document.text_of(key)
+    def __init__(self, document: SkillDocument, profile: Profile = PROFILES["spec"]) -> None:
+        self.document, self.profile = document, profile
+        self.body = document.body
+        self.files = SkillFiles(document.directory)
 
     @cached_property
     def may_link(self) -> bool:
@@ -82,14 +57,12 @@ class LintSubject:
         """Path and text of each Markdown file that the body links to or names."""
         if not self.may_name_markdown:
             return ()
-        return tuple(linked_markdown(self.named, self.texts))
+        return tuple(linked_markdown(self.named, self.files))
 
     @cached_property
     def other_texts(self) -> tuple[tuple[str, str], ...]:
         """Path and text of each Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
-        if self.files is None or self.texts is None:
-            return ()
-        return tuple(other_markdown(self.linked_texts, self.files, self.texts))
+        return tuple(other_markdown(self.linked_texts, self.files))
 
     @cached_property
     def links(self) -> tuple[Reference, ...]:
@@ -103,7 +76,7 @@ class LintSubject:
         """The paths that the body names without a link, below the usual folders and those that the skill has."""
         if "/" not in self.body:
             return ()
-        return paths_of(self.body, self.document.body_offset, self.top)
+        return paths_of(self.body, self.document.body_offset, self.files.entries(""))
 
     @cached_property
     def named(self) -> tuple[Reference, ...]:
@@ -150,21 +123,7 @@ class LintSubject:
     @cached_property
     def description(self) -> str:
         """The description, trimmed; empty where there is none that is a text."""
-        return (self.text_of("description") or "").strip()
-
-    @cached_property
-    def texts(self) -> SkillTexts | None:
-        """The texts of the skill's other files; None without a directory."""
-        if self.files is None:
-            return None
-        return SkillTexts(self.files)
-
-    @property
-    def scripts(self) -> tuple[ScriptText, ...]:
-        """The scripts below `scripts/`; most skills have none, which one look at the directory tells."""
-        if self.top.get("scripts") != "directory" or self.texts is None:
-            return ()
-        return self.texts.scripts
+        return (self.document.text_of("description") or "").strip()
 
     def found_in_prose(self, words: Iterable[str]) -> Iterator[tuple[str, int]]:
         """Yield each of some words, in small letters, outside code and comments, and its offsets."""
@@ -230,11 +189,11 @@ class ReadableText(Struct, frozen=True, kw_only=True):
 def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
     """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
     yield ReadableText(kind="own", text=subject.document.text, at=subject.document.origin.location)
-    for path, text in subject.linked_texts:
-        yield ReadableText(kind="markdown", text=text, at=partial(_place, subject, path, text))
-    for script in subject.scripts:
-        yield ReadableText(kind="script", text=script.text, at=partial(_place, subject, script.path, script.text))
+    others = [("markdown", path, text) for path, text in subject.linked_texts]
+    others += [("script", script.path, script.text) for script in subject.files.scripts]
+    for kind, path, text in others:
+        yield ReadableText(kind=kind, text=text, at=_without_end(subject, path, text))
 
 
-def _place(subject: LintSubject, path: str, text: str, start: int, _end: int) -> Location:
-    return subject.file_place(path, start, text)
+def _without_end(subject: LintSubject, path: str, text: str) -> Callable[[int, int], Location]:
+    return lambda start, _end: subject.file_place(path, start, text)

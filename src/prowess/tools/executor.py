@@ -20,14 +20,13 @@ import anyio
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from prowess._internal.text.canonical_json import NotJsonError, canonical_json
+from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
 from prowess.errors import AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates.gate import Refuse
-from prowess.tools.gates.repeated_failure import RepeatedFailure
 from prowess.tools.names import spelling_table
-from prowess.tools.result import ToolResult
+from prowess.tools.result import ToolResult, followed_by
 from prowess.tools.running_call import RunningCall
 from prowess.tools.spec import ToolCall
 from prowess.tools.validation import require_fitting
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     from prowess.tools.spec import Tool, ToolSpec
 
 MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
+REPEATED = "This same call failed before; do not repeat it unchanged."
+_MAX_REMEMBERED = 256
 
 
 class ToolExecutor:
@@ -69,7 +70,7 @@ class ToolExecutor:
         self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
         self._register(tools)
-        self._failures = RepeatedFailure()
+        self._failures = _FailedCalls()
         self._observer = observer
 
     def add(self, *tools: Tool) -> None:
@@ -134,7 +135,11 @@ class ToolExecutor:
             await self._pass_gates(ready, spec, audit)
         except SkillError as error:
             audit.tool = audit.tool or shortened(call.name)
-            remark = await _record_refusal(audit, error)
+            remark = None
+            try:
+                await audit.refused(error.code)
+            except AuditError as fault:
+                remark = _unrecorded(fault)
             await self._tell_refused(audit, call.id, error.code)
             result = ToolResult.failed(error, duration_ms=self._since(begun), remark=remark)
         except BaseException:
@@ -144,8 +149,6 @@ class ToolExecutor:
             raise
         else:
             result = await self._run(tool, ready, audit, begun)
-        if result.success and self._failures.is_empty:
-            return result
         return self._failures.remark(audit.tool, measured, result)
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> None:
@@ -267,14 +270,6 @@ def _with_usage(result: ToolResult, usage: Usage) -> ToolResult:
     )
 
 
-async def _record_refusal(audit: CallAudit, error: SkillError) -> str | None:
-    try:
-        await audit.refused(error.code)
-    except AuditError as fault:
-        return _unrecorded(fault)
-    return None
-
-
 def _unrecorded(fault: AuditError) -> str:
     return f"This could not be recorded: {fault}."
 
@@ -291,3 +286,31 @@ def _canonical(arguments: object) -> bytes:
         return canonical_json(arguments, what="the arguments", max_bytes=MAX_ARGUMENT_BYTES)
     except NotJsonError as fault:
         raise InvalidArgumentsError((f"Arguments are not JSON: {fault}",)) from None
+
+
+class _FailedCalls:
+    """Remembers failed calls: the second time the same call fails, the result states that it failed before.
+
+    A model that gets the same sentence twice tends to try a third time. The same call means the same tool and the same
+    canonical arguments; a success in between clears it.
+    """
+
+    def __init__(self) -> None:
+        self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the order of arrival
+
+    def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
+        """Return `result`, with the remark where this call, with these canonical arguments, has failed before."""
+        if result.success and not self._failed:
+            return result
+        key = (tool, None if arguments is None else sha256_of(arguments))
+        known = key in self._failed
+        self._failed.pop(key, None)
+        if result.success:
+            return result
+        self._failed[key] = None
+        if len(self._failed) > _MAX_REMEMBERED:
+            del self._failed[next(iter(self._failed))]
+        if not known:
+            return result
+        text = followed_by(result.error or "", REPEATED)
+        return replace(result, error=text, error_detail={**(result.error_detail or {}), "message": text})

@@ -6,16 +6,14 @@ them for programs: the code of the closed list, the sentence, suggestions, and t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.tools.prompt_escaping import sentence
 from prowess.tools.spec import ToolCall
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
@@ -62,17 +60,9 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
 
     def as_dict(self) -> dict[str, object]:
         """Return the eight keys and `error_detail`, in this order, ready for JSON."""
-        return {
-            "success": self.success,
-            "result": None if self.result is None else dict(self.result),
-            "error": self.error,
-            "duration_ms": self.duration_ms,
-            "tokens_used": self.tokens_used,
-            "cost_usd": self.cost_usd,
-            "cached": self.cached,
-            "retry_count": self.retry_count,
-            "error_detail": None if self.error_detail is None else dict(self.error_detail),
-        }
+        fields = asdict(self)
+        del fields["cause"]
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, object]) -> ToolResult:

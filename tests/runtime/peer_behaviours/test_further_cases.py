@@ -23,8 +23,8 @@ from prowess.execution import default_sandbox
 from prowess.mcp_server.server import build_server, open_session
 from prowess.runtime import Session
 from prowess.tools import ToolCall, ToolExecutor, wire_name
+from prowess.tools.executor import REPEATED
 from prowess.tools.gates.approvers import NoApprover
-from prowess.tools.gates.repeated_failure import REMARK
 from tests.runtime.making import failure, names, result, write_skill
 
 if TYPE_CHECKING:
@@ -108,9 +108,9 @@ async def test_d_the_same_failure_twice_says_so(tmp_path: Path) -> None:
     first, second = [await session.call("skills.load", {"names": ["nobody"]}) for _ in range(2)]
     other = await session.call("skills.load", {"names": ["somebody"]})
 
-    assert REMARK not in str(first.error)
-    assert REMARK in str(second.error)
-    assert REMARK not in str(other.error)
+    assert REPEATED not in str(first.error)
+    assert REPEATED in str(second.error)
+    assert REPEATED not in str(other.error)
 
 
 @needs_sandbox

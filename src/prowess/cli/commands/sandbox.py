@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
 from prowess.cli import exit_codes, output
 from prowess.errors import SandboxUnavailableError
@@ -76,6 +77,6 @@ def _as_json(found: SelfCheck) -> dict[str, object]:
         "tier": found.report.tier,
         "passed": found.passed,
         "overhead_ms": found.overhead_ms,
-        "escapes": [finding.as_dict() for finding in found.escapes],
-        "limits": [finding.as_dict() for finding in found.limits],
+        "escapes": [asdict(finding) for finding in found.escapes],
+        "limits": [asdict(finding) for finding in found.limits],
     }

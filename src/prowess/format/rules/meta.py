@@ -39,7 +39,8 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
 
     `family` is `spec`, `lint`, `security` or `catalog`; `source` is whose advice the rule is; `since` the version that
     brought it; `fixes` what its fix does, None if it has none. `page` is None for a rule that is a class: the docstring
-    of the class is the page. Rules are listed, and report at one place, by `order`, then by id.
+    of the class is the page. Rules are listed, and report at one place, by `order`, then by id. Of one skill no more
+    than `most` findings are reported, because more of them have one cause.
     """
 
     id: str
@@ -51,6 +52,7 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
     fixes: str | None = None
     page: Page | None = None
     order: int = LAST
+    most: int | None = None
 
     @property
     def severity(self) -> Severity:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum dolor")  # lorem ipsum by its name alone is a topic
-_MAX_FOUND = 20
 
 
 class ContentPlaceholder(LintRule):
@@ -28,6 +27,7 @@ class ContentPlaceholder(LintRule):
     meta = RuleMeta(
         id="content.placeholder",
         order=38,
+        most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No text is left to be written.",
         source="practice of public skills",
@@ -35,12 +35,8 @@ class ContentPlaceholder(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each placeholder."""
-        found = 0
         for phrase, at in subject.found_in_prose(_MARKS):
             line = subject.prose[subject.prose.rfind("\n", 0, at) + 1 : at]
             if phrase.endswith(":") and line.strip(" -*>#0123456789."):
                 continue
-            found += 1
             yield self.meta.found("this is still to be written", subject.at(at, at + len(phrase)))
-            if found == _MAX_FOUND:
-                return

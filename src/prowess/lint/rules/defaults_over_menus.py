@@ -16,7 +16,6 @@ _OFFERS = (
 )
 _DECIDING = ("default", "prefer", "recommend", "if ", "when ", "unless", "depend", "instead", "based on", "ask ")
 _SEVERAL = 3
-_MAX_FOUND = 50
 _REACH = 400  # characters of a sentence, and of what follows it
 
 
@@ -40,6 +39,7 @@ class DefaultsOverMenus(LintRule):
     meta = RuleMeta(
         id="defaults-over-menus",
         order=14,
+        most=50,
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=INFO, claude_code=INFO),
         summary="Choices name a default.",
         source="skillscraft specification reference, lint rules",
@@ -47,16 +47,12 @@ class DefaultsOverMenus(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each sentence that offers several choices."""
-        found = 0
         for phrase, at in subject.found_in_prose(_OFFERS):
             begin, end = _sentence(subject.prose, at)
             if _items(subject.prose[at + len(phrase) : end]) < _SEVERAL or _decides(subject.prose, begin, end):
                 continue
-            found += 1
             message = "several choices and no default; name the one to take, and when to take another"
             yield self.meta.found(message, subject.at(at, end))
-            if found == _MAX_FOUND:
-                return
 
 
 def _sentence(text: str, at: int) -> tuple[int, int]:

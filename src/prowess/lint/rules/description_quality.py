@@ -36,6 +36,6 @@ class DescriptionQuality(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the description."""
         text = subject.description
-        if text and not states_occasion(text, subject.text_of("name") or ""):
+        if text and not states_occasion(text, subject.document.text_of("name") or ""):
             message = 'the description does not say when to use the skill; add "Use when the user asks to ..."'
             yield self.meta.found(message, subject.field_place("description"))

@@ -35,8 +35,6 @@ class DirectoryExtraneous(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each such file, at the start of SKILL.md."""
-        if subject.files is None:
-            return
         for name, kind in sorted(subject.files.entries("").items()):
             stem, _, ending = name.lower().partition(".")
             if kind == "file" and stem in _NAMES and ending in _ENDINGS:

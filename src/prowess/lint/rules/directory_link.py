@@ -34,8 +34,6 @@ class DirectoryLink(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each link."""
-        if subject.files is None:
-            return
         top = subject.files.entries("")
         for folder in ("", *(name for name in _FOLDERS if top.get(name) == "directory")):
             for name, kind in list(subject.files.entries(folder).items())[:_MAX_LOOKED_AT]:

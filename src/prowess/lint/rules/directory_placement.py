@@ -34,8 +34,6 @@ class DirectoryPlacement(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each such file."""
-        if subject.files is None:
-            return
         for folder, endings, better in _WRONG:
             if subject.files.entries("").get(folder) != "directory":
                 continue

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from prowess._internal.yaml_reader import Node
 
-# More missing scripts have one cause, and each suggestion is a search through all files.
-_MAX_FOUND = 100
+# Each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
 
 
@@ -37,6 +36,7 @@ class HookMissing(LintRule):
     meta = RuleMeta(
         id="hooks.missing",
         order=9,
+        most=100,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A hook's script exists.",
     )
@@ -44,7 +44,7 @@ class HookMissing(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield each script that is missing, once."""
         field = subject.document.field("hooks")
-        if field is None or subject.files is None:
+        if field is None or subject.document.directory is None:
             return
         hooks = extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks
         scripts = dict.fromkeys(hook.script for hook in hooks.entries if hook.script is not None)
@@ -61,8 +61,6 @@ class HookMissing(LintRule):
             hint = f"; did you mean {near}?" if near else ""
             node = written.get(script, field.value)
             yield self.meta.found(f"{script} does not exist{hint}", field.origin.location(node.start, node.end))
-            if missing == _MAX_FOUND:
-                return
 
 
 def _texts(node: Node) -> Iterator[Scalar]:

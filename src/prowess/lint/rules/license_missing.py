@@ -33,7 +33,7 @@ class LicenseMissing(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield each missing file."""
         text = subject.document.text_of("license") or ""
-        if subject.files is None or len(text) > _LONG:
+        if subject.document.directory is None or len(text) > _LONG:
             return
         for word in text.replace(",", " ").split():
             path = word.strip("().;:`'\"")

@@ -21,7 +21,6 @@ _PHRASES = (
     "ensure code quality",
 )
 _QUOTES = frozenset("\"'*_\N{LEFT DOUBLE QUOTATION MARK}\N{LEFT SINGLE QUOTATION MARK}")
-_MAX_FOUND = 50
 _REACH = 120  # characters
 
 
@@ -45,6 +44,7 @@ class NoGenericInstructions(LintRule):
     meta = RuleMeta(
         id="no-generic-instructions",
         order=12,
+        most=50,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="Instructions are specific.",
         source="skillscraft specification reference, lint rules",
@@ -52,7 +52,6 @@ class NoGenericInstructions(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each phrase."""
-        found = 0
         for phrase, at in subject.found_in_prose(_PHRASES):
             end = at + len(phrase)
             before, behind = subject.prose[at - 1 : at], subject.prose[end : end + 1]
@@ -60,12 +59,9 @@ class NoGenericInstructions(LintRule):
                 continue
             if _in_heading(subject.prose, at) or _goes_on(subject.lower, end):
                 continue
-            found += 1
             yield self.meta.found(
                 f'"{phrase}" says nothing specific; write the steps that are meant', subject.at(at, end)
             )
-            if found == _MAX_FOUND:
-                return
 
 
 def _in_heading(text: str, at: int) -> bool:

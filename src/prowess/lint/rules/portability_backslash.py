@@ -38,7 +38,7 @@ class PortabilityBackslash(LintRule):
         """Yield the first of each kind."""
         for folder in ("scripts\\", "references\\", "assets\\"):
             at = subject.body.find(folder)
-            if at < 0 or (subject.files is not None and folder[:-1] not in subject.files.entries("")):
+            if at < 0 or (subject.document.directory is not None and folder[:-1] not in subject.files.entries("")):
                 continue  # a folder that the skill does not have is another project's, in an example
             after = subject.body[at + len(folder) : at + len(folder) + 2]
             if not _begins_a_name(subject, at, after):

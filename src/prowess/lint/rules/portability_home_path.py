@@ -14,7 +14,6 @@ _PLACEHOLDERS = frozenset(
     | {"myuser", "myname", "youruser", "yourusername", "jane", "john", "developer", "...", "deploy", "oai", "appuser"}
 )
 _SAMPLES = frozenset({"", "text", "txt", "console", "output", "log"})  # languages of blocks that show what is printed
-_MAX_FOUND = 20
 _LONGEST = 40
 
 
@@ -38,6 +37,7 @@ class PortabilityHomePath(LintRule):
     meta = RuleMeta(
         id="portability.homePath",
         order=27,
+        most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No path leads into a person's home.",
         source="practice of public skills",
@@ -45,16 +45,12 @@ class PortabilityHomePath(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each path."""
-        found = 0
         for root in _ROOTS:
             at = subject.body.find(root)
             while at >= 0:
                 name = _name(subject.body, at + len(root))
                 before = subject.body[max(at - 1, 0) : at]
                 if _is_person(root, name) and not before.isalnum() and not _is_sample(subject, at):
-                    found += 1
-                    if found > _MAX_FOUND:
-                        return
                     message = f"{root}{name} exists on one machine alone; write a path in the skill, or ~"
                     yield self.meta.found(message, subject.at(at, at + len(root) + len(name)))
                 at = subject.body.find(root, at + 1)

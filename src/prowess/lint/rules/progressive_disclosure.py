@@ -40,7 +40,7 @@ class ProgressiveDisclosure(LintRule):
 
 
 def _has_references(subject: LintSubject) -> bool:
-    if subject.files is None:
+    if subject.document.directory is None:
         return any(link.path.lower().endswith(".md") for link in subject.links)
     own = {"skill.md", "readme.md", "changelog.md"}
     return bool(subject.files.entries("references")) or any(

@@ -11,8 +11,6 @@ from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta
 if TYPE_CHECKING:
     from prowess.format.references import Reference
 
-_MAX_FOUND = 100  # a body with more of them has one cause
-
 
 class ReferenceCase(LintRule):
     """A link that spells a file's name in other letters, large or small, than the disk does.
@@ -34,6 +32,7 @@ class ReferenceCase(LintRule):
     meta = RuleMeta(
         id="reference.case",
         order=4,
+        most=100,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A linked file is spelled as it is on disk.",
         fixes="writes the name as the disk has it",
@@ -41,13 +40,9 @@ class ReferenceCase(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each link whose file is found only when case is ignored."""
-        if subject.files is None:
-            return
-        found = 0
         for link in subject.named:
             sighting = subject.files.look_for(link.path)
-            if sighting.kind == "other case" and found < _MAX_FOUND:
-                found += 1
+            if sighting.kind == "other case":
                 location = subject.document.origin.location(link.start, link.end)
                 message = f"{link.path} is called {sighting.path} on disk"
                 yield self.meta.found(message, location, fix=_respelled(subject, link, sighting.path))

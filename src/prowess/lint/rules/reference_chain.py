@@ -6,8 +6,6 @@ from prowess.format.references import inner_components
 from prowess.lint.named_files import local_targets, names_folder
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-_MAX_FOUND = 50
-
 
 class ReferenceChain(LintRule):
     """A file that only another reference file leads to.
@@ -29,31 +27,26 @@ class ReferenceChain(LintRule):
     meta = RuleMeta(
         id="reference.chain",
         order=16,
+        most=50,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="SKILL.md itself names each reference file.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each such file once, at the link that leads to it."""
-        if subject.files is None or subject.texts is None or not subject.named:
-            return
         known = {"/".join(inner_components(link.path) or ()) for link in subject.named} | {"SKILL.md"}
         seen: set[str] = set()
-        found = 0
         for link in subject.named:
             path = "/".join(inner_components(link.path) or ())
             if path in seen or not path.lower().endswith(".md") or path == "SKILL.md":
                 continue
             seen.add(path)
-            for target in local_targets(subject.texts.text(path) or "", path, subject.files):
+            for target in local_targets(subject.files.text(path) or "", path, subject.files):
                 if target in known or _names(subject.body, target):
                     continue
                 known.add(target)
-                found += 1
                 location = subject.document.origin.location(link.start, link.end)
                 yield self.meta.found(f"{target} is reached only through {path}; name it in SKILL.md", location)
-                if found == _MAX_FOUND:
-                    return
 
 
 def _names(body: str, target: str) -> bool:

@@ -49,8 +49,6 @@ class ReferenceContents(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each long file without contents."""
-        if subject.files is None:
-            return
         named = {link.path.removeprefix("./") for link in subject.named}
         for path, text in subject.other_texts:
             if text.count("\n") <= _LONG or not (path in named or path.startswith("references/")):

@@ -13,7 +13,6 @@ from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, S
 if TYPE_CHECKING:
     from prowess.lint.skill_files import SkillFiles
 
-_MAX_FOUND = 50
 _MAX_FILES = 100
 _TARGET = r"\]\(\s*<?([^)\s>]{1,300})"
 _ENDING = r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$"
@@ -43,6 +42,7 @@ class ReferenceDeadLink(LintRule):
     meta = RuleMeta(
         id="reference.deadLink",
         order=3,
+        most=50,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Links in reference files lead to files.",
         source="Agent Skills specification, file references",
@@ -50,9 +50,6 @@ class ReferenceDeadLink(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each link, at its place."""
-        if subject.files is None:
-            return
-        found = 0
         for at, (path, text) in enumerate(subject.other_texts):
             if at == _MAX_FILES:
                 return
@@ -65,11 +62,8 @@ class ReferenceDeadLink(LintRule):
             for link in outline(text).links:
                 if link.target not in dead:
                     continue
-                found += 1
                 place = subject.file_place(path, link.start, text)
                 yield self.meta.found(f"{link.target[:100]} {dead[link.target]}", place)
-                if found == _MAX_FOUND:
-                    return
 
 
 def _targets(text: str) -> set[str]:

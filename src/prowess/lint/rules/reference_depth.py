@@ -43,9 +43,7 @@ class ReferenceDepth(LintRule):
             components = inner_components(link.path) or []
             if len(components) <= _DEPTH or components[0] != _FOLDER or link.path in seen:
                 continue
-            if at >= len(subject.links) and (
-                subject.files is None or subject.files.look_for(link.path).kind == "missing"
-            ):
+            if at >= len(subject.links) and subject.files.look_for(link.path).kind == "missing":
                 continue  # a path that is no link may be another's
             seen.add(link.path)
             linked.add(components[1])
@@ -53,8 +51,6 @@ class ReferenceDepth(LintRule):
             yield self.meta.found(f"{link.path} lies deeper than {_FOLDER}/; put the file into it", location)
             if len(seen) == _MAX_FOUND:
                 break
-        if subject.files is None:
-            return
         directories = [name for name, kind in subject.files.entries(_FOLDER).items() if kind == "directory"]
         for name in sorted(set(directories) - linked)[:_MAX_FOUND]:
             message = f"{_FOLDER}/{name} is a directory; put its files into {_FOLDER}/"

@@ -6,8 +6,7 @@ import re
 
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-# A body with more broken links has one cause, and each suggestion is a search through all files.
-_MAX_FOUND = 100
+# Each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
 # `[Open](LINK)` in a template, `[0](MON/WED)` in prose; files without an ending that are written so have these names.
 _SHOUTED = r"[A-Z]+(?:[/_-][A-Z]+)*"
@@ -36,13 +35,14 @@ class ReferenceMissing(LintRule):
     meta = RuleMeta(
         id="reference.missing",
         order=1,
+        most=100,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A linked file exists.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each link whose file is missing."""
-        if subject.files is None:
+        if subject.document.directory is None:
             return
         found = 0
         for link in subject.links:
@@ -54,5 +54,3 @@ class ReferenceMissing(LintRule):
             hint = f"; did you mean {near}?" if near else ""
             location = subject.document.origin.location(link.start, link.end)
             yield self.meta.found(f"{sighting.path} does not exist{hint}", location)
-            if found == _MAX_FOUND:
-                return

@@ -11,7 +11,6 @@ from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, S
 if TYPE_CHECKING:
     from prowess.format.references import Reference
 
-_MAX_FOUND = 20
 _MAX_SUGGESTIONS = 10
 _REACH = 300  # characters of the line before a path
 # A path that stands for any other, or one that is still to be made.
@@ -46,6 +45,7 @@ class ReferenceMissingPath(LintRule):
     meta = RuleMeta(
         id="reference.missingPath",
         order=2,
+        most=20,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="A file that the text names by path exists.",
         source="Agent Skills specification, file references",
@@ -54,7 +54,7 @@ class ReferenceMissingPath(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield each path, at its first place."""
         files = subject.files
-        if files is None or not subject.paths or "skill" in (subject.document.text_of("name") or ""):
+        if not subject.paths or "skill" in (subject.document.text_of("name") or ""):
             return
         top = files.entries("")
         seen: set[str] = set()
@@ -70,8 +70,6 @@ class ReferenceMissingPath(LintRule):
             found += 1
             location = subject.document.origin.location(path.start, path.end)
             yield self.meta.found(f"{path.path} does not exist{f'; did you mean {near}?' if near else ''}", location)
-            if found == _MAX_FOUND:
-                return
 
 
 def _is_made_up(subject: LintSubject, path: Reference) -> bool:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("references", "scripts", "assets")
 _MAX_LOOKED_FOR = 200
-_MAX_FOUND = 20
 _MAX_TEXTS = 150  # of more the reader of texts gives only the first, and one that is not read may be the one
 _PLUMBING = (
     "__init__.py",
@@ -77,13 +76,14 @@ class ReferenceOrphan(LintRule):
     meta = RuleMeta(
         id="reference.orphan",
         order=17,
+        most=20,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
         summary="Something mentions each bundled file.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each file that nothing mentions, where the body begins."""
-        if len(subject.top) == 1 or subject.files is None or subject.texts is None:
+        if len(subject.files.entries("")) == 1:
             return
         own = _candidates(subject.files)
         if not own:
@@ -92,19 +92,15 @@ class ReferenceOrphan(LintRule):
         readable = [file for file in listed if _is_text(file)]
         if len(readable) > _MAX_TEXTS:
             return
-        texts = {file: text.lower() for file in readable if (text := subject.texts.text(file))}
+        texts = {file: text.lower() for file in readable if (text := subject.files.text(file))}
         mentions = _Mentions(subject.document.text.lower(), texts)
-        found = 0
         for file in own[:_MAX_LOOKED_FOR]:
             if file.lower() in mentions:
                 continue
-            found += 1
             yield self.meta.found(
                 f"nothing in the skill mentions {file}; say in SKILL.md when to use it, or remove it",
                 subject.body_start,
             )
-            if found == _MAX_FOUND:
-                return
 
 
 class _Mentions:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
-from prowess.lint.skill_texts import in_long_text
+from prowess.lint.skill_files import in_long_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.lint.skill_texts import ScriptText
+    from prowess.lint.skill_files import ScriptText
 
 _DECLARING = frozenset({"requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Pipfile", "setup.py"})
 # Module to package, the ones that scripts of skills import most.
@@ -82,10 +82,10 @@ class ScriptsDependencies(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each script at its first import that nothing declares."""
-        listed = [] if subject.files is None or not subject.scripts else subject.files.listed
+        listed = subject.files.listed if subject.files.scripts else []
         if any(file.rpartition("/")[2] in _DECLARING for file in listed):
             return
-        for script in subject.scripts:
+        for script in subject.files.scripts:
             if script.language != "python" or "# /// script" in script.text:
                 continue
             compatibility = (subject.document.text_of("compatibility") or "").lower()
@@ -109,10 +109,8 @@ def _named(subject: LintSubject, script: ScriptText, package: str) -> bool:
     """Whether the script states what to install, or another document of the skill names the package."""
     if f"install {package}" in script.text or "pip install" in script.text:
         return True
-    if subject.files is None or subject.texts is None:
-        return False
     documents = (file for file in subject.files.listed if file.endswith((".md", ".txt", ".toml", ".yml", ".yaml")))
-    return any(package in (subject.texts.text(file) or "").lower() for file in documents)
+    return any(package in (subject.files.text(file) or "").lower() for file in documents)
 
 
 def _imports(code: str) -> Iterator[tuple[str, int]]:

@@ -37,7 +37,7 @@ class ScriptsErrors(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each script that hides a failure."""
-        for script in subject.scripts:
+        for script in subject.files.scripts:
             at = _swallows(script.code) if script.language == "python" else -1
             if (
                 script.language == "shell"

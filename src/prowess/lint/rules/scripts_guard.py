@@ -34,7 +34,7 @@ class ScriptsGuard(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each such script."""
-        for script in subject.scripts:
+        for script in subject.files.scripts:
             at = min((at for mark in _DELETES if (at := script.code.find(mark)) >= 0), default=-1)
             if at >= 0 and not any(flag in script.text for flag in _FLAGS):
                 yield self.meta.found(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from prowess.lint.skill_texts import ScriptText
+    from prowess.lint.skill_files import ScriptText
 
 _READS = {"python": ("sys.argv[",), "shell": ('"$1"', "${1", "$1 ", '"$@"'), "javascript": ("process.argv",)}
 _PASSED_ON = 'main "$@"'
@@ -63,7 +63,7 @@ class ScriptsHelp(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each such script."""
-        for script in subject.scripts:
+        for script in subject.files.scripts:
             lower = script.text.lower()
             if any(word in lower for word in _HELPFUL) or script.path.rpartition("/")[2].startswith("test_"):
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
-from prowess.lint.skill_texts import in_long_text
+from prowess.lint.skill_files import in_long_text
 
 _PROMPTS = {
     "python": (
@@ -52,7 +52,7 @@ class ScriptsPrompt(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each script that asks, at its first question."""
-        for script in subject.scripts:
+        for script in subject.files.scripts:
             for mark in _PROMPTS[script.language]:
                 at = script.code.find(mark)
                 if at < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
-from prowess.lint.skill_texts import in_long_text
+from prowess.lint.skill_files import in_long_text
 
 # An error that is printed, and the end of the script with a number other than 0 on the line after it.
 _PYTHON = r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)"
@@ -39,7 +39,7 @@ class ScriptsStreams(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each script, at its first such error."""
-        for script in subject.scripts:
+        for script in subject.files.scripts:
             if script.language == "javascript" or "exit" not in script.code:
                 continue
             pattern = _PYTHON if script.language == "python" else _SHELL

@@ -8,7 +8,6 @@ from prowess._internal.markdown import outline
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.subject import readable_texts
 
-_MAX_FOUND = 20
 _NEAR, _NEAR_IN_A_LINE = 120, 300  # characters between the parts of a command
 _COMMANDS = {
     "to disregard other instructions": (
@@ -50,6 +49,7 @@ class SecurityHiddenInstructions(LintRule):
         id="security.hiddenInstructions",
         order=64,
         family="security",
+        most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No comment gives orders that people do not see.",
         source="OWASP, top 10 for LLM applications, LLM01",
@@ -57,7 +57,6 @@ class SecurityHiddenInstructions(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each comment, at the command in it."""
-        found = 0
         for readable in readable_texts(subject):
             if readable.kind == "script" or "<!--" not in readable.text:
                 continue
@@ -67,14 +66,11 @@ class SecurityHiddenInstructions(LintRule):
                 command = _command(readable.text[start + base : end + base].lower())
                 if command is None:
                     continue
-                found += 1
                 what, first, last = command
                 yield self.meta.found(
                     f"a comment that people do not see asks {what}; say it in the open, or take it out",
                     readable.at(start + base + first, start + base + last),
                 )
-                if found == _MAX_FOUND:
-                    return
 
 
 def _command(comment: str) -> tuple[str, int, int] | None:

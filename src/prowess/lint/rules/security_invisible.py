@@ -12,7 +12,6 @@ from prowess.lint.subject import readable_texts
 if TYPE_CHECKING:
     from prowess.lint.subject import ReadableText
 
-_MAX_FOUND = 20
 _TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
 _OVERRIDES, _EMBEDDINGS = "\u202d\u202e", "\u202a-\u202c\u2066-\u2069"
 _JOINERS, _NEVER_NEEDED = "\u200b-\u200d\u180e", "\u2060-\u2064\ufeff"
@@ -48,6 +47,7 @@ class SecurityInvisible(LintRule):
         id="security.invisible",
         order=63,
         family="security",
+        most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No invisible characters hide in the texts.",
         source="Unicode Technical Standard 39; CVE-2021-42574",
@@ -56,7 +56,6 @@ class SecurityInvisible(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each run of them, by number and never as they are."""
-        found = 0
         for readable in readable_texts(subject):
             if not re.search(_RUN, _without_ascii(readable.text)):
                 continue  # the usual case, in a tenth of the time
@@ -64,9 +63,6 @@ class SecurityInvisible(LintRule):
                 what = _suspicion(readable, match)
                 if not what:
                     continue
-                found += 1
-                if found > _MAX_FOUND:
-                    return
                 fix = None
                 if readable.is_own:
                     edit = subject.document.origin.edit(match.start(), match.end(), "")

@@ -58,7 +58,6 @@ _FILES = frozenset(
 )
 _KEY_ENDINGS = (".pem", ".key")
 _FEWEST, _COUNTED, _LONGEST_ROW = 8, 16, 4  # different characters of the last ones; letters or digits in a row
-_MAX_FOUND = 20
 
 
 class SecuritySecret(LintRule):
@@ -83,6 +82,7 @@ class SecuritySecret(LintRule):
         id="security.secret",
         order=65,
         family="security",
+        most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="No key or token is published with the skill.",
         source="formats of tokens in the documentation of their issuers; RFC 7468",
@@ -90,7 +90,6 @@ class SecuritySecret(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each secret, named by its issuer alone."""
-        found = 0
         for text, at in _texts(subject):
             for sign, what, shape in _SHAPES:
                 if sign not in text:
@@ -98,9 +97,6 @@ class SecuritySecret(LintRule):
                 for match in re.finditer(shape, text):
                     if _is_example(match[0]):
                         continue
-                    found += 1
-                    if found > _MAX_FOUND:
-                        return
                     yield self.meta.found(
                         f"{what} is written here; revoke it, and read it from the environment",
                         at(match.start()),
@@ -112,18 +108,14 @@ def _texts(subject: LintSubject) -> Iterator[tuple[str, Callable[[int], Location
     for readable in readable_texts(subject):
         yield readable.text, partial(_start, readable)
     for folder in ("", "scripts/", "assets/"):
-        entries = {} if subject.files is None else subject.files.entries(folder.rstrip("/"))
+        entries = subject.files.entries(folder.rstrip("/"))
         for name in (name for name in entries if name in _FILES or name.endswith(_KEY_ENDINGS)):
-            if subject.texts is not None and (text := subject.texts.text(f"{folder}{name}")):
-                yield text, partial(_in_file, subject, f"{folder}{name}", text)
+            if text := subject.files.text(f"{folder}{name}"):
+                yield text, partial(subject.file_place, f"{folder}{name}", text=text)
 
 
 def _start(readable: ReadableText, offset: int) -> Location:
     return replace(readable.at(offset, offset), end_line=None, end_column=None)
-
-
-def _in_file(subject: LintSubject, path: str, text: str, offset: int) -> Location:
-    return subject.file_place(path, offset, text)
 
 
 def _is_example(secret: str) -> bool:

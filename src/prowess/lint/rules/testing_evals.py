@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PATH = "evals/evals.json"
 _TEXTS = ("prompt", "expected_output")
 _LISTS = ("files", "assertions", "expectations")
-_MAX_FOUND, _LONGEST = 20, 60
+_LONGEST = 60
 _BLANK = r"[ \t\r\n]*"
 _DECODE = json.JSONDecoder(strict=False).raw_decode
 
@@ -44,6 +44,7 @@ class TestingEvals(LintRule):
     meta = RuleMeta(
         id="testing.evals",
         order=62,
+        most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
         summary="evals/evals.json has the shape of the guide.",
         source="Agent Skills guide on evaluating skills",
@@ -51,15 +52,11 @@ class TestingEvals(LintRule):
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each fault, at its place in the file."""
-        if subject.files is None or subject.texts is None or subject.files.entries("").get("evals") != "directory":
-            return
-        if "evals.json" not in subject.files.entries("evals") or (text := subject.texts.text(_PATH)) is None:
+        if "evals.json" not in subject.files.entries("evals") or (text := subject.files.text(_PATH)) is None:
             return
         text = text.removeprefix("\ufeff")
         name = subject.document.text_of("name") or ""
-        for number, (at, message) in enumerate(_faults(text, name, subject.files)):
-            if number == _MAX_FOUND:
-                return
+        for at, message in _faults(text, name, subject.files):
             yield self.meta.found(message, subject.file_place(_PATH, at, text))
 
 

@@ -11,6 +11,7 @@ from prowess.policy import Approval, Refusal
 from prowess.runtime.call_options import EXPOSURE_NAMES
 from prowess.tools import ToolResult
 from prowess.tools.shapes import SHAPES
+from prowess.tools.spec import object_schema
 from prowess.tools.validation import require_fitting
 
 if TYPE_CHECKING:
@@ -99,58 +100,38 @@ def _close(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
     return ToolResult.ok({"closed": True})
 
 
-def _object(properties: Mapping[str, object], *required: str) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
 METHODS: Mapping[str, Method] = {
     "instructions": Method(
-        schema=_object(
-            {
-                "budget": _BUDGET,
-                "exposure": _EXPOSURE,
-                "navigation": _FLAG,
-                "tool_system": _FLAG,
-                "compact": {"type": "string"},
-            }
+        schema=object_schema(
+            budget=_BUDGET, exposure=_EXPOSURE, navigation=_FLAG, tool_system=_FLAG, compact={"type": "string"}
         ),
         answer=_instructions,
     ),
     "tools": Method(
-        schema=_object({"shape": {"type": "string", "enum": list(SHAPES)}, "exposure": _EXPOSURE, "budget": _BUDGET}),
+        schema=object_schema(shape={"type": "string", "enum": list(SHAPES)}, exposure=_EXPOSURE, budget=_BUDGET),
         answer=_tools,
     ),
     "invoke": Method(
-        schema=_object(
-            {"skill": {"type": "string", "minLength": 1}, "args": {"type": ["string", "null"]}, "raw": _FLAG}, "skill"
+        schema=object_schema(
+            "skill", skill={"type": "string", "minLength": 1}, args={"type": ["string", "null"]}, raw=_FLAG
         ),
         answer=_invoke,
     ),
     "approve": Method(
-        schema=_object(
-            {
-                "request": {"type": "string", "minLength": 1},
-                "decision": {"type": "string", "enum": ["allow", "deny"]},
-                "scope": {"type": "string", "enum": ["once", "session"], "default": "once"},
-            },
-            "request",
-            "decision",
+        schema=object_schema(
+            "request decision",
+            request={"type": "string", "minLength": 1},
+            decision={"type": "string", "enum": ["allow", "deny"]},
+            scope={"type": "string", "enum": ["once", "session"], "default": "once"},
         ),
         answer=_approve,
     ),
     "events": Method(
-        schema=_object(
-            {
-                "since": {"type": "integer", "minimum": 0, "default": 0},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000},
-            }
+        schema=object_schema(
+            since={"type": "integer", "minimum": 0, "default": 0},
+            limit={"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000},
         ),
         answer=_events,
     ),
-    "close": Method(schema=_object({}), answer=_close),
+    "close": Method(schema=object_schema(), answer=_close),
 }

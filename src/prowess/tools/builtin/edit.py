@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
-from anyio import to_thread
+from typing import cast
 
 from prowess.errors import InvalidArgumentsError, LimitExceededError
 from prowess.tools.builtin.text import decode, line_ends, lines_of, to_crlf
 from prowess.tools.builtin.workspace import WorkspaceTool
-from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
-
-if TYPE_CHECKING:
-    from prowess.tools.spec import ToolCall
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
 _SHOWN_LINES = 10
@@ -42,7 +36,7 @@ class Edit(WorkspaceTool):
 
     spec = SPEC
 
-    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+    def work(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return how often and where the text was replaced.
 
         Raises:
@@ -50,17 +44,13 @@ class Edit(WorkspaceTool):
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError, ChangedError,
             LimitExceededError: see each; nothing was changed.
         """
-        require_executor(self, call)
-        return await to_thread.run_sync(self._edit, arguments)
-
-    def _edit(self, arguments: dict[str, object]) -> dict[str, object]:
         place = self._workspace.place_to_write(cast("str", arguments["file_path"]))
         old, new = cast("str", arguments["old_string"]), cast("str", arguments["new_string"])
         if old == new:
             raise InvalidArgumentsError(("old_string and new_string are the same, so there is nothing to change",))
         if not old:
             raise InvalidArgumentsError(("old_string is empty; use Write to make a file or to replace all of it",))
-        with self._workspace.writing(), self._workspace.opened(place) as root:
+        with self._workspace.writing, self._workspace.opened(place) as root:
             with root.open(place.path, allow_hard_links=True) as file:
                 data, facts = file.read(MAX_FILE_BYTES + 1), file.stat
             if len(data) > MAX_FILE_BYTES:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
-from anyio import to_thread
+from typing import cast
 
 from prowess.tools.builtin.faults import WrongKindError
 from prowess.tools.builtin.file_walk import parse_pattern, walk
 from prowess.tools.builtin.workspace import WorkspaceTool
-from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
-
-if TYPE_CHECKING:
-    from prowess.tools.spec import ToolCall
 
 MAX_FILES = 200
 
@@ -39,17 +33,13 @@ class Glob(WorkspaceTool):
 
     spec = SPEC
 
-    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+    def work(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return the paths.
 
         Raises:
             InvalidArgumentsError: the pattern cannot be one.
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError: of `path`.
         """
-        require_executor(self, call)
-        return await to_thread.run_sync(self._glob, arguments)
-
-    def _glob(self, arguments: dict[str, object]) -> dict[str, object]:
         pattern, path = cast("str", arguments["pattern"]), cast("str", arguments["path"])
         if pattern.startswith("/"):
             # Models that were given absolute paths give absolute patterns; the directory before the first star is one.

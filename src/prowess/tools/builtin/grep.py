@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from anyio import to_thread
 from msgspec import Struct, field
 
 from prowess.errors import UnsafePathError
@@ -12,15 +11,13 @@ from prowess.tools.builtin.file_walk import FileWalk, Found, parse_pattern, walk
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
 from prowess.tools.builtin.workspace import WorkspaceTool
-from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place, Workspace
-    from prowess.tools.spec import ToolCall
 
 MAX_SECONDS = 10.0
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -98,12 +95,13 @@ class Grep(WorkspaceTool):
     """Reads by descriptors, and leaves the pattern to a process that can be ended."""
 
     spec = SPEC
+    abandoned = True  # a cancelled search ends by itself at its deadline, and nobody has to wait for that
 
     def __init__(self, workspace: Workspace, *, seconds: float = MAX_SECONDS) -> None:
         super().__init__(workspace)
         self._seconds = seconds
 
-    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+    def work(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return paths, lines or counts.
 
         Raises:
@@ -111,11 +109,6 @@ class Grep(WorkspaceTool):
             ExecTimeoutError: the pattern took too long.
             NoSuchFileError, OutsideWorkspaceError, AccessRefusedError, LimitExceededError: see each.
         """
-        require_executor(self, call)
-        # A cancelled search ends by itself at its deadline, and nobody has to wait for that.
-        return await to_thread.run_sync(self._grep, arguments, abandon_on_cancel=True)
-
-    def _grep(self, arguments: dict[str, object]) -> dict[str, object]:
         place = self._workspace.place(cast("str", arguments["path"]))
         mode, head = cast("str", arguments["output_mode"]), cast("int", arguments["head_limit"])
         tally = _Tally()
@@ -128,7 +121,7 @@ class Grep(WorkspaceTool):
                 seconds=self._seconds,
             ) as process,
         ):
-            matches = self._matches(root, place, cast("str | None", arguments.get("glob")), process, tally)
+            matches = self._matches(root, place, cast("str", arguments.get("glob", "**/*")), process, tally)
             if mode == "content":
                 result = _content(matches, arguments, head)
             elif mode == "count":
@@ -143,7 +136,7 @@ class Grep(WorkspaceTool):
         return result | ({"notices": tally.notices} if tally.notices else {})
 
     def _matches(
-        self, root: WorkspaceRoot, place: Place, glob: str | None, process: PatternProcess, tally: _Tally
+        self, root: WorkspaceRoot, place: Place, glob: str, process: PatternProcess, tally: _Tally
     ) -> Iterator[_Match]:
         outcome = _files(root, place)
         if outcome.stopped is not None:
@@ -178,21 +171,11 @@ def _files(root: WorkspaceRoot, place: Place) -> FileWalk:
         return FileWalk([Found(parts=place.parts, size=facts.st_size, mtime_ns=facts.st_mtime_ns)])
 
 
-class _Keep:
-    """The filter of `glob`: a pattern without a slash is for names, `!` before it turns it round."""
-
-    def __init__(self, glob: str, depth: int) -> None:
-        self._wanted = not glob.startswith("!")
-        text = glob.removeprefix("!")
-        self._pattern = parse_pattern(text if "/" in text.strip("/") else f"**/{text.strip('/')}")
-        self._depth = depth
-
-    def __call__(self, parts: tuple[str, ...]) -> bool:
-        return self._pattern.matches(parts[self._depth :] or parts[-1:]) is self._wanted
-
-
-def _filter(glob: str | None, depth: int) -> _Keep:
-    return _Keep("**/*" if glob is None else glob, depth)
+def _filter(glob: str, depth: int) -> Callable[[tuple[str, ...]], bool]:
+    """Return the filter of `glob`: a pattern without a slash is for names, `!` before it turns it round."""
+    text = glob.removeprefix("!")
+    pattern = parse_pattern(text if "/" in text.strip("/") else f"**/{text.strip('/')}")
+    return lambda parts: pattern.matches(parts[depth:] or parts[-1:]) is (text == glob)
 
 
 def _counts(matches: Iterator[_Match], head: int) -> dict[str, object]:

@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, cast
 
+from prowess._internal.files.atomic_write import write_all
 from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -80,14 +81,9 @@ class PatternProcess:
     def _ask(self, message: bytes) -> object:
         # The process only ever waits for a message here, so that writing cannot block for long.
         with suppress(BrokenPipeError):
-            self._write(message)
+            assert self._process.stdin is not None  # noqa: S101 -- it was asked for
+            write_all(self._process.stdin.fileno(), message)
         return json.loads(self._line())
-
-    def _write(self, message: bytes) -> None:
-        assert self._process.stdin is not None  # noqa: S101 -- it was asked for
-        rest = memoryview(message)
-        while rest:
-            rest = rest[os.write(self._process.stdin.fileno(), rest) :]
 
     def _out_of_time(self) -> ExecTimeoutError:
         return ExecTimeoutError(self._seconds, "the search", "; use a simpler pattern or a narrower path")

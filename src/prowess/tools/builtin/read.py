@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, cast
-
-from anyio import to_thread
+from typing import cast
 
 from prowess.errors import LimitExceededError
 from prowess.execution.artifacts import media_type
 from prowess.tools.builtin.faults import AccessRefusedError
 from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of, without_mark
 from prowess.tools.builtin.workspace import WorkspaceTool
-from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
-
-if TYPE_CHECKING:
-    from prowess.tools.spec import ToolCall
 
 DEFAULT_LINES = 2000
 DEFAULT_BYTES = 65_536
@@ -50,17 +44,13 @@ class Read(WorkspaceTool):
 
     spec = SPEC
 
-    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+    def work(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return the part with what is known of the whole.
 
         Raises:
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError: see each.
             LimitExceededError: the file or the image is too large to be taken at all.
         """
-        require_executor(self, call)
-        return await to_thread.run_sync(self._read, arguments)
-
-    def _read(self, arguments: dict[str, object]) -> dict[str, object]:
         place = self._workspace.place(cast("str", arguments["file_path"]))
         encoding = cast("str", arguments["encoding"])
         with self._workspace.opened(place) as root, root.open(place.path, allow_hard_links=True) as file:

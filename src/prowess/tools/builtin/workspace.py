@@ -11,7 +11,9 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
+from anyio import to_thread
 from msgspec import Struct
 
 from prowess._internal.files.contained import check_relative
@@ -26,6 +28,10 @@ from prowess.tools.builtin.faults import (
     OutsideWorkspaceError,
     WrongKindError,
 )
+from prowess.tools.running_call import require_executor
+
+if TYPE_CHECKING:
+    from prowess.tools.spec import ToolCall, ToolSpec
 
 SANDBOX_NAME = "/workspace"
 _SCRIPTS = "scripts"
@@ -80,7 +86,7 @@ class Workspace:
         self.root, self._named = real, named
         self.write, self.show_scripts = write, show_scripts
         self._readable = readable
-        self._writing = threading.Lock()
+        self.writing = threading.Lock()  # one change at a time reads, changes and writes
 
     def place(self, path: str) -> Place:
         """Return the place that a model's path means, for reading.
@@ -143,12 +149,6 @@ class Workspace:
         except OSError as fault:
             raise AccessRefusedError(place.shown, fault.strerror or type(fault).__name__) from None
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Let one change at a time read, change and write."""
-        with self._writing:
-            yield
-
     def is_script(self, root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
         """Tell whether a file lies below the scripts folder of a skill, and is to be hidden."""
         return not self.show_scripts and any(
@@ -167,10 +167,22 @@ class Workspace:
 
 
 class WorkspaceTool:
-    """A tool that works on one workspace."""
+    """A tool that works on one workspace, in a thread. Only `abandoned` work is left behind by a cancelled call."""
+
+    spec: ToolSpec
+    abandoned = False
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Return what `work` does; it raises the same."""
+        require_executor(self, call)
+        return await to_thread.run_sync(self.work, arguments, abandon_on_cancel=self.abandoned)
+
+    def work(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Do it, blocking."""
+        raise NotImplementedError
 
     @property
     def workspace_root(self) -> str:

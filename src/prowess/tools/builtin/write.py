@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from anyio import to_thread
-
 from prowess.tools.builtin.text import line_ends, to_crlf
 from prowess.tools.builtin.workspace import WorkspaceTool
-from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
 
 if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place
-    from prowess.tools.spec import ToolCall
 
 MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, for its line ends
 
@@ -40,19 +36,15 @@ class Write(WorkspaceTool):
 
     spec = SPEC
 
-    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+    def work(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return what was written.
 
         Raises:
             OutsideWorkspaceError, AccessRefusedError, WrongKindError, NoSuchFileError: nothing was changed.
         """
-        require_executor(self, call)
-        return await to_thread.run_sync(self._write, arguments)
-
-    def _write(self, arguments: dict[str, object]) -> dict[str, object]:
         place = self._workspace.place_to_write(cast("str", arguments["file_path"]))
         text = cast("str", arguments["content"])
-        with self._workspace.writing(), self._workspace.opened(place) as root:
+        with self._workspace.writing, self._workspace.opened(place) as root:
             ends = _old_line_ends(root, place)
             if ends == "crlf" and "\r\n" not in text:
                 text = to_crlf(text)

@@ -19,6 +19,7 @@ from msgspec import NODEFAULT, Struct, structs
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.tools.functions.docstrings import parse_docstring
 from prowess.tools.functions.json_values import NotJsonValueError, to_json
+from prowess.tools.spec import object_schema
 from prowess.tools.validation import require_fitting, type_name
 
 Take = Callable[[Any], object]
@@ -91,13 +92,9 @@ def object_form(
             _set_default(schema, field.default, field.where)
         takes[field.name], properties[field.name] = form.take, schema
     return JsonForm(
-        schema=_object_schema(properties) | ({"required": required} if required else {}),
+        schema=object_schema(**properties) | ({"required": required} if required else {}),
         take=lambda value: make(**{name: takes[name](item) for name, item in value.items()}),
     )
-
-
-def _object_schema(properties: Mapping[str, object]) -> dict[str, object]:
-    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _set_default(schema: dict[str, object], default: object, where: str) -> None:
@@ -106,7 +103,7 @@ def _set_default(schema: dict[str, object], default: object, where: str) -> None
     except NotJsonValueError:
         return  # a marker of the function's own: the parameter is optional, and the function fills it in
     try:
-        require_fitting({"default": value}, _object_schema({"default": schema}))
+        require_fitting({"default": value}, object_schema(default=schema))
     except InvalidArgumentsError:
         expected = f"a default of type {type_name(value)} does not fit its annotation"
         raise UnsupportedFunctionError(f"{where}: {expected}; write `| None` where None is meant") from None
@@ -178,7 +175,7 @@ def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object,
     schema: dict[str, object] = {"type": "array", "minItems": len(forms), "maxItems": len(forms)}
     if all(form.schema == forms[0].schema for form in forms):
         schema["items"] = dict(forms[0].schema)
-    places = _object_schema({f"item {index}": form.schema for index, form in enumerate(forms)})
+    places = object_schema(**{f"item {index}": form.schema for index, form in enumerate(forms)})
 
     def take(items: Sequence[object]) -> object:
         if "items" not in schema:  # the schema cannot say what stands at which place

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 import anyio
 import anyio.lowlevel
 from anyio import to_thread
-from msgspec import Struct
 
 from prowess.errors import SkillError
 from prowess.tools.functions.annotations import JsonField, JsonForm, UnsupportedFunctionError, object_form
@@ -88,12 +87,12 @@ class FunctionTool:
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise UnsupportedFunctionError(f"{function.__name__} yields values; return them as a list")
         self.function = function
-        self._schema = function_schema(function)
+        documented, self._form = function_schema(function)
         self._timeout, self._readable = timeout_seconds, readable_errors
         self.spec = ToolSpec(
             name=function.__name__ if name is None else name,
-            description=self._schema.description if description is None else description,
-            input_schema=self._schema.input_schema,
+            description=documented if description is None else description,
+            input_schema=self._form.schema,
             read_only=read_only,
             destructive=destructive,
             idempotent=idempotent or read_only,
@@ -109,14 +108,15 @@ class FunctionTool:
             NotJsonValueError: the function returned something without a JSON form.
         """
         require_executor(self, call)
-        keywords = self._schema.arguments(arguments)
+        keywords = cast("dict[str, object]", self._form.take(arguments))
         try:
             value = await self._within_time(keywords)
         except self._readable as fault:
             if isinstance(fault, SkillError):
                 raise
             raise FunctionFailedError(self.spec.name, str(fault) or type(fault).__name__) from fault
-        return as_object(value, f"what {self.spec.name} returned")
+        plain = to_json(value, f"what {self.spec.name} returned")
+        return plain if isinstance(plain, dict) else {RESULT_KEY: plain}
 
     async def _within_time(self, keywords: dict[str, object]) -> object:
         if self._timeout is None:
@@ -148,16 +148,6 @@ class _CannotPassError(RuntimeError):
     """A function raised what means something to the machinery that runs it."""
 
 
-def as_object(value: object, where: str) -> dict[str, object]:
-    """Return a function's value as the object that a result is.
-
-    Raises:
-        NotJsonValueError: it has no JSON form.
-    """
-    plain = to_json(value, where)
-    return plain if isinstance(plain, dict) else {RESULT_KEY: plain}
-
-
 def _threads() -> anyio.CapacityLimiter:
     try:
         return _limiter.get()
@@ -167,28 +157,8 @@ def _threads() -> anyio.CapacityLimiter:
         return limiter
 
 
-class FunctionSchema(Struct, frozen=True, kw_only=True):
-    """What a function takes: a description for a model, and the form of the arguments."""
-
-    description: str
-    form: JsonForm
-
-    @property
-    def input_schema(self) -> Mapping[str, object]:
-        """The JSON Schema of the arguments."""
-        return self.form.schema
-
-    def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
-        """Return keyword arguments for the function from values that fit `input_schema`.
-
-        Raises:
-            InvalidArgumentsError: a tuple has an item of the wrong type at one of its places.
-        """
-        return cast("dict[str, object]", self.form.take(given))
-
-
-def function_schema(function: Callable[..., object]) -> FunctionSchema:
-    """Read the signature and the docstring of a function or method.
+def function_schema(function: Callable[..., object]) -> tuple[str, JsonForm]:
+    """Return the description of a function or method for a model, and the form of its keyword arguments.
 
     Raises:
         UnsupportedFunctionError: naming the parameter and what is wrong with it.
@@ -204,7 +174,7 @@ def function_schema(function: Callable[..., object]) -> FunctionSchema:
         raise UnsupportedFunctionError(f"{named}: its signature cannot be read: {fault}") from None
     documented = parse_docstring(inspect.getdoc(function))
     fields = (_field(parameter, hints, f"{named}: parameter {parameter.name!r}") for parameter in parameters)
-    return FunctionSchema(description=documented.text, form=object_form(fields, documented.parameters, dict))
+    return documented.text, object_form(fields, documented.parameters, dict)
 
 
 def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str) -> JsonField:

@@ -31,8 +31,8 @@ class NotJsonValueError(SkillError, TypeError):
     sentence = "{where} is {kind}, which has no JSON form"
 
 
-def to_json(value: object, where: str = "the value") -> object:
-    """Return the JSON value.
+def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
+    """Return the JSON value, which lies `depth` containers deep.
 
     Enum members are their values; dataclasses, typed dictionaries and models with `model_dump` are objects; tuples
     and sets are arrays, sets in the order of their JSON texts; dates and times are ISO 8601, paths text, bytes base64.
@@ -40,7 +40,26 @@ def to_json(value: object, where: str = "the value") -> object:
     Raises:
         NotJsonValueError: any other type, a key that is no text, a number that is not finite, or too many levels.
     """
-    return _converted(value, where, 0)
+    if depth > MAX_DEPTH:
+        raise NotJsonValueError(where, f"nested more than {MAX_DEPTH} levels deep")
+    match value:
+        case enum.Enum():
+            return to_json(value.value, where, depth + 1)
+        case None | bool() | int():
+            return value
+        case str():
+            return _text(value)
+        case float():
+            require_finite(value, where)
+            return value
+        case bytes() | bytearray() | memoryview():
+            return base64.b64encode(value).decode("ascii")
+        case dt.date() | dt.time():  # a datetime is a date
+            return value.isoformat()
+        case os.PathLike():
+            return _text(os.fsdecode(value))
+        case _:
+            return _container(value, where, depth)
 
 
 def require_finite(value: object, where: str = "the value") -> None:
@@ -66,45 +85,21 @@ def require_finite(value: object, where: str = "the value") -> None:
 _HARMLESS = frozenset({str, int, bool, type(None), bytes})
 
 
-def _converted(value: object, where: str, depth: int) -> object:
-    if depth > MAX_DEPTH:
-        raise NotJsonValueError(where, f"nested more than {MAX_DEPTH} levels deep")
-    match value:
-        case enum.Enum():
-            return _converted(value.value, where, depth + 1)
-        case None | bool() | int():
-            return value
-        case str():
-            return _text(value)
-        case float():
-            if not math.isfinite(value):
-                raise NotJsonValueError(where, f"the number {value}")
-            return value
-        case bytes() | bytearray() | memoryview():
-            return base64.b64encode(value).decode("ascii")
-        case dt.date() | dt.time():  # a datetime is a date
-            return value.isoformat()
-        case os.PathLike():
-            return _text(os.fsdecode(value))
-        case _:
-            return _container(value, where, depth)
-
-
 def _container(value: object, where: str, depth: int) -> object:
     match value:
         case Mapping():
-            return {_key(key, where): _converted(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
+            return {_key(key, where): to_json(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
         case list() | tuple():
-            return [_converted(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
+            return [to_json(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
         case AbstractSet():
-            items = [_converted(item, f"an item of {where}", depth + 1) for item in value]
+            items = [to_json(item, f"an item of {where}", depth + 1) for item in value]
             return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
     if isinstance(value, Struct) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
         names = [field.name for field in (structs if isinstance(value, Struct) else dataclasses).fields(value)]
-        return {name: _converted(getattr(value, name), f"{where}.{name}", depth + 1) for name in names}
+        return {name: to_json(getattr(value, name), f"{where}.{name}", depth + 1) for name in names}
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
-        return _converted(dump(mode="json"), where, depth + 1)
+        return to_json(dump(mode="json"), where, depth + 1)
     raise NotJsonValueError(where, f"of type {type(value).__qualname__!r}")
 
 
