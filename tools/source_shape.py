@@ -121,7 +121,8 @@ class _Module:
         if self.name.startswith("prowess.compat"):  # it keeps the dataclass of the reference library
             return
         place = f"{self.name}:{node.lineno}"
-        if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+        decorators = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
+        if decorators & {"dataclass", "dataclasses.dataclass"}:
             self.dataclasses.append(place)
         if any(ast.unparse(base) in _TUPLE_BASES for base in node.bases):
             self.named_tuples.append(place)
