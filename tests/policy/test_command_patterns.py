@@ -76,8 +76,114 @@ def test_without_an_open_end_more_words_cannot_be_meant() -> None:
     assert _fit("git push *", "git push x").possible
 
 
-def test_what_is_no_text_fits_nothing() -> None:
-    assert not _fit(["git"], "git:*").possible
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git -C . push",
+        "git -C /elsewhere -c user.name=x push origin main",
+        "git --no-pager push",
+        "git --git-dir=.git push --force",
+        "/usr/bin/git -C . push",
+        "env git push",
+        "env -i A=1 git -C . push",
+        "/usr/bin/env git push",
+        "command git push",
+        "exec git push",
+        "eval 'git push'",
+        "nohup git push &",
+        "nohup git push",
+        "timeout 5 git push",
+        "timeout -k 1 5 nice -n 5 git push",
+        "sudo -u x git push",
+        "stdbuf -o0 git push",
+        "setsid git push",
+        "xargs git push",
+        "echo push | xargs git",
+        "echo origin | xargs -n1 git push",
+        "xargs -I{} git {} origin",
+        "find . -name x -exec git push ;",
+        "find . -maxdepth 0 -exec git push {} +",
+        "bash -c 'git push'",
+        "bash -lc 'cd x && git push'",
+        "bash -e -o pipefail -c 'git status; git push'",
+        "bash --norc -c 'git push'",
+        "sh -c 'env git -C . push'",
+        "sh -c \"sh -c 'git push'\"",
+        "bash -c 'if true; then git push; fi'",
+        "bash -c $X",
+        "echo 'git push' | bash",
+        "echo 'git push' | sh -s",
+        "bash /dev/stdin",
+        "busybox sh -c 'git push'",
+        "flock /tmp/lock -c 'git push'",
+        "watch 'git push'",
+        "env -S 'git push'",
+        "env -S'git push'",
+        "python3 -c 'import os; os.system(\"git push\")'",
+        "perl -e 'exec qw(git push)'",
+        "node --eval 'require(`child_process`).execSync(`git push`)'",
+        "awk 'BEGIN { system(\"git push\") }'",
+        "git status | env git push",
+    ],
+)
+def test_a_program_that_starts_the_refused_one_is_found(line: str) -> None:
+    assert _fit(line, "git push:*").possible
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git commit -m push",
+        "git log --oneline origin",
+        "git stash list",
+        "env git status",
+        "env A=push git status",
+        "bash -c 'git status'",
+        "bash build.sh push",
+        "bash --version",
+        "sh -c 'echo git push'",
+        "echo 'git push'",
+        "python3 -c 'print(1)'",
+        "python3 tool.py git push",
+        "xargs -n1 rm",
+        "grep -r 'git push' .",
+        "timeout 5 git status",
+        "busybox ls",
+    ],
+)
+def test_what_starts_something_else_is_not_taken_for_the_refused_program(line: str) -> None:
+    assert not _fit(line, "git push:*").possible
+
+
+@pytest.mark.parametrize(
+    ("line", "possible"),
+    [
+        ("rm -r -f x", True),
+        ("rm -fr x", True),
+        ("rm -rfv x", True),
+        ("rm -v -rf x", True),
+        ("rm -r x", False),
+        ("rm x", False),
+        ("find . -exec rm -rf {} +", True),
+    ],
+)
+def test_letters_of_options_may_be_given_apart(line: str, possible: bool) -> None:  # noqa: FBT001 -- a column of the table
+    assert _fit(line, "rm -rf:*").possible is possible
+
+
+@pytest.mark.parametrize(
+    "line", ["env " * 4000 + "ls", "env " + "a " * 4000, "xargs " * 300 + "ls", "sh -c 'sh -c ls' " * 50]
+)
+def test_programs_that_start_programs_are_followed_to_a_bound(line: str) -> None:
+    begun = time.process_time()
+    assert _fit(line, "git push:*").possible is (not line.startswith("sh"))
+    assert time.process_time() - begun < 5  # the square of the words would be minutes
+
+
+def test_a_call_without_a_command_line_may_mean_any() -> None:
+    fit = _fit(["git"], "git:*")
+    assert not fit.certain
+    assert fit.possible
     assert _fit(["git"], "*").certain
 
 

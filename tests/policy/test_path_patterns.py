@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.policy import path_patterns
 from prowess.policy.path_patterns import PathPattern, judge_file, judge_search, resolve
 
 if TYPE_CHECKING:
@@ -83,9 +84,57 @@ def test_what_leads_nowhere_may_be_anything_and_is_never_certain(workspace: Path
     assert resolve("loop", str(workspace)) is not None  # stays where it is, and opening it will fail
 
 
-def test_a_call_that_names_no_file_fits_nothing(workspace: Path) -> None:
-    assert not judge_file([], [PathPattern.parse("*")], str(workspace)).possible
-    assert not _file("*", 3, workspace).possible
+def test_a_call_that_names_no_file_may_mean_any(workspace: Path) -> None:
+    fit = judge_file([], [PathPattern.parse("*")], str(workspace))
+    assert not fit.certain
+    assert fit.possible
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "secrets/key",
+        "./secrets/key",
+        "secrets//key",
+        "secrets/./key",
+        "docs/../secrets/key",
+        "docs/up/key",
+        "/workspace/secrets/key",
+        "/workspace//secrets/key",
+        "/workspace/./secrets/key",
+        "/workspace/docs/../secrets/key",
+        "/workspace/docs/up/key",
+        "{workspace}/secrets/key",
+        "{workspace}//secrets/key",
+        "{workspace}/docs/../secrets/key",
+        "{link}/secrets/key",
+    ],
+)
+def test_every_spelling_of_a_file_is_that_file(path: str, workspace: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(workspace)
+    named = path.format(workspace=workspace, link=tmp_path / "link")
+    assert _file("secrets/**", named, workspace).certain
+    assert _file("secrets/**", named, tmp_path / "link").certain
+
+
+def test_a_tilde_is_a_name(workspace: Path) -> None:
+    assert _file("/~/a.md", "~/a.md", workspace).certain
+
+
+def test_a_workspace_below_a_directory_of_the_general_name_keeps_its_own(tmp_path: Path) -> None:
+    path = resolve("/workspace/project/secrets/key", "/workspace/project")
+    assert path is not None
+    assert path.inside == ("secrets", "key")
+
+
+def test_case_does_not_count_where_the_system_ignores_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not _file("secrets/**", "SECRETS/Key", workspace).possible
+    monkeypatch.setattr(path_patterns, "ignores_case", lambda _: True)
+    assert _file("secrets/**", "SECRETS/Key", workspace).certain
+    assert _file("Secrets/*.PEM", "secrets/a.pem", workspace).certain
+    assert _search("secrets/**", "SECRETS", workspace).certain
+    assert _search("secrets/**", "/workspace/Secrets", workspace).possible
+    assert _file("caf\u00e9/**", "cafe\u0301/x", workspace).certain
 
 
 def test_of_several_files_each_must_fit_and_one_may_be_enough_to_refuse(workspace: Path) -> None:

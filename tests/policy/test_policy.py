@@ -267,3 +267,28 @@ def test_allowing_a_load_allows_no_other_way_and_no_other_copy() -> None:
     assert effect_of(_decide(allows, tool="skills.load", names=[" deploy"])) == "allow"
     assert effect_of(_decide(allows, tool="skills.load", names=["deploy@acme-tools"])) == "ask"
     assert effect_of(_decide(allows, tool="skill", skill="deploy")) == "ask"
+
+
+@pytest.mark.parametrize("effect", ["deny", "ask"])
+def test_an_argument_that_a_call_leaves_out_may_have_any_value(effect: Effect) -> None:
+    assert effect_of(_decide(_rule(effect, "fetch", url="http:*"), default="allow", tool="fetch")) == effect
+    assert effect_of(_decide(_rule(effect, "Read", file_path="secrets/**"), default="allow", tool="Read")) == effect
+    assert effect_of(_decide(_rule(effect, "Bash", command="git push:*"), default="allow", tool="Bash")) == effect
+    assert effect_of(_decide(_rule("allow", "fetch", url="http:*"), default="deny", tool="fetch")) == "deny"
+
+
+def test_a_misspelt_argument_refuses_too_much_and_never_too_little() -> None:
+    call = PolicyCall(tool="Bash", arguments={"command": "ls"}, accepts=frozenset({"command", "timeout_ms"}))
+    misspelt = PolicyFile(path="p.toml", rules=(_rule("deny", "Bash", comand="git push:*"),), default="allow")
+    assert effect_of(Policy(files=(misspelt,)).decide(call)) == "deny"
+    by_alias = PolicyFile(path="p.toml", rules=(_rule("deny", "bash_exec", comand="git push:*"),), default="allow")
+    assert effect_of(Policy(files=(by_alias,)).decide(call)) == "deny"
+
+
+def test_a_rule_about_tools_of_many_names_is_not_about_those_without_the_argument() -> None:
+    rules = PolicyFile(path="p.toml", rules=(_rule("deny", "*", command="git push:*"),), default="allow")
+    decide = Policy(files=(rules,)).decide
+    takes_paths = PolicyCall(tool="Read", arguments={"file_path": "a"}, accepts=frozenset({"file_path"}))
+    assert effect_of(decide(takes_paths)) == "allow"
+    takes_commands = PolicyCall(tool="run", arguments={}, accepts=frozenset({"command"}))
+    assert effect_of(decide(takes_commands)) == "deny"

@@ -11,17 +11,21 @@ permitted.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
+from prowess._internal.shell.launchers import started_by
 from prowess.policy.fit import CERTAIN, Fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess._internal.shell.command_line import SimpleCommand
+    from prowess._internal.shell.command_line import ShellWord, SimpleCommand
+
+_CLUSTER = re.compile(r"-[A-Za-z]+")  # `-rf`: options of one letter, written together
 
 
 class CommandPattern(Struct, frozen=True, kw_only=True):
@@ -56,18 +60,37 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         )
 
     def may_fit(self, command: SimpleCommand) -> bool:
-        """Whether bash could pass arguments that fit. A program counts by its last component as well."""
+        """Whether bash could pass arguments that fit.
+
+        A program counts by its last component as well. Options may stand between the words of a pattern, each with a
+        value (`git -C . push` is `git push`), and the letters of an option may be given apart (`rm -r -f` is `rm -rf`).
+        """
         given = command.words
-        for place, pattern in enumerate(self.words):
-            if place == len(given):
-                return False
-            word = given[place]
-            if word.expands:
+        if given[0].expands or not self.words:
+            return given[0].expands or self.open_end
+        names = (given[0].text, given[0].text.rpartition("/")[2])
+        if not any(matches_stars(self.words[0], name, slash=True) for name in names):
+            return False
+        letters = {letter for word in given[1:] if _CLUSTER.fullmatch(word.text) for letter in word.text[1:]}
+        wanted = [word for word in self.words[1:] if not (_CLUSTER.fullmatch(word) and letters.issuperset(word[1:]))]
+        if len(wanted) < len(self.words) - 1 and self._reaches(given, wanted):
+            return True
+        return self._reaches(given, self.words[1:])
+
+    def _reaches(self, given: Sequence[ShellWord], wanted: Sequence[str]) -> bool:
+        """Whether `wanted` stand in the arguments in this order, with nothing but options between them."""
+        places = {0}  # how many of `wanted` may have been met
+        for at, word in enumerate(given[1:], start=1):
+            if (self.open_end and len(wanted) in places) or (word.expands and places != {len(wanted)}):
                 return True
-            names = (word.text, word.text.rpartition("/")[2]) if place == 0 else (word.text,)
-            if not any(matches_stars(pattern, name, slash=True) for name in names):
+            option = word.text.startswith("-") and word.text != "-"
+            value = given[at - 1].text.startswith("-") and at > 1
+            met = {place + 1 for place in places if place < len(wanted) and _is(wanted[place], word.text)}
+            kept = {place for place in places if place < len(wanted)} if option or value else set()
+            places = met | kept
+            if not places:
                 return False
-        return self.open_end or len(given) == len(self.words)
+        return len(wanted) in places
 
 
 def judge_command(line: object, patterns: Sequence[CommandPattern]) -> Fit:
@@ -75,15 +98,32 @@ def judge_command(line: object, patterns: Sequence[CommandPattern]) -> Fit:
     if any(pattern.anything for pattern in patterns):
         return CERTAIN
     if not isinstance(line, str):
-        return Fit(certain=False, possible=False, kind="command", reason="it has no command line")
+        return Fit(certain=False, possible=True, kind="command", reason="it has no command line")
     parts = parse_command_line(line)
     if not isinstance(parts, ShellParts):
         return Fit(certain=False, possible=True, kind=parts.construct, reason=parts.reason)
     foreign = next((part for part in parts.commands if not any(pattern.fits(part) for pattern in patterns)), None)
     if foreign is None:
         return CERTAIN
-    possible = any(pattern.may_fit(part) for part in parts.commands for pattern in patterns)
+    possible = any(_may_start(part, pattern) for part in parts.commands for pattern in patterns)
     return Fit(certain=False, possible=possible, kind="command", reason=_why(foreign, patterns))
+
+
+def _may_start(command: SimpleCommand, pattern: CommandPattern) -> bool:
+    """Whether the command, or one that it starts, may fit."""
+    if pattern.may_fit(command):
+        return True
+    others = started_by(command)
+    name = pattern.words[0].strip("*").rpartition("/")[2] if pattern.words else ""
+    return (
+        others.unknown
+        or any(pattern.may_fit(other) for other in others.commands)
+        or any(name in text for text in others.code)
+    )
+
+
+def _is(pattern: str, word: str) -> bool:
+    return matches_stars(pattern, word, slash=True)
 
 
 def _why(command: SimpleCommand, patterns: Sequence[CommandPattern]) -> str:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from msgspec import Struct
 
+from prowess._internal.files.workspace_names import ignores_case, relative_to_workspace
 from prowess._internal.globs import BELOW, DEEP, PathGlob, path_components
 from prowess.policy.fit import CERTAIN, Fit
 
@@ -26,30 +28,38 @@ if TYPE_CHECKING:
 
 
 class ResolvedPath(Struct, frozen=True, kw_only=True):
-    """Where a path leads; `inside` are its components below the workspace, None where it leaves it."""
+    """Where a path leads; `inside` are its components below the workspace, None where it leaves it.
+
+    `folded` tells that case does not count there; the components are then in one case and one Unicode form.
+    """
 
     absolute: tuple[str, ...]
     inside: tuple[str, ...] | None
+    folded: bool = False
 
 
 def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
     """Follow `path` from the workspace; None where it leads nowhere that can be named.
 
+    `/workspace` and an absolute name of the workspace mean the workspace, as they do to the file tools; `~` is a name.
     This looks at links and opens nothing. A file that does not exist yet is resolved as far as it goes.
     """
     if not path or (workspace is None and not os.path.isabs(path)):
         return None
     try:
-        real = os.path.realpath(path if workspace is None else os.path.join(workspace, path))
         root = None if workspace is None else os.path.realpath(workspace)
+        named = path
+        if workspace is not None and root is not None:
+            relative = relative_to_workspace(path, root, os.path.abspath(workspace)) if os.path.isabs(path) else path
+            named = path if relative is None else os.path.join(root, relative)
+        real = os.path.realpath(named)
     except (OSError, ValueError):
         return None
-    absolute = _components(real)
-    if root is None:
-        return ResolvedPath(absolute=absolute, inside=None)
-    above = _components(root)
-    inside = absolute[len(above) :] if absolute[: len(above)] == above else None
-    return ResolvedPath(absolute=absolute, inside=inside)
+    folded = ignores_case(root or os.path.dirname(real))
+    absolute = _components(real, folded=folded)
+    above = None if root is None else _components(root, folded=folded)
+    inside = absolute[len(above) :] if above is not None and absolute[: len(above)] == above else None
+    return ResolvedPath(absolute=absolute, inside=inside, folded=folded)
 
 
 class PathPattern(Struct, frozen=True, kw_only=True):
@@ -57,6 +67,7 @@ class PathPattern(Struct, frozen=True, kw_only=True):
 
     source: str
     glob: PathGlob
+    folded: PathGlob  # for places where case does not count
     absolute: bool = False
 
     @classmethod
@@ -67,34 +78,44 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         body = text.rstrip("/")
         anywhere = "**/" if parts and "/" not in body else ""
         below = "/**" if parts and text != body else ""
-        glob = PathGlob(alternatives=()) if ".." in parts else PathGlob.parse(f"{anywhere}{body}{below}")
-        return cls(source=source, glob=glob, absolute=text.startswith("//"))
+        globs = () if ".." in parts else (f"{anywhere}{body}{below}",)
+        return cls(
+            source=source,
+            glob=PathGlob.parse(*globs),
+            folded=PathGlob.parse(*map(_folded, globs)),
+            absolute=text.startswith("//"),
+        )
 
     def matches(self, path: ResolvedPath) -> bool:
         """Whether this file fits."""
         parts = self._relevant(path)
-        return bool(parts) and self.glob.matches(parts or ())
+        return bool(parts) and self._glob(path).matches(parts or ())
 
     def covers(self, directory: ResolvedPath) -> bool:
         """Whether everything below this directory fits."""
         parts = self._relevant(directory)
         if parts is None:
             return False
-        return any(self.glob.alternatives[number][index:] == BELOW for number, index in self.glob.after(parts))
+        glob = self._glob(directory)
+        return any(glob.alternatives[number][index:] == BELOW for number, index in glob.after(parts))
 
     def may_cover(self, directory: ResolvedPath) -> bool:
         """Whether something at or below this directory could fit."""
         if self.absolute or directory.inside is not None:
-            return bool(self.glob.after(self._relevant(directory) or ()))
+            return bool(self._glob(directory).after(self._relevant(directory) or ()))
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
         """Whether all that a search for `glob` below `directory` finds fits, because the two globs are equal."""
-        if directory.inside is None or self.absolute or "{" in glob:  # Glob takes braces for alternatives, we do not
+        # Glob takes braces for alternatives, a pattern does not; and it compares by case, whatever the system does.
+        if directory.inside is None or directory.folded or self.absolute or "{" in glob:
             return False
         asked = tuple(path_components(glob))
         same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # the latter at any depth
         return bool(asked) and any(pattern in (same, of_this_name) for pattern in self.glob.alternatives)
+
+    def _glob(self, path: ResolvedPath) -> PathGlob:
+        return self.folded if path.folded else self.glob
 
     def _relevant(self, path: ResolvedPath) -> tuple[str, ...] | None:
         return path.absolute if self.absolute else path.inside
@@ -104,7 +125,7 @@ def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspa
     """Hold the files that a call names against patterns; each of them needs one."""
     named = [path for path in paths if isinstance(path, str)]
     if not named or len(named) != len(paths):
-        return Fit(certain=False, possible=False, kind="path", reason="it names no file")
+        return Fit(certain=False, possible=True, kind="path", reason="it names no file")
     resolved = [resolve(path, workspace) for path in named]
     return _judge(
         named,
@@ -140,5 +161,9 @@ def _judge(paths: Sequence[str], *, certain: list[bool], possible: list[bool], p
     return Fit(certain=False, possible=any(possible), kind="path", reason=f"'{shown}' fits none of {globs}")
 
 
-def _components(path: str) -> tuple[str, ...]:
-    return tuple(part for part in path.split(os.sep) if part)
+def _components(path: str, *, folded: bool) -> tuple[str, ...]:
+    return tuple(part for part in (_folded(path) if folded else path).split(os.sep) if part)
+
+
+def _folded(text: str) -> str:
+    return normalize("NFC", text).casefold()

@@ -31,25 +31,36 @@ EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
 
 
 class PolicyCall(Struct, frozen=True, kw_only=True):
-    """One call as a policy sees it. `registered`: the tool exists in the session, put there by its host."""
+    """One call as a policy sees it.
+
+    `registered`: the tool exists in the session, put there by its host. `accepts` are the arguments that the tool has,
+    None if that is not known.
+    """
 
     tool: str
     arguments: Mapping[str, object]
     registered: bool = True
+    accepts: frozenset[str] | None = None
 
 
 class ArgumentMatch(Struct, frozen=True, kw_only=True):
     """The value of `argument` must fit one of `patterns`.
 
     For the command of Bash they are patterns of command lines, for the paths of file tools and searches globs, for
-    everything else globs over the whole value; of a list each element counts.
+    everything else globs over the whole value; of a list each element counts. An argument that a call leaves out may
+    have any value: a tool has defaults that a policy does not know.
     """
 
     argument: str
     patterns: tuple[str, ...]
 
-    def fit(self, tool: str, arguments: Mapping[str, object], workspace: str | None) -> Fit:
-        """Hold the arguments of a call of `tool` against the patterns."""
+    def fit(self, tool: str, call: PolicyCall, workspace: str | None, *, possible_without: bool) -> Fit:
+        """Compare the arguments of a call of `tool` (its canonical name) with the patterns.
+
+        `possible_without`: the rule names this very tool, so that it may be meant although the tool has no such
+        argument. A misspelt argument then refuses too much, which is noticed, and not too little.
+        """
+        arguments = call.arguments
         structured = (
             COMMAND_TOOLS.get(tool) == self.argument
             or self.argument in FILE_TOOLS.get(tool, ())
@@ -58,7 +69,10 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         if structured:
             return judge(tool, self.patterns, arguments, workspace)
         if self.argument not in arguments:
-            return Fit(certain=False, possible=False, kind="argument", reason=f"it has no argument {self.argument!r}")
+            possible = possible_without or self.argument in (call.accepts or ())
+            return Fit(
+                certain=False, possible=possible, kind="argument", reason=f"it has no argument {self.argument!r}"
+            )
         values = _texts(arguments[self.argument])
         if SKILL_ARGUMENTS.get(tool) == self.argument:
             return self._fit_of_names(values)
@@ -98,7 +112,8 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         tool = canonical_tool_name(call.tool)
         if not fits_text(tool, self.tool) and not fits_text(tool, canonical_tool_name(self.tool)):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
-        fits = [match.fit(tool, call.arguments, workspace) for match in self.matches]
+        named = tool in {self.tool, canonical_tool_name(self.tool)}
+        fits = [match.fit(tool, call, workspace, possible_without=named) for match in self.matches]
         if not all(fit.possible for fit in fits):
             return next(fit for fit in fits if not fit.possible)
         return next((fit for fit in fits if not fit.certain), CERTAIN)

@@ -17,6 +17,7 @@ from anyio import to_thread
 from msgspec import Struct
 
 from prowess._internal.files.contained import check_relative
+from prowess._internal.files.workspace_names import relative_to_workspace
 from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
@@ -33,7 +34,6 @@ from prowess.tools.running_call import require_executor
 if TYPE_CHECKING:
     from prowess.tools.spec import ToolCall, ToolSpec
 
-SANDBOX_NAME = "/workspace"
 _SCRIPTS = "scripts"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
@@ -96,13 +96,13 @@ class Workspace:
         """
         if not path.startswith("/"):
             return self._inside(self.root, path, path)
-        for name in (self.root, self._named, SANDBOX_NAME):
-            if (rest := _below(path, name)) is not None:
-                return self._inside(self.root, rest or ".", path)
+        if (rest := relative_to_workspace(path, self.root, self._named)) is not None:
+            return self._inside(self.root, rest, path)
         for directory in self._readable():
-            if (rest := _below(path, os.path.abspath(directory))) is not None:
-                named = os.path.abspath(directory)
-                return self._inside(os.path.realpath(directory), rest or ".", path, prefix=f"{named}/")
+            named = os.path.abspath(directory)
+            if path == named or path.startswith(f"{named}/"):
+                rest = path[len(named) :].lstrip("/") or "."
+                return self._inside(os.path.realpath(directory), rest, path, prefix=f"{named}/")
         raise OutsideWorkspaceError(path, "it is outside of the workspace; give a path relative to the workspace")
 
     def place_to_write(self, path: str) -> Place:
@@ -188,13 +188,6 @@ class WorkspaceTool:
     def workspace_root(self) -> str:
         """The real path of the workspace."""
         return self._workspace.root
-
-
-def _below(path: str, directory: str) -> str | None:
-    if path == directory:
-        return ""
-    prefix = directory.rstrip("/") + "/"
-    return path[len(prefix) :].lstrip("/") if path.startswith(prefix) else None
 
 
 def _is_skill(root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:

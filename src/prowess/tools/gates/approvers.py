@@ -24,9 +24,8 @@ from prowess.policy import decision as policy_decision
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal, Unanswered
 from prowess.policy.decision import Ask, Deny, strictest
 from prowess.policy.restriction import decide
-from prowess.policy.rule import PolicyCall
 from prowess.tools.call_audit import shortened
-from prowess.tools.gates.gate import PROCEED, Proceed, Refuse
+from prowess.tools.gates.gate import PROCEED, Proceed, Refuse, policy_call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -99,7 +98,7 @@ class ApprovalGate:
         return Proceed(by=by)
 
     def _decide(self, call: ToolCall, spec: ToolSpec) -> Decision:
-        decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)
+        decision = self._policy.decide(policy_call(call, spec), self._workspace)
         if spec.needs_approval is None:
             return decision
         return strictest((decision, Ask(rule="needs-approval", reason=spec.needs_approval)))

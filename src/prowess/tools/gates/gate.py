@@ -5,12 +5,13 @@ A gate sees the canonical name and structured arguments, never rendered text. It
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from prowess.policy.restriction import Restriction
+from prowess.policy.rule import PolicyCall
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
@@ -48,3 +49,11 @@ class Gate(Protocol):
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Return the decision."""
+
+
+def policy_call(call: ToolCall, spec: ToolSpec) -> PolicyCall:
+    """Return a call as a policy sees it, with the arguments that its tool takes."""
+    properties = spec.input_schema.get("properties")
+    closed = spec.input_schema.get("additionalProperties") is False and isinstance(properties, Mapping)
+    accepts = frozenset(map(str, properties)) if closed and isinstance(properties, Mapping) else None
+    return PolicyCall(tool=call.name, arguments=call.arguments, accepts=accepts)

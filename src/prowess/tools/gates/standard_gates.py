@@ -13,10 +13,9 @@ from prowess.errors import AuditError, PolicyDeniedError, ToolNotAllowedError
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.decision import Ask, Deny
 from prowess.policy.restriction import decide
-from prowess.policy.rule import PolicyCall
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
 from prowess.tools.gates.approvers import ApprovalGate, NoApprover
-from prowess.tools.gates.gate import PROCEED, Proceed, Refuse
+from prowess.tools.gates.gate import PROCEED, Proceed, Refuse, policy_call
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approver
@@ -65,8 +64,7 @@ class PolicyGate:
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse what is denied."""
-        del spec
-        decision = self._policy.decide(PolicyCall(tool=call.name, arguments=call.arguments), self._workspace)
+        decision = self._policy.decide(policy_call(call, spec), self._workspace)
         if isinstance(decision, Deny):
             rule = decision.rule if decision.origin is None else str(decision.origin)
             return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
