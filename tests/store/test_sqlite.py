@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -82,6 +83,31 @@ async def test_processes_may_make_the_file_at_the_same_time(tmp_path: Path) -> N
         for _ in range(4):
             group.start_soon(make)
     assert counts == [b"0\n"] * 4
+
+
+async def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")  # at such a lock, the switch to WAL fails at once
+        other.execute("CREATE TABLE a (b)")
+        release = threading.Timer(0.3, lambda: other.execute("COMMIT"))
+        release.start()
+        store = SqliteSessionStore(path)
+        assert await store.create(ROW)
+        release.join()
+    await store.close()
+
+
+async def test_a_file_that_another_process_goes_on_making_is_not_waited_for_forever(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        store = SqliteSessionStore(path, busy_seconds=0.1)
+        with pytest.raises(StoreError, match="locked for too long; try again"):
+            await store.create(ROW)
+        other.execute("ROLLBACK")
+    assert await store.create(ROW)
+    await store.close()
 
 
 async def test_the_file_outlives_the_store(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BUSY_SECONDS = 5.0
+_RETRY_SECONDS = 0.01
 _LARGEST = 2**63 - 1  # of an integer in SQLite
 _TRIMMED_EVERY = 16  # events; so up to that many more are kept
 _T = TypeVar("_T")
@@ -158,16 +160,28 @@ class SqliteSessionStore:
                 self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
             )
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute(
-                    "PRAGMA synchronous = NORMAL"
-                )  # with WAL: a loss of power may cost the last commits, never the file
+                self._use_wal(connection)
+                # With WAL a loss of power may cost the last commits, never the file.
+                connection.execute("PRAGMA synchronous = NORMAL")
                 migrate(connection)
             except BaseException:
                 connection.close()
                 raise
             self._connection, self._owner = connection, os.getpid()
         return self._connection
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        """Switch to WAL. SQLite does not wait here if another process writes in the old mode, as in a new file."""
+        until = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as fault:
+                if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+            else:
+                return
 
     def _close(self) -> None:
         with self._lock:
