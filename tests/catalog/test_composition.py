@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.catalog.composition import Member, composition_findings, in_order
+from prowess.catalog.composition import Member, composition_findings
 from prowess.format.manifest.manifest import Composition, SkillDependency
 from prowess.format.manifest.manifest_reader import read_sidecar
+from prowess.runtime.activation.composition import in_order
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:

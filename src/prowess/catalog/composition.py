@@ -1,11 +1,9 @@
-"""How the skills of one set fit together: who needs whom, who excludes whom, who comes first.
+"""How the skills of one set fit together: who needs whom, and who excludes whom.
 
 `composition_findings` judges a set: dependencies that are not in it, a skill that relies on one that excludes it or
-another one it relies on, and dependencies in a circle. `in_order` puts skills in the order that their manifests ask
-for. `executionOrder` is one word for all dependencies of a skill, so orders contradict each other only where the
-dependencies form a circle.
+another one it relies on, and dependencies in a circle.
 
-Extended specification 001, skill composition; that the order is relative to the dependencies is ours.
+Extended specification 001, skill composition.
 """
 
 from __future__ import annotations
@@ -58,32 +56,6 @@ def composition_findings(members: Sequence[Member], *, whole: bool = True) -> li
     for kind in (_missing(declared, by_name) if whole else iter(()), _conflicts(declared, by_name), _circles(declared)):
         found += [pair for pair, _ in zip(kind, range(MAX_FAULTS), strict=False)]
     return found
-
-
-def in_order(skills: Iterable[tuple[str, Composition | None]]) -> tuple[str, ...]:
-    """Return the names in the order that `executionOrder` asks for, otherwise in that given.
-
-    A circle leaves its skills as they were.
-
-        in_order([("deploy", after_its_tests), ("run-tests", None)])  # ('run-tests', 'deploy')
-    """
-    given = dict(skills)
-    earlier: dict[str, set[str]] = {name: set() for name in given}
-    for name, composition in given.items():
-        if composition is None or composition.execution_order == "independent":
-            continue
-        for dependency in composition.dependencies:
-            other = dependency.skill_name
-            if other in given and other != name:
-                first, second = (name, other) if composition.execution_order == "before" else (other, name)
-                earlier[second].add(first)
-    ordered: list[str] = []
-    waiting = list(given)
-    while waiting:
-        ready = next((name for name in waiting if not earlier[name] & set(waiting)), waiting[0])
-        ordered.append(ready)
-        waiting.remove(ready)
-    return tuple(ordered)
 
 
 def _missing(declared: Sequence[Member], by_name: Mapping[str, Member]) -> Iterator[tuple[Member, Diagnostic]]:

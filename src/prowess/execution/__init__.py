@@ -1,13 +1,21 @@
-"""Run a script of a skill: choose its interpreter, stage its bytes, start it in a sandbox, bring back what it left."""
+"""Run a script of a skill: choose its interpreter, stage its bytes, start it in a sandbox, bring back what it left.
+
+The public names are resolved when first used: a session that runs no script does not import what stages one.
+"""
 
 from __future__ import annotations
 
-from prowess.execution.interpreters import INTERPRETERS, Interpreter, InterpreterMount, select_interpreter
-from prowess.execution.request import ExecLimits, ExecRequest
-from prowess.execution.result import Artifact, ExecNotice, ExecResult, Guarantees
-from prowess.execution.sandbox import Sandbox, SandboxReport, default_sandbox
-from prowess.execution.staging import stage
-from prowess.execution.workspace import usable_workspace
+from typing import TYPE_CHECKING
+
+from prowess._internal.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from prowess.execution.interpreters import INTERPRETERS, Interpreter, InterpreterMount, select_interpreter
+    from prowess.execution.request import ExecLimits, ExecRequest
+    from prowess.execution.result import Artifact, ExecNotice, ExecResult, Guarantees
+    from prowess.execution.sandbox import Sandbox, SandboxReport, default_sandbox
+    from prowess.execution.staging import stage
+    from prowess.execution.workspace import usable_workspace
 
 __all__ = [
     "INTERPRETERS",
@@ -26,3 +34,16 @@ __all__ = [
     "stage",
     "usable_workspace",
 ]
+
+_HOMES = {
+    "interpreters": ("INTERPRETERS", "Interpreter", "InterpreterMount", "select_interpreter"),
+    "request": ("ExecLimits", "ExecRequest"),
+    "result": ("Artifact", "ExecNotice", "ExecResult", "Guarantees"),
+    "sandbox": ("Sandbox", "SandboxReport", "default_sandbox"),
+    "staging": ("stage",),
+    "workspace": ("usable_workspace",),
+}
+
+
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+    __getattr__ = lazy_names(__name__, _HOMES)

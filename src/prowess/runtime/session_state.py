@@ -9,7 +9,6 @@ do not come back by themselves.
 
 from __future__ import annotations
 
-import random
 import time
 from typing import TYPE_CHECKING
 
@@ -110,8 +109,7 @@ class StoredState:
                     if self._dropped is not None:
                         await self._dropped(gone)
                 return step
-            # Random, so that two writers do not meet again; none at first, when the other has usually finished.
-            await anyio.sleep(random.uniform(0, _LONGEST_PAUSE) if attempt else 0)  # noqa: S311 -- no secret
+            await anyio.sleep(_pause(attempt))
         raise UnavailableError(f"the state of session {self._session_id!r}", 1.0, "other calls keep changing it")
 
     def take_removed(self) -> tuple[ActiveSkill, ...]:
@@ -190,3 +188,13 @@ class StoredState:
 
 def _is_same(state: SessionState, stored: SessionState) -> bool:
     return state is stored or (state.active == stored.active and state == stored)
+
+
+def _pause(attempt: int) -> float:
+    """Return seconds at random, so that two writers do not meet again; none at first."""
+    if not attempt:
+        return 0
+    # Imported here, not at the top: few sessions wait.
+    import random
+
+    return random.uniform(0, _LONGEST_PAUSE)  # noqa: S311 -- no secret

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from prowess.catalog.composition import in_order
 from prowess.errors import InvalidArgumentsError, RequiredToolError, SkillParseError
 from prowess.format.manifest.tool_binding import VERSION
 from prowess.policy.tool_names import canonical_tool_name
@@ -24,6 +23,7 @@ from prowess.tools.tool_binding import missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prowess.format.manifest.manifest import Composition
     from prowess.format.manifest.tool_binding import ToolBinding
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.tools import Tool
@@ -97,3 +97,31 @@ def _unsure(skill: str, reason: str) -> Notice:
 
 def _order(names: Sequence[str]) -> Notice:
     return Notice(code="execution_order", message=f"Follow these skills in this order: {', '.join(names)}.")
+
+
+def in_order(skills: Iterable[tuple[str, Composition | None]]) -> tuple[str, ...]:
+    """Return the names in the order that `executionOrder` asks for, otherwise in that given.
+
+    `executionOrder` is one word for all dependencies of a skill, so orders contradict each other only if the
+    dependencies form a circle, which leaves its skills as they were. That the order is relative to the dependencies is
+    ours.
+
+        in_order([("deploy", after_its_tests), ("run-tests", None)])  # ('run-tests', 'deploy')
+    """
+    given = dict(skills)
+    earlier: dict[str, set[str]] = {name: set() for name in given}
+    for name, composition in given.items():
+        if composition is None or composition.execution_order == "independent":
+            continue
+        for dependency in composition.dependencies:
+            other = dependency.skill_name
+            if other in given and other != name:
+                first, second = (name, other) if composition.execution_order == "before" else (other, name)
+                earlier[second].add(first)
+    ordered: list[str] = []
+    waiting = list(given)
+    while waiting:
+        ready = next((name for name in waiting if not earlier[name] & set(waiting)), waiting[0])
+        ordered.append(ready)
+        waiting.remove(ready)
+    return tuple(ordered)

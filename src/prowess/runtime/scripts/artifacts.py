@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-import tempfile
 import time
 from typing import TYPE_CHECKING
 
@@ -55,6 +53,9 @@ class Artifacts:
         try:
             ensure_private_directory(self._own())
         except OSError:
+            # Imported here, not at the top: few homes cannot be written.
+            import tempfile
+
             self._temporary = tempfile.mkdtemp(prefix="prowess-artifacts-")
             ensure_private_directory(self._own())
         if not self._swept:
@@ -94,9 +95,9 @@ class Artifacts:
         for session_id in session_ids:
             # Ids come from a store: only a plain name can be a directory of ours.
             if session_id and "/" not in session_id and session_id not in (".", ".."):
-                shutil.rmtree(os.path.join(self._root, session_id), ignore_errors=True)
+                _remove_tree(os.path.join(self._root, session_id))
             if session_id == self._session_id and self._temporary is not None:
-                shutil.rmtree(self._temporary, ignore_errors=True)
+                _remove_tree(self._temporary)
                 self._temporary = None
 
     def _sweep(self) -> None:
@@ -106,7 +107,7 @@ class Artifacts:
                 # A run makes a new directory in that of its session, so this is the time of the last run or read.
                 unused = now - entry.stat(follow_symlinks=False).st_mtime
                 if entry.name != self._session_id and unused > ORPHANED_SECONDS and _holds_runs_alone(entry.path):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    _remove_tree(entry.path)
 
     def _own(self) -> str:
         return os.path.join(self._temporary or self._root, self._session_id)
@@ -116,3 +117,10 @@ class Artifacts:
             return sorted(os.listdir(self._own()), reverse=True)
         except OSError:
             return []
+
+
+def _remove_tree(path: str) -> None:
+    # Imported here, not at the top: few sessions remove what scripts left, and it brings the compression modules.
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from msgspec import Struct
 
+from prowess import execution  # `stage` is imported when used
 from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import ScriptUnsupportedError, UnsafePathError
-from prowess.execution import ExecLimits, ExecRequest, stage
+from prowess.execution import ExecLimits, ExecRequest
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
@@ -66,7 +67,7 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
             script, interpreter, args = own, None, argv[1:]
         else:
             script, interpreter, args = manifest.files[0].path, (*_STARTER, argv[0], *_placed(manifest, argv[1:])), ()
-        staged = await to_thread.run_sync(stage, root_dir, manifest, cache_home())
+        staged = await to_thread.run_sync(execution.stage, root_dir, manifest, cache_home())
         request = ExecRequest(
             skill_dir=staged,
             script=script,

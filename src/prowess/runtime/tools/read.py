@@ -5,7 +5,6 @@ Below `scripts/` a read gives facts and not the text: a script is run, not retol
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
@@ -201,6 +200,9 @@ def _slice(file: VerifiedWindow, arguments: dict[str, object]) -> dict[str, obje
     cut = slice_bytes if binary else slice_text
     part = moved(cut(file.data, max(min(offset, file.size) - file.start, 0), limit), file.start, file.size)
     if binary:
+        # Imported here, not at the top: few reads ask for bytes.
+        import base64
+
         head: dict[str, object] = {"path": file.path, "encoding": "binary", "media_type": media_type(file.path)}
         head["data_base64"] = base64.b64encode(part.data).decode("ascii")
     else:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 import anyio
 from anyio import to_thread
 
+from prowess import execution  # `stage` is imported when used
 from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import DigestChangedError, ScriptUnsupportedError
-from prowess.execution import ExecLimits, ExecRequest, stage
+from prowess.execution import ExecLimits, ExecRequest
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.load_result import Notice
 from prowess.runtime.disclosure import model_texts
@@ -176,7 +177,7 @@ class RunScriptTool:
         def verified_copy() -> str:
             # Also where the copy exists already: a script that was edited meanwhile is refused, not run as it was.
             read_verified(skill, manifest, path)
-            return stage(skill.root_dir, manifest, cache_home())
+            return execution.stage(skill.root_dir, manifest, cache_home())
 
         return await to_thread.run_sync(verified_copy)
 

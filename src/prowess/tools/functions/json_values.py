@@ -6,7 +6,6 @@ be read by a model as if it were true.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import datetime as dt
 import enum
@@ -53,6 +52,9 @@ def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
             require_finite(value, where)
             return value
         case bytes() | bytearray() | memoryview():
+            # Imported here, not at the top: few values are bytes.
+            import base64
+
             return base64.b64encode(value).decode("ascii")
         case dt.date() | dt.time():  # a datetime is a date
             return value.isoformat()
