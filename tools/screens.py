@@ -19,9 +19,8 @@ from prowess.format import read_skill
 from prowess.format.parsing import parse_document
 from prowess.format.validation import validate_skill
 from prowess.report import CheckedSkill
-from prowess.report.skill_page import SkillPage
+from prowess.report.skill_page import SkillPage, TriadSummary
 from prowess.report.text import check_lines
-from prowess.report.triads import TriadSummary
 
 ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "examples" / "skills"

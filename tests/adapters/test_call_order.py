@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from prowess.adapters.call_order import CallOrder
+from prowess.adapters.hosted import CallOrder
 
 
 def test_calls_end_in_the_order_of_the_message_whoever_comes_first() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.config import load_configuration
-from prowess.config.places import project_file, skill_around
+from prowess.config.settings_file import project_file, skill_around
 from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found_from(directory: Path) -> str | None:
     file = project_file(str(directory)).file
-    return None if file is None else os.path.relpath(file.path, os.path.realpath(directory))
+    return None if file is None or file.path is None else os.path.relpath(file.path, os.path.realpath(directory))
 
 
 def test_the_nearest_file_counts_up_to_the_root_of_the_repository(project: Path) -> None:

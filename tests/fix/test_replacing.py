@@ -4,8 +4,8 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from prowess.fix import replacing
-from prowess.fix.replacing import replace_file
+from prowess.fix import applying
+from prowess.fix.applying import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +76,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(replacing, "write_atomically", full)
+    monkeypatch.setattr(applying, "write_atomically", full)
     assert "No space left" in str(replace_file(str(file), b"old", b"new", within=str(tmp_path)))
     assert file.read_bytes() == b"old"
     assert "cannot be written" in str(replace_file(str(tmp_path / "no"), b"", b"", within=str(tmp_path)))

@@ -3,14 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.config import load_configuration
-from prowess.lsp.analysis import analyse
-from prowess.lsp.settings import folder_of, read_settings
+from prowess.lsp.analysis import analyse, folder_of, read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from prowess.config import Configuration
-    from prowess.lsp.settings import Silence
+    from prowess.lsp.analysis import Silence
 
 
 def test_the_innermost_open_folder_counts_else_what_lies_around_the_skill() -> None:

@@ -8,6 +8,7 @@ the order in which they come, because a skill that the first one loads restricts
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
@@ -21,12 +22,15 @@ from prowess.tools import ToolResult
 from prowess.tools.prompt_escaping import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from prowess.policy import Decision
     from prowess.runtime import Session
     from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolSpec
+
+
+_SECONDS_TO_BEGIN = 1.0
 
 
 class HostedSession:
@@ -131,3 +135,33 @@ def _reason(name: str, decided: Decision) -> str | None:
     if not isinstance(decided, Deny):
         return None
     return sentence(str(ToolNotAllowedError(name, decided.skill or "", decided.reason)))
+
+
+class CallOrder:
+    """Lets the calls of one message run one after another, in the order of the model, whatever thread is quicker.
+
+    A framework starts them all at once. Each waits until those before it have ended, as far as they have begun; one
+    that somebody else answers never begins, so for a beginning nobody waits long. Calls are known by their ids.
+    """
+
+    def __init__(self, seconds_to_begin: float = _SECONDS_TO_BEGIN) -> None:
+        self._seconds = seconds_to_begin
+        self._changed = threading.Condition()
+        self._begun: set[str] = set()
+        self._ended: set[str] = set()
+
+    @contextmanager
+    def turn(self, call_id: str, before: Collection[str]) -> Iterator[None]:
+        """Wait for the calls `before` this one, then let it run."""
+        with self._changed:
+            self._begun.add(call_id)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._begun.issuperset(before), timeout=self._seconds)
+            awaited = self._begun.intersection(before)
+            self._changed.wait_for(lambda: self._ended.issuperset(awaited))
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._ended.add(call_id)
+                self._changed.notify_all()

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from prowess.adapters import MissingExtraError
-from prowess.adapters.call_order import CallOrder
-from prowess.adapters.hosted import HostedSession, unreadable
+from prowess.adapters.hosted import CallOrder, HostedSession, unreadable
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.shapes.blocks import call_of, text_of
 

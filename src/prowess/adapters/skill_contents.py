@@ -17,7 +17,6 @@ from prowess.runtime.files.skill_files import MAX_FILE_BYTES, read_verified
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.format import Skill
-    from prowess.runtime.activation.snapshots import Snapshot
 
 
 class SkillContents:
@@ -63,7 +62,7 @@ class SkillContents:
         """
         check_relative(path)
         whole = path if below is None else f"{below}/{path}"
-        taken = self._taken(name)
+        taken = Snapshots(self._catalog).take(name)
         record = taken.source.manifest.find("/".join(check_relative(whole)))
         if record is not None:
             self._require_small(record.path, record.size)
@@ -80,9 +79,6 @@ class SkillContents:
             raise ResourceNotFoundError(name, "SKILL.md")
         self._require_small(document.path, document.size)
         return skill
-
-    def _taken(self, name: str) -> Snapshot:
-        return Snapshots(self._catalog).take(name)
 
     def _require_small(self, path: str, size: int) -> None:
         if size > self._max_bytes:

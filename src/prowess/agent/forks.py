@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from prowess.agent.model import Model
     from prowess.agent.result import AgentResult, AgentStep
     from prowess.runtime.forks.fork import ForkRequest
-    from prowess.tools import ToolSpec
 
 # A sub-agent has its skill; it follows that one and is not offered others to join it. Forks within are.
 _NOT_OFFERED = frozenset({"skills.load", "skills.unload"})
@@ -63,7 +62,7 @@ class AgentForkRunner:
             max_turns=request.max_turns,
             budget=self._budget,
             emit=_to_nobody,
-            offered=_offered,
+            offered=lambda specs: tuple(spec for spec in specs if spec.name not in _NOT_OFFERED),
         )
         result = await loop.run(request.input)
         report_usage(tokens=result.usage.tokens, cost_usd=result.usage.cost_usd or 0.0)
@@ -77,10 +76,6 @@ class AgentForkRunner:
             reason = f"model {request.model!r} is not configured; there are: {known}"
             raise ForkUnavailableError(request.skill_name, reason)
         return self._models[request.model]
-
-
-def _offered(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
-    return tuple(spec for spec in specs if spec.name not in _NOT_OFFERED)
 
 
 def _answer(request: ForkRequest, result: AgentResult) -> str:

@@ -58,6 +58,14 @@ class Usage(Struct, frozen=True, kw_only=True):
         """Input and output together."""
         return self.input_tokens + self.output_tokens
 
+    def __add__(self, other: Usage) -> Usage:
+        """Add both up; a cost that is not known makes the sum unknown."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd,
+        )
+
 
 class Opaque(Struct, frozen=True, kw_only=True):
     """What the model wants back in `AssistantMessage.opaque` when this turn is part of its history."""

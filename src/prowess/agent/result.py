@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import asdict
 
 if TYPE_CHECKING:
     from prowess.agent.model import Message, ToolUse, Usage
@@ -47,8 +48,8 @@ class AgentResult(Struct, frozen=True, kw_only=True):
     ended: Ending
     reason: str | None
     skills_used: tuple[str, ...]
-    usage: Usage
     turns: int
+    usage: Usage
     transcript: tuple[Message, ...]
     session_id: str
 
@@ -59,19 +60,7 @@ class AgentResult(Struct, frozen=True, kw_only=True):
 
     def as_dict(self) -> dict[str, object]:
         """Return it for JSON, without the transcript."""
-        return {
-            "text": self.text,
-            "ended": self.ended,
-            "reason": self.reason,
-            "skills_used": list(self.skills_used),
-            "turns": self.turns,
-            "usage": {
-                "input_tokens": self.usage.input_tokens,
-                "output_tokens": self.usage.output_tokens,
-                "cost_usd": self.usage.cost_usd,
-            },
-            "session_id": self.session_id,
-        }
+        return {name: to_builtins(value) for name, value in asdict(self).items() if name != "transcript"}
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):

@@ -7,11 +7,14 @@ session's one executor, in the order in which the model asked: a skill that is l
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+from msgspec import Struct
 
 from prowess.agent.model import (
     AssistantMessage,
@@ -36,7 +39,6 @@ from prowess.agent.result import (
     SkillDeactivated,
     TurnStarted,
 )
-from prowess.agent.tally import Stop, Tally
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.disclosure.model_texts import estimate_tokens
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from prowess.agent.model import Message, Model
-    from prowess.agent.result import Budget
+    from prowess.agent.result import Budget, Ending
     from prowess.agent.transcript import Transcript
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.forks.fork import ForkSession
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from prowess.tools import ToolSpec
 
 Emit = Callable[[AgentStep], Awaitable[None]]
+MOST_ALIKE = 3  # failures of the same call with the same error, one after another
+MOST_FAILURES = 10  # failures of whatever calls, one after another
 
 
 class TurnLoop:
@@ -148,10 +152,10 @@ class TurnLoop:
                     case ToolUse():
                         calls.append(part)
                     case Usage():
-                        used = part if used == Usage(cost_usd=None) else _sum(used, part)
+                        used = part if used == Usage(cost_usd=None) else used + part
                     case Opaque(value=opaque):
                         pass
-        self._tally.add(used)
+        self._tally.usage += used
         self._text = "".join(texts) or self._text
         return AssistantMessage(text="".join(texts), calls=tuple(calls), opaque=opaque)
 
@@ -217,9 +221,67 @@ def _answered(message: AssistantMessage) -> Stop:
     return Stop(ended="empty_answer", reason="the model returned neither a text nor a call")
 
 
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cost_usd=None if one.cost_usd is None or other.cost_usd is None else one.cost_usd + other.cost_usd,
-    )
+class Stop(Struct, frozen=True, kw_only=True):
+    """Why a run ends; `reason` is None where the model came to an end by itself."""
+
+    ended: Ending
+    reason: str | None
+
+
+class Tally:
+    """What a run has used so far, held against its budget, and how often its calls failed in a row.
+
+    Both are reasons to stop, and both are said in one sentence. `clock` gives seconds that never go back.
+    """
+
+    def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
+        self._budget, self._clock, self._begun = budget, clock, clock()
+        self.usage = Usage(cost_usd=0.0)
+        self._last: tuple[str, str, str] | None = None
+        self._alike = self._failures = 0
+
+    def seconds_left(self) -> float | None:
+        """Return what is left of the time; None without a bound."""
+        bound = self._budget.wall_seconds
+        return None if bound is None else max(0.0, bound - (self._clock() - self._begun))
+
+    def over_budget(self) -> Stop | None:
+        """Return the first bound that is reached."""
+        budget, usage = self._budget, self.usage
+        if self.seconds_left() == 0:
+            return self.out_of_time()
+        if budget.tokens is not None and usage.tokens >= budget.tokens:
+            return Stop(ended="token_budget", reason=f"{usage.tokens} tokens are used, of {budget.tokens}")
+        if budget.cost_usd is None:
+            return None
+        if usage.cost_usd is None:
+            reason = "the model does not report its cost, so a bound on it cannot be kept"
+            return Stop(ended="cost_budget", reason=reason)
+        if usage.cost_usd >= budget.cost_usd > 0 or usage.cost_usd > budget.cost_usd:
+            reason = f"{usage.cost_usd:.4f} US dollars are spent, of {budget.cost_usd:.4f}"
+            return Stop(ended="cost_budget", reason=reason)
+        return None
+
+    def out_of_time(self) -> Stop:
+        """Return the reason of a run whose time is over."""
+        return Stop(ended="time_budget", reason=f"the {self._budget.wall_seconds} seconds of this run are over")
+
+    def called(self, call: ToolUse, result: ToolResult) -> Stop | None:
+        """Count one call, and what a sub-agent used in it; return why the run should end, if it should."""
+        if result.tokens_used or result.cost_usd:
+            self.usage += Usage(output_tokens=result.tokens_used, cost_usd=result.cost_usd)
+        if result.success:
+            self._last, self._alike, self._failures = None, 0, 0
+            return None
+        detail = result.error_detail or {}
+        this = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), str(detail.get("code")))
+        self._alike = self._alike + 1 if this == self._last else 1
+        self._last = this
+        self._failures += 1
+        if self._alike >= MOST_ALIKE:
+            reason = f"{call.name} failed {self._alike} times in a row with the same arguments: {result.error}"
+            return Stop(ended="repeated_failure", reason=reason)
+        if self._failures >= MOST_FAILURES:
+            reason = f"{self._failures} calls failed one after another, the last: {result.error}"
+            return Stop(ended="repeated_failure", reason=reason)
+        return None

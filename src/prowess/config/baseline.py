@@ -1,8 +1,9 @@
 """A baseline: the findings that were there when a project began to check, so that only new ones are reported.
 
-The file holds, for each skill and kind of finding, how many there were. Kinds are `prowess.report.fingerprint`s, which
-survive moved lines, and skills are named as seen from the directory of the file, so that it means the same from
-everywhere. It is named on the command line, and never lies inside a skill: no skill decides how it is judged.
+The file holds, for each skill and kind of finding, how many there were. A kind is a fingerprint
+(`prowess.report.json_report`), which survives moved lines; skills are named as seen from the directory of the file, so
+that it means the same from everywhere. It is named on the command line, and never lies inside a skill: no skill decides
+how it is judged.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from msgspec import Struct, field
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.text.printable_json import json_text
-from prowess.config.places import skill_around
+from prowess.config.settings_file import skill_around
 from prowess.errors import ConfigurationError
-from prowess.report.fingerprint import fingerprint
-from prowess.report.json_report import as_unicode
+from prowess.report.json_report import as_unicode, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,14 +15,12 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
-from prowess.config.places import USER_FILE, project_file, skill_around
 from prowess.config.setting_values import from_text, path_setting, value_of
 from prowess.config.settings import DEFAULT, PRESETS, SETTINGS, Origin, Value
-from prowess.config.settings_file import read_settings_file
+from prowess.config.settings_file import USER_FILE, SettingsLayer, project_file, read_settings_file, skill_around
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
 from prowess.rule_engine import Judgement, Selection
@@ -30,28 +28,11 @@ from prowess.rule_engine import Judgement, Selection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from prowess.config.settings import OriginKind, Preset, Setting
-    from prowess.config.settings_file import PathSettings, SettingsFile
+    from prowess.config.settings import Preset, Setting
     from prowess.diagnostics import Severity
 
 
 FILE_VARIABLE, FILE_FLAG = "PROWESS_CONFIG", "--config"
-
-
-class SettingsLayer(Struct, frozen=True, kw_only=True):
-    """The settings of one place; `directory` is what patterns are seen from."""
-
-    kind: OriginKind
-    directory: str
-    values: Mapping[str, Value]
-    paths: tuple[PathSettings, ...] = ()
-    path: str | None = None
-
-    def fitting(self, components: Sequence[str] | None) -> tuple[int, ...]:
-        """Return which of `paths` are about a path, in the order written; None as components fits nothing."""
-        if components is None:
-            return ()
-        return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_lies_below(components))
 
 
 class Configuration:
@@ -159,12 +140,12 @@ def load_configuration(
         file = file or environment.get(FILE_VARIABLE) or None
         try:
             if file is not None:
-                layers.append(_of_file(_named(file), "project"))
+                layers.append(_named(file))
             elif here is not None:
                 project = project_file(here)
                 found, notices = project.file, project.notices
                 if found is not None:
-                    layers.append(_of_file(found, "project"))
+                    layers.append(found)
                     trusted = is_trusted is not None and is_trusted(found.directory)
         except ConfigurationError as fault:
             problems += fault.problems
@@ -200,7 +181,7 @@ def _given(
     return values
 
 
-def _named(file: str) -> SettingsFile:
+def _named(file: str) -> SettingsLayer:
     skill = skill_around(file)
     if skill is not None:
         message = f"{file}: lies inside the skill {skill}, and a skill does not decide how it is judged; copy it out"
@@ -220,12 +201,8 @@ def _user_layer(layers: list[SettingsLayer]) -> tuple[str, ...]:
     except ConfigurationError as fault:
         return fault.problems
     if found is not None:
-        layers.append(_of_file(found, "user"))
+        layers.append(found)
     return ()
-
-
-def _of_file(file: SettingsFile, kind: OriginKind) -> SettingsLayer:
-    return SettingsLayer(kind=kind, directory=file.directory, values=file.values, paths=file.paths, path=file.path)
 
 
 def _of_preset(preset: Preset) -> Mapping[str, Value]:

@@ -11,6 +11,9 @@
 
 A key that nobody knows is a fault, not a remark: a misspelt setting would otherwise change nothing, and nobody would
 notice. Every fault is named with its line.
+
+A project's file is looked for from the working directory up to the root of its repository. What lies inside a skill is
+never a setting: a skill comes from somewhere, and must not decide how it is judged.
 """
 
 from __future__ import annotations
@@ -24,13 +27,15 @@ from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
 from prowess.config.setting_values import MAX_ENTRIES, nearest, path_setting, shown, value_of
 from prowess.config.settings import SETTINGS, Origin, Value
 from prowess.errors import ConfigurationError
+from prowess.format.limits import FILE_NAMES as SKILL_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prowess._internal.globs import PathGlob
     from prowess.config.settings import OriginKind
 
+OWN_FILE, SHARED_FILE, USER_FILE = "prowess.toml", "pyproject.toml", "config.toml"
 PATHS = "paths"
 _SCHEMA = "$schema"  # what editors write
 _TABLE = ("tool", "prowess")
@@ -45,16 +50,23 @@ class PathSettings(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
-class SettingsFile(Struct, frozen=True, kw_only=True):
-    """One file. `directory` is the absolute path that its patterns are seen from."""
+class SettingsLayer(Struct, frozen=True, kw_only=True):
+    """The settings of one place; `directory` is the absolute path that patterns are seen from, `path` its file."""
 
-    path: str
+    kind: OriginKind
     directory: str
     values: Mapping[str, Value]
     paths: tuple[PathSettings, ...] = ()
+    path: str | None = None
+
+    def fitting(self, components: Sequence[str] | None) -> tuple[int, ...]:
+        """Return which of `paths` are about a path, in the order written; None as components fits nothing."""
+        if components is None:
+            return ()
+        return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_lies_below(components))
 
 
-def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = None) -> SettingsFile | None:
+def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = None) -> SettingsLayer | None:
     """Read one file; None for a `pyproject.toml` without `[tool.prowess]`.
 
     `directory` is what patterns are seen from, by default where the file lies.
@@ -85,7 +97,7 @@ class _Reader:
     def __init__(self, file: TomlFile, kind: OriginKind) -> None:
         self._file, self._kind = file, kind
 
-    def read(self, content: object, directory: str) -> SettingsFile:
+    def read(self, content: object, directory: str) -> SettingsLayer:
         if not isinstance(content, dict):
             self._file.fault("must be a table")
             content = {}
@@ -97,7 +109,8 @@ class _Reader:
         if not isinstance(paths, dict) or len(paths) > MAX_ENTRIES:
             self._file.fault(f'must be tables such as [paths."docs/**"], at most {MAX_ENTRIES} of them', PATHS)
             paths = {}
-        return SettingsFile(
+        return SettingsLayer(
+            kind=self._kind,
             path=self._file.path,
             directory=directory,
             values=self._values(content, (), SETTINGS),
@@ -157,3 +170,74 @@ class _Reader:
 
     def _origin(self, at: tuple[str, ...]) -> Origin:
         return Origin(kind=self._kind, name=self._file.path, line=self._file.line(*at))
+
+
+class ProjectFile(Struct, frozen=True, kw_only=True):
+    """The file of the project, None where there is none, and remarks about those that were passed over."""
+
+    file: SettingsLayer | None
+    notices: tuple[str, ...]
+
+
+def project_file(start: str) -> ProjectFile:
+    """Look for the nearest file, from the directory `start` up to the root of its repository; without one, there alone.
+
+    Raises:
+        ConfigurationError: the file cannot be read or has faults, or one directory has two.
+    """
+    notices = []
+    for directory in _upwards(os.path.realpath(start)):
+        paths = [path for name in (OWN_FILE, SHARED_FILE) if os.path.lexists(path := os.path.join(directory, name))]
+        if not paths:
+            continue
+        inside = {path: skill_around(path) for path in paths}
+        if any(inside.values()):
+            notices += [
+                f"{path} is not read: it lies inside the skill {skill}"
+                for path, skill in inside.items()
+                if skill and (os.path.basename(path) == OWN_FILE or _says_something(path))
+            ]
+            continue
+        found = [file for path in paths if (file := read_settings_file(path, kind="project")) is not None]
+        if len(found) > 1:
+            raise ConfigurationError(
+                (f"{directory} has settings in {OWN_FILE} and in [tool.prowess] of {SHARED_FILE}; keep them in one",)
+            )
+        if found:
+            return ProjectFile(file=found[0], notices=tuple(notices))
+    return ProjectFile(file=None, notices=tuple(notices))
+
+
+def _upwards(start: str) -> Iterator[str]:
+    """Yield a directory and those above it up to the root of its repository; without one, the directory alone.
+
+    `start` is absolute, links resolved.
+    """
+    chain = [start]
+    while not os.path.lexists(os.path.join(chain[-1], ".git")):
+        above = os.path.dirname(chain[-1])
+        if above == chain[-1]:
+            yield start
+            return
+        chain.append(above)
+    yield from chain
+
+
+def skill_around(path: str) -> str | None:
+    """Return the real path of the outermost skill that a file lies in, links followed; None where it lies in none."""
+    outermost = None
+    here = os.path.dirname(os.path.realpath(path))
+    while True:
+        if any(os.path.lexists(os.path.join(here, name)) for name in SKILL_FILES):
+            outermost = here
+        above = os.path.dirname(here)
+        if above == here:
+            return outermost
+        here = above
+
+
+def _says_something(path: str) -> bool:
+    try:
+        return read_settings_file(path, kind="project") is not None
+    except ConfigurationError:
+        return True  # not obeyed either way

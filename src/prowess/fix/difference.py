@@ -19,8 +19,8 @@ def difference(path: str, before: str, after: str) -> Iterator[str]:
     `diff`. The lines are what the texts hold: whoever prints them escapes them.
     """
     old, new = _lines(before), _lines(after)
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common_length(old, new)
+    tail = common_length(old[head:][::-1], new[head:][::-1])
     old_middle, new_middle = old[head : len(old) - tail], new[head : len(new) - tail]
     if not old_middle and not new_middle:
         return
@@ -64,7 +64,8 @@ def _lines(text: str) -> list[str]:
     return [*(f"{line}\n" for line in whole), *([last] if last else [])]
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def common_length(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two texts or lists of lines begin with alike."""
     for at, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
             return at

@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from prowess.diagnostics import FixSafety
 from prowess.fix import fix_document
-from prowess.lsp.published_diagnostics import concerns, reported
+from prowess.lsp.analysis import concerns, reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,6 +2,9 @@
 
 A buffer is a SKILL.md or the `skill.manifest.yaml` beside one. Of a manifest the document is empty: it has no fields to
 complete and no name to change, only findings.
+
+The settings are those that `prowess check` finds in the folder of the workspace that holds the file. Settings that
+cannot be read do not silence the editor: the defaults judge, and a notice says why.
 """
 
 from __future__ import annotations
@@ -9,9 +12,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from lsprotocol import types
 from msgspec import Struct
 from pygls.uris import to_fs_path
 
+from prowess._internal.text.terminal_text import printable_line
+from prowess.config import Configuration
+from prowess.diagnostics import Severity
+from prowess.errors import SkillError
 from prowess.format.limits import FILE_NAMES, MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.manifest.manifest_reader import parse_sidecar
 from prowess.format.parsing import parse_source
@@ -21,14 +29,25 @@ from prowess.lint import lint_findings
 from prowess.lsp.positions import Lines, without_surrogates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
-    from prowess.lsp.settings import Silence
     from prowess.rule_engine import Judgement
+
+    Silence = Callable[[SkillDocument, Judgement, Sequence[Diagnostic]], Sequence[Diagnostic]]
+    Load = Callable[[str], tuple[Configuration, Silence]]
 
 # What a file has only where it is not saved yet, or lies where the editor alone can read it.
 _OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
 _JUDGED = (*FILE_NAMES, MANIFEST_FILE)
+SOURCE = "prowess"
+_MOST_REPORTED = 500  # a buffer with more has one cause
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
 
 
 class Analysis(Struct, frozen=True, kw_only=True, eq=False):
@@ -111,3 +130,59 @@ def findings(document: SkillDocument, judgement: Judgement, silence: Silence) ->
 def _read(data: bytes, path: str, found: tuple[Diagnostic, ...]) -> SkillDocument:
     # One byte more than is read says that there is more.
     return parse_source(data[: MAX_DOCUMENT_BYTES + 1], path=path, directory=os.path.dirname(path), found=found)
+
+
+def diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
+    """Return what is shown in the buffer."""
+    return [reported(found, analysis) for found in analysis.findings[:_MOST_REPORTED]]
+
+
+def reported(found: Diagnostic, analysis: Analysis) -> types.Diagnostic:
+    """Return one finding; one about another file of the skill stands at the first line and names the file."""
+    message = printable_line(found.message)
+    if not concerns(found, analysis):
+        message = f"{printable_line(os.path.basename(found.location.path or ''))}:{found.location.line}: {message}"
+    return types.Diagnostic(
+        range=shown_at(found, analysis),
+        message=message,
+        severity=_SEVERITIES[found.severity],
+        code=found.rule,
+        source=SOURCE,
+    )
+
+
+def shown_at(found: Diagnostic, analysis: Analysis) -> types.Range:
+    """Return where a finding stands in the buffer: at its place, or at the first line if that is in another file."""
+    if concerns(found, analysis):
+        return analysis.lines.range_of(found.location)
+    return types.Range(
+        start=analysis.lines.position(1, 1), end=analysis.lines.position(1, len(analysis.lines.line(1)) + 1)
+    )
+
+
+def concerns(found: Diagnostic, analysis: Analysis) -> bool:
+    """Whether the place of a finding lies in the buffer."""
+    return found.location.path in {None, analysis.document.path}
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What was read, what leaves out the findings that comments silence, and why it could not be read, if so."""
+
+    configuration: Configuration
+    silence: Silence
+    problem: str | None
+
+
+def folder_of(path: str, folders: Iterable[str]) -> str:
+    """Return the innermost of the folders that holds a file, else the directory around its skill."""
+    above = [folder for folder in folders if path.startswith(os.path.join(folder, ""))]
+    return max(above, key=len) if above else os.path.dirname(os.path.dirname(path))
+
+
+def read_settings(load: Load, folder: str) -> Settings:
+    """Load the settings of a folder; with a problem they are the defaults."""
+    try:
+        configuration, silence = load(folder)
+        return Settings(configuration=configuration, silence=silence, problem=None)
+    except (SkillError, OSError, ValueError) as fault:
+        return Settings(configuration=Configuration(()), silence=lambda _, __, findings: findings, problem=str(fault))

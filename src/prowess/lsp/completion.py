@@ -14,7 +14,7 @@ from lsprotocol import types
 from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.format.fields.frontmatter_schema import frontmatter_schema
 from prowess.format.limits import FIELDS
-from prowess.lsp.field_meanings import FIELD_MEANINGS, TOOL_MEANINGS
+from prowess.lsp.explanations import FIELD_MEANINGS, TOOL_MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,28 +1,82 @@
 """What a hover shows: the findings at a place, each with the page of its rule, and the field that stands there.
 
+The outline of a file is made here too: its fields, then its headings.
+
 Texts of a document are quoted as text: whatever Markdown they hold is escaped.
 """
 
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from prowess._internal.text.terminal_text import printable
+from prowess._internal.markdown import outline
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.lint import RULES
 from prowess.lint.rule_page import rule_page
-from prowess.lsp.field_meanings import FIELD_MEANINGS
-from prowess.lsp.published_diagnostics import reported, shown_at
+from prowess.lsp.analysis import reported, shown_at
 
 if TYPE_CHECKING:
-    from prowess.diagnostics import Diagnostic
+    from collections.abc import Mapping
+
+    from prowess.diagnostics import Diagnostic, Location
     from prowess.format.document import Field
     from prowess.lsp.analysis import Analysis
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+.!|<>~&-]")
 _MOST_SHOWN = 5  # findings at one place
+_MOST_SYMBOLS = 1000
+_LONGEST_SYMBOL = 200
+
+# Agent Skills specification, frontmatter; agent skills platform, YAML frontmatter fields.
+FIELD_MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "name": "What the skill is called: 1 to 64 lowercase letters, digits and single hyphens, as its directory.",
+        "description": "What the skill does and when to use it, in at most 1024 characters; agents choose by it.",
+        "license": "The licence, by its name or the name of a file in the skill.",
+        "compatibility": "What the skill needs of its environment, in at most 500 characters.",
+        "metadata": "Anything else, as keys and texts.",
+        "allowed-tools": "Tools that the skill may use without asking: `Name` or `Name(pattern)`, with blanks between.",
+        "model": "The model that carries out the skill; absent or `inherit`: the host's.",
+        "context": "`inherit`, or `fork`: a sub-agent that sees nothing of the conversation.",
+        "agent": "The type of the sub-agent, beside `context: fork`.",
+        "hooks": "Scripts that run before and after: `pre`, `post`, and events such as `PreToolUse`.",
+        "scope": "Where the skill is visible: `agents`, `tenants`, `environments`; all must match.",
+        "execution": "Bounds and wishes: `mode`, `max-iterations`, `sandbox`, `network` and others.",
+        "priority": "A whole number that orders skills which fit alike; 0 where it is absent.",
+        "tags": "At most 64 short texts to filter by.",
+        "arguments": "Names of the arguments that the skill takes, as a list or one text.",
+        "argument-hint": "What a user is shown when they type the skill's command.",
+        "paths": "Patterns of files that the skill is about.",
+        "disable-model-invocation": "`true`: only a user may invoke the skill.",
+        "user-invocable": "`false`: only a model may invoke the skill.",
+        "when_to_use": "More on when to use the skill, after the description.",
+        "disallowed-tools": "Tools that are taken away while the skill is active.",
+        "effort": "How much a model thinks while it carries out the skill.",
+        "shell": "The shell for commands that the body inserts.",
+    }
+)
+
+# The builtin tools of `prowess.tools`, and what hosts in use call theirs.
+TOOL_MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "Bash": "Run commands. `Bash(git:*)` allows those that begin with `git`.",
+        "Read": "Read files.",
+        "Write": "Write whole files.",
+        "Edit": "Change parts of files.",
+        "Glob": "Find files by name.",
+        "Grep": "Find text in files.",
+        "WebFetch": "Read one page of the web. `WebFetch(domain:example.com)` allows one site.",
+        "WebSearch": "Search the web.",
+        "NotebookEdit": "Change cells of a notebook.",
+        "Task": "Hand a task to a sub-agent.",
+        "TodoWrite": "Keep a list of what is to be done.",
+        "Skill": "Load other skills.",
+    }
+)
 
 
 def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
@@ -72,3 +126,26 @@ def _covers(where: types.Range, position: types.Position) -> bool:
 def _stands_at(field: Field, place: tuple[int, int]) -> bool:
     key = field.key_location
     return key.line == place[0] and key.column <= place[1] <= (key.end_column or key.column)
+
+
+def symbols(analysis: Analysis) -> list[types.DocumentSymbol]:
+    """Return the fields and the headings, in the order of the file, without nesting."""
+    document = analysis.document
+    found = [
+        _symbol(analysis, field.key, field.key_location, types.SymbolKind.Property)
+        for field in document.fields[:_MOST_SYMBOLS]
+    ]
+    for heading in outline(document.body).headings[:_MOST_SYMBOLS]:
+        title = document.body[heading.start : heading.end].strip()
+        start = document.body_offset + heading.start
+        place = document.origin.location(start, start + len(title))
+        name = title.partition("\n")[0].strip("# \t") or title
+        found.append(_symbol(analysis, name, place, types.SymbolKind.String))
+    return found
+
+
+def _symbol(analysis: Analysis, name: str, place: Location, kind: types.SymbolKind) -> types.DocumentSymbol:
+    where = analysis.lines.range_of(place)
+    return types.DocumentSymbol(
+        name=printable_line(name[:_LONGEST_SYMBOL]) or "-", kind=kind, range=where, selection_range=where
+    )

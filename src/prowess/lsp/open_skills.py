@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from prowess.lsp.analysis import analyse, skill_path
-from prowess.lsp.settings import folder_of, read_settings
+from prowess.lsp.analysis import analyse, folder_of, read_settings, skill_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prowess.lsp.analysis import Analysis
-    from prowess.lsp.settings import Load
+    from prowess.lsp.analysis import Analysis, Load
 
 _Result = TypeVar("_Result")
 DELAY = 0.15  # seconds of rest after a change; a quick typist strikes a key each 0.1 to 0.15

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from prowess.fix.difference import common_length
+
 if TYPE_CHECKING:
     from prowess.diagnostics import Edit, Location
 
@@ -74,8 +76,8 @@ class Lines:
 
     def replacement(self, before: str, after: str) -> types.TextEdit:
         """Return the one edit that makes `after` of `before`, which is this text; what both share is left alone."""
-        head = _shared(before, after)
-        tail = _shared(before[head:][::-1], after[head:][::-1])
+        head = common_length(before, after)
+        tail = common_length(before[head:][::-1], after[head:][::-1])
         end = len(before) - tail
         # Between CR and LF there is no position.
         if head and before[head - 1 : head + 1] == "\r\n":
@@ -88,11 +90,3 @@ class Lines:
     def _at(self, text: str, offset: int) -> types.Position:
         breaks = [found.end() for found in _BREAK.finditer(text, 0, offset)]
         return self.position(len(breaks) + 1, offset - (breaks[-1] if breaks else 0) + 1)
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    for at, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
-            return at
-    return min(len(one), len(other))

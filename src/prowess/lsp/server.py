@@ -22,18 +22,16 @@ from prowess._internal.text.terminal_text import printable
 from prowess.format.limits import FILE_NAMES
 from prowess.format.reading import locate
 from prowess.lsp.actions import FIX_ALL, actions
+from prowess.lsp.analysis import diagnostics
 from prowess.lsp.completion import TRIGGERS, completions
-from prowess.lsp.explanations import hover
+from prowess.lsp.explanations import hover, symbols
 from prowess.lsp.open_skills import OpenSkills
-from prowess.lsp.published_diagnostics import diagnostics
 from prowess.lsp.rename import follow, may_move, rename, renamed_range
-from prowess.lsp.symbols import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.lsp.analysis import Analysis
-    from prowess.lsp.settings import Load
+    from prowess.lsp.analysis import Analysis, Load
 
 # Files whose change can change a finding: settings, skills, and what they link to.
 _WATCHED = (

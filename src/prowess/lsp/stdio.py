@@ -22,8 +22,8 @@ from pygls.io_ import StdoutWriter
 from prowess.lsp.server import build_server
 
 if TYPE_CHECKING:
+    from prowess.lsp.analysis import Load
     from prowess.lsp.server import SkillServer
-    from prowess.lsp.settings import Load
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # thirty times the longest SKILL.md that is read
 _MAX_HEADER_BYTES = 4096

@@ -18,8 +18,8 @@ from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
 from prowess.catalog.skill_uri import INDEX, parse_skill_uri
 from prowess.errors import InvalidArgumentsError
-from prowess.mcp_server import older_forms
 from prowess.mcp_server.artifact_resources import SCHEME, as_text
+from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST, index_text, manifest_text
 from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
@@ -185,11 +185,11 @@ class _ReadSkillFile:
     def _read(self, uri: str) -> ResourceContent:
         if uri == INDEX:
             skills, _ = self._skills.page("", _MAX_INDEX)
-            return _generated(uri, older_forms.index(skills))
+            return _generated(uri, index_text(skills))
         if (name := _manifest_of(uri)) is not None:
             skill = self._skills.get(name)
-            if all(file.path != older_forms.MANIFEST for file in skill.files):
-                return _generated(uri, older_forms.manifest(skill))
+            if all(file.path != MANIFEST for file in skill.files):
+                return _generated(uri, manifest_text(skill))
         file = self._skills.read(uri)
         return _content(uri, file.media_type, file.data, _utf8(file.data))
 
@@ -199,11 +199,11 @@ def _manifest_of(uri: str) -> str | None:
         name, path = parse_skill_uri(uri)
     except ValueError:
         return None
-    return name if path == older_forms.MANIFEST else None
+    return name if path == MANIFEST else None
 
 
 def _generated(uri: str, text: str) -> ResourceContent:
-    return ResourceContent(uri=uri, media_type=older_forms.MEDIA_TYPE, data=text.encode(), text=text)
+    return ResourceContent(uri=uri, media_type=JSON_TYPE, data=text.encode(), text=text)
 
 
 def _content(uri: str, kind: str, data: bytes, text: str | None) -> ResourceContent:

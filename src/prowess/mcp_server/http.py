@@ -6,9 +6,7 @@ request belongs to (`session_table`).
 
 from __future__ import annotations
 
-import signal
 import socket
-import sys
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from prowess.mcp_server.http_guard import BEARER, MAX_BODY_BYTES, PATH, HttpGuard
-from prowess.mcp_server.server import build_server
+from prowess.mcp_server.server import build_server, stop_on_signal
 from prowess.mcp_server.session_table import SESSION_HEADER, SessionTable, session_key
 
 if TYPE_CHECKING:
@@ -92,8 +90,7 @@ async def serve_http(
         stopped_by: list[int] = []
         async with http_app(table, tokens=tokens, hosts=hosts) as app, anyio.create_task_group() as tasks:
             server = _server(app)
-            if sys.platform != "win32":
-                tasks.start_soon(_stop_on_signal, server, stopped_by)
+            tasks.start_soon(stop_on_signal, server.stop, stopped_by)
             shown = f"[{host}]" if ":" in host else host
             if ready is not None:
                 ready(f"http://{shown}:{listener.getsockname()[1]}{PATH}")
@@ -109,6 +106,10 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
+
+    def stop(self) -> None:
+        """Take no more requests and end."""
+        self.should_exit = True
 
 
 def _server(app: App) -> _Server:
@@ -136,11 +137,3 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.close()
         raise
     return listener
-
-
-async def _stop_on_signal(server: uvicorn.Server, stopped_by: list[int]) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for number in signals:
-            stopped_by.append(number)
-            server.should_exit = True
-            return

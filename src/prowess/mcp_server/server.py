@@ -7,29 +7,32 @@ result (`isError` with the error in `_meta`), never a protocol error.
 from __future__ import annotations
 
 import base64
+import os
+import signal
+import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.stdio import stdio_server
 
 from prowess import __version__
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
 from prowess.errors import ApprovalRequiredError
-from prowess.mcp_server import older_forms
 from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
-from prowess.mcp_server.cursors import cursor_after, position_of
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
-from prowess.mcp_server.failures import protocol_error
 from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import OnlySession, ServedSession
-from prowess.mcp_server.skills_extension import SkillsExtension
+from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
+from prowess.mcp_server.skills_extension import SkillsExtension, protocol_error
+from prowess.mcp_server.skills_list import cursor_after, position_of
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -40,10 +43,11 @@ if TYPE_CHECKING:
     from prowess.mcp_server.served_session import Sessions
     from prowess.runtime import SessionOptions
     from prowess.runtime.options import ListeningKeywords
-    from prowess.tools import ToolResult
 
+_T = TypeVar("_T")
 RESOURCES_PAGE = 200
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+_CLOSING_SECONDS = 2.0
 
 
 def open_session(
@@ -57,6 +61,40 @@ def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERV
     """Return the server for a session of `open_session`, or for many; `interval` bounds how old its lists may be."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen, interval)
+
+
+async def serve_stdio(session: ServedSession) -> None:
+    """Serve on standard input and output until the host closes the pipe, then close the session.
+
+    Standard output carries the protocol and nothing else: while the server runs, the SDK keeps the real descriptor to
+    itself and points number 1 at standard error, so that not even a stray print of a library can break a message.
+
+    SIGTERM and SIGINT cancel what runs, close the session and end the process with 128 + the signal.
+    """
+    await session.refresh()
+    server = build_server(session)
+    stopped_by: list[int] = []
+    async with stdio_server() as (requests, answers):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop_on_signal, tasks.cancel_scope.cancel, stopped_by)
+            await server.run(requests, answers, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+        with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+            await session.close()
+        if stopped_by:
+            # A thread is blocked on standard input and would be waited for; everything of ours is closed by now.
+            os._exit(128 + stopped_by[0])
+
+
+async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:
+    """Call `stop` at the first SIGTERM or SIGINT, and add it to `stopped_by`; Windows has no such signals."""
+    if sys.platform == "win32":
+        return
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            stopped_by.append(number)
+            stop()
+            return
 
 
 class SkillsServer(Server[dict[str, Any]]):
@@ -130,7 +168,7 @@ class _Handlers:
         settle(session, params.input_responses, context)
         with elicitation_from(context, params.input_responses or ()) as waiting:
             result = await session.call(params.name, params.arguments or {}, _call_id(context))
-        if waiting and _needs_approval(result):
+        if waiting and (result.error_detail or {}).get("code") == ApprovalRequiredError.code:
             return questions(waiting)
         await self._changes.look()
         left = session.artifacts.add(result.result) if result.success and result.result else []
@@ -148,9 +186,7 @@ class _Handlers:
             *([_INDEX] if entries else []),
             *map(_document, entries),
         ]
-        start = _position(params)
-        page = every[start : start + RESOURCES_PAGE]
-        more = cursor_after(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
+        page, more = _page(every, params)
         return types.ListResourcesResult(resources=page, next_cursor=more)
 
     async def list_resource_templates(
@@ -184,12 +220,8 @@ class _Handlers:
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         session = await self._sessions.of(context)
-        every = session.prompts.listed()
-        start = _position(params)
-        more = cursor_after(start + RESOURCES_PAGE) if len(every) > start + RESOURCES_PAGE else None
-        return types.ListPromptsResult(
-            prompts=[_prompt(one) for one in every[start : start + RESOURCES_PAGE]], next_cursor=more
-        )
+        page, more = _page(session.prompts.listed(), params)
+        return types.ListPromptsResult(prompts=[_prompt(one) for one in page], next_cursor=more)
 
     async def get_prompt(
         self, context: ServerRequestContext[Any], params: types.GetPromptRequestParams
@@ -205,27 +237,26 @@ _INDEX = types.Resource(
     uri=INDEX,
     name="index.json",
     description="The skills of this server, for clients without the Skills extension.",
-    mime_type=older_forms.MEDIA_TYPE,
+    mime_type=JSON_TYPE,
 )
 _FILES = types.ResourceTemplate(
     uri_template="skill://{skill}/{+path}",
     name="skill-file",
     title="A file of a skill",
-    description=f"{DOCUMENT} is the instructions; {older_forms.MANIFEST} lists every file with size and digest.",
+    description=f"{DOCUMENT} is the instructions; {MANIFEST} lists every file with size and digest.",
 )
-
-
-def _needs_approval(result: ToolResult) -> bool:
-    return (result.error_detail or {}).get("code") == ApprovalRequiredError.code
 
 
 def _call_id(context: ServerRequestContext[Any]) -> str:
     return str(context.request_id)
 
 
-def _position(params: types.PaginatedRequestParams | None) -> int:
+def _page(every: Sequence[_T], params: types.PaginatedRequestParams | None) -> tuple[list[_T], str | None]:
+    """Return the page that is asked for, and the cursor of the next one."""
     with protocol_error():
-        return position_of(None if params is None else params.cursor)
+        start = position_of(None if params is None else params.cursor)
+    end = start + RESOURCES_PAGE
+    return list(every[start:end]), cursor_after(end) if len(every) > end else None
 
 
 def _document(entry: SkillEntry) -> types.Resource:

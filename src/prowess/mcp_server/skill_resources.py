@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.text.printable_json import json_text
 from prowess.catalog.skill_uri import DOCUMENT, parse_skill_uri, skill_uri
 from prowess.errors import (
     InvalidArgumentsError,
@@ -33,6 +34,8 @@ from prowess.format.json_rendering import as_json
 from prowess.format.name import name_faults
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from prowess._internal.files.tree_digest import FileRecord
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format import Skill
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
 MAX_FILES = 512  # Skills extension, limits
 MAX_BYTES = 16 * 1024 * 1024
 DIRECTORY_TYPE = "inode/directory"
+MANIFEST = "_manifest"
+JSON_TYPE = "application/json"
+_INDEX_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _UNKNOWN = "application/octet-stream"
 
 
@@ -71,13 +77,10 @@ class ServedSkill(Struct, frozen=True, kw_only=True):
 
 
 class ServedFile(Struct, frozen=True, kw_only=True):
-    """The bytes of one file; `digest` is `sha256:` and 64 hex digits of `data`."""
+    """The bytes of one file."""
 
-    skill: str
-    path: str
     media_type: str
     data: bytes
-    digest: str
 
 
 class Child(Struct, frozen=True, kw_only=True):
@@ -138,8 +141,7 @@ class SkillResources:
             if not path or _holds(skill, path):
                 raise NotAFileError(name, path or ".", tuple(child.name for child in _children(skill, path)))
             raise ResourceNotFoundError(name, path)
-        data = _bytes(skill, record)
-        return ServedFile(skill=name, path=path, media_type=_type(path), data=data, digest=f"sha256:{record.sha256}")
+        return ServedFile(media_type=_type(path), data=_bytes(skill, record))
 
     def children(self, uri: str) -> list[Child]:
         """Return what a directory of a skill holds, sorted by name.
@@ -240,3 +242,31 @@ def _children(skill: ServedSkill, directory: str) -> list[Child]:
 def _type(path: str) -> str:
     known = media_type(path)
     return "text/plain" if known == _UNKNOWN and "." not in path.rpartition("/")[2] else known
+
+
+def index_text(skills: Iterable[ServedSkill]) -> str:
+    """Return the text of `skill://index.json`, the discovery index of version 0.2.0 with URIs of this server.
+
+    It is for clients from before the Skills extension: Microsoft Agent Framework reads it. It says nothing that the
+    entries of the extension do not say.
+    """
+    entries = [
+        {
+            "name": skill.name,
+            "type": "skill-md",
+            "description": skill.description,
+            "url": skill.uri,
+            "digest": next(f"sha256:{file.sha256}" for file in skill.files if file.path == DOCUMENT),
+        }
+        for skill in skills
+    ]
+    return json_text({"$schema": _INDEX_SCHEMA, "skills": entries}, indent=2)
+
+
+def manifest_text(skill: ServedSkill) -> str:
+    """Return the text of `skill://<name>/_manifest`, which lists the files of one skill; FastMCP wrote and read it.
+
+    A skill that has a file called `_manifest` shows that file instead.
+    """
+    files = [{"path": file.path, "size": file.size, "hash": f"sha256:{file.sha256}"} for file in skill.files]
+    return json_text({"skill": skill.name, "files": files}, indent=2)

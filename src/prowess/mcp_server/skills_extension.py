@@ -8,16 +8,22 @@ Source: MCP Skills extension `io.modelcontextprotocol/skills`, stable text again
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mcp import types
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import Field
 
-from prowess.mcp_server.cursors import cursor_after, last_before
+from prowess.errors import SkillError
 from prowess.mcp_server.elicitation import elicitation_from
-from prowess.mcp_server.failures import protocol_error
+from prowess.mcp_server.skills_list import PAGE, cursor_after, last_before
+from prowess.tools import ToolResult
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
 
@@ -26,13 +32,9 @@ if TYPE_CHECKING:
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
-PAGE = 50
 DIRECTORY_PAGE = 200
 CACHING = {"ttlMs": 5000, "cacheScope": "private"}  # skills on disk change without notice, and belong to one user
-
-
-class ListParams(types.PaginatedRequestParams):
-    """Parameters of `skills/list`."""
+_ASKED_WRONGLY = (ValueError, LookupError)
 
 
 class GetParams(types.RequestParams):
@@ -56,11 +58,13 @@ class SkillsExtension:
     def install(self, server: Server[Any]) -> None:
         """Declare the extension and register its methods."""
         server.extensions[IDENTIFIER] = dict(SETTINGS)
-        server.add_request_handler("skills/list", ListParams, self.list)
+        server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler("skills/get", GetParams, self.get)
         server.add_request_handler("resources/directory/read", DirectoryParams, self.read_directory)
 
-    async def list(self, context: ServerRequestContext[Any, Any], params: ListParams) -> dict[str, Any]:
+    async def list(
+        self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> dict[str, Any]:
         """Return one page of entries; a page ends at a name, so a later page is right whatever came or went."""
         session = await self._sessions.of(context)
         with protocol_error(), elicitation_from(context):
@@ -91,3 +95,24 @@ class SkillsExtension:
 def _resource(child: Child) -> dict[str, Any]:
     facts = {"uri": child.uri, "name": child.name, "mimeType": child.media_type}
     return facts if child.size is None else {**facts, "size": child.size}
+
+
+@contextmanager
+def protocol_error(uri: str | None = None) -> Iterator[None]:
+    """Turn a SkillError that is raised inside into the protocol's error, for requests that are no tool calls.
+
+    What was asked for wrongly, or is not there, is `invalid params` (-32602), as the Skills extension and the revision
+    2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions. Of a
+    resource `uri` that is not there it holds the URI and nothing else: by that clients tell absence from other faults.
+
+    Raises:
+        MCPError: instead.
+    """
+    try:
+        yield
+    except SkillError as error:
+        failed = ToolResult.failed(error)  # for its texts: a model may be shown them
+        if uri is not None and isinstance(error, LookupError):
+            raise MCPError(INVALID_PARAMS, failed.error or "", {"uri": uri}) from error
+        code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR
+        raise MCPError(code, failed.error or "", dict(failed.error_detail or {})) from error

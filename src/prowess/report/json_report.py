@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
@@ -12,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.diagnostics import Diagnostic, Fix
+    from prowess.format.document import SkillDocument
+
+_BLANKS = re.compile(r"\s+")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def check_document(skills: Sequence[CheckedSkill]) -> dict[str, object]:
@@ -53,3 +60,21 @@ def _fix_object(fix: Fix) -> dict[str, object]:
 def as_unicode(text: str) -> str:
     r"""JSON is Unicode; the odd bytes of a file name that is not stand as `\xNN`, as they do on a terminal."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if not text.isascii() else text
+
+
+def fingerprint(found: Diagnostic, document: SkillDocument) -> str:
+    """Return 32 hexadecimal digits by which a finding is known again when lines have moved.
+
+    Two findings have the same if their rule, their file and their line's text are the same. The number of a line is no
+    part of it, and neither is the wording of the message, except if a finding is about no text in particular.
+    """
+    location = found.location
+    lead = os.path.join(os.path.dirname(document.path or ""), "")
+    file = (location.path or "").removeprefix(lead).replace(os.sep, "/")
+    if location.path == document.path and location.end_line is not None:
+        lines = document.text.split("\n", location.line)
+        text = lines[location.line - 1] if location.line <= len(lines) else ""
+    else:
+        text = _DIGITS.sub("#", found.message)
+    parts = (found.rule, found.detail or "", file, _BLANKS.sub(" ", text).strip())
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from prowess.diagnostics import Severity
-from prowess.report.fingerprint import fingerprint
-from prowess.report.json_report import as_unicode
+from prowess.report.json_report import as_unicode, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -31,8 +31,8 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
         return exit_codes.USAGE
     # Imported here, not at the top: --help needs none of it.
     from prowess.cli.fixing import show_difference
+    from prowess.fix.applying import replace_file
     from prowess.fix.formatting import format_source
-    from prowess.fix.replacing import replace_file
 
     changed = same = failed = 0
     for target in targets(paths or (".",)):

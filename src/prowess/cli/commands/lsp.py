@@ -14,7 +14,7 @@ from prowess.cli.silencing import Silencing
 
 if TYPE_CHECKING:
     from prowess.config import Configuration
-    from prowess.lsp.settings import Silence
+    from prowess.lsp.analysis import Silence
 
 
 @click.command("lsp")

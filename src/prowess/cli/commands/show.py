@@ -18,8 +18,7 @@ from prowess.errors import SkillParseError
 from prowess.format.reading import read_skill
 from prowess.format.skill import frontmatter_of
 from prowess.format.validation import validate_skill
-from prowess.report.skill_page import SkillPage
-from prowess.report.triads import TriadSummary
+from prowess.report.skill_page import SkillPage, TriadSummary
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
