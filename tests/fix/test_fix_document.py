@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from prowess.diagnostics import Diagnostic, Edit, Fix, FixSafety, Location, Severity
 from prowess.fix import FixedDocument, apply_fixes, fix_document
-from prowess.fix.applying import Applied
-from prowess.fix.rounds import keeps_its_word
+from prowess.fix.applying import Applied, keeps_its_word
 from prowess.format import parse_allowed_tools, parse_document
 from prowess.format.parsing import parse_source
 from prowess.format.profiles import PROFILES

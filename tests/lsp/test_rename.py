@@ -8,8 +8,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from prowess.config import Configuration
 from prowess.format.parsing import parse_document
+from prowess.lsp.actions import follow, may_move, rename, renamed_range
 from prowess.lsp.analysis import Analysis, analyse, skill_path
-from prowess.lsp.rename import follow, may_move, rename, renamed_range
 
 BODY = "\ndescription: Reads. Use when asked.\n---\nBody.\n"
 PATH = Path("/nowhere/table/SKILL.md")

@@ -21,8 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from prowess import Catalog
 from prowess.catalog.skill_uri import skill_uri
-from prowess.mcp_server.http import http_app
-from prowess.mcp_server.http_guard import PATH, HttpGuard
+from prowess.mcp_server.http import PATH, HttpGuard, http_app
 from prowess.mcp_server.session_table import SessionTable
 
 if TYPE_CHECKING:

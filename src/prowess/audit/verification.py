@@ -12,7 +12,7 @@ import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from prowess._internal.files.file_lock import descriptor_locked
 from prowess.audit.head import AuditHead, BadHeadError, read_head
@@ -54,7 +54,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     """
 
     ok: bool
-    path: str
+    path: str = field(name="log")
     records: int
     head: str | None
     kept_at: int | None

@@ -12,24 +12,19 @@ from prowess.cli import output
 
 
 def writable_home(consequence: str) -> str | None:
-    """Return the home of this user; None, with a note that says what follows, where it cannot be written."""
-    home, why = home_and_fault()
-    if why is None:
-        return home
-    output.note(printable_line(f"{why}: {consequence}"))
-    return None
-
-
-def home_and_fault() -> tuple[str, str | None]:
-    """Return the home of this user, made where it is missing, and why it cannot be written; None where it can."""
+    """Return the home of this user, made if missing; None, with a note that says what follows, if it is no use."""
     home = prowess_home()
+    why = "cannot be written"
     try:
         ensure_private_directory(home)
-        return home, None if os.access(home, os.W_OK) else f"{home} cannot be written"
+        if os.access(home, os.W_OK):
+            return home
     except NotPrivateError as fault:
-        return home, f"{home} is not used, because {fault.strerror}"
+        why = f"is not used, because {fault.strerror}"
     except OSError:
-        return home, f"{home} cannot be written"
+        pass
+    output.note(printable_line(f"{home} {why}: {consequence}"))
+    return None
 
 
 def audit_log(home: str | None) -> JsonlAuditLog | None:

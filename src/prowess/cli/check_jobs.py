@@ -7,8 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
-from prowess.cli.silencing import Silencing
-from prowess.cli.skill_result import judge_target
+from prowess.cli.skill_result import Silencing, judge_target
 from prowess.cli.targets import skill_target
 
 if TYPE_CHECKING:

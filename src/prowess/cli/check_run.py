@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from prowess.cli.skill_result import JudgedSkill, judge_document, judge_target
-from prowess.cli.skill_sets import findings_between
 from prowess.cli.targets import STANDARD_INPUT
+from prowess.format.limits import MANIFEST_FILE
 from prowess.report.checked import CheckedSkill
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from prowess.cli.check_cache import CheckCache
     from prowess.cli.check_jobs import Opening
     from prowess.cli.fixing import Fixing
-    from prowess.cli.silencing import Silencing
-    from prowess.cli.skill_result import StampedResult
+    from prowess.cli.skill_result import Silencing, StampedResult
     from prowess.cli.targets import Target
     from prowess.config import Configuration
     from prowess.diagnostics import Diagnostic
@@ -117,3 +117,54 @@ class CheckRun:
         skill = CheckedSkill(path=target.path, name=result.name, read=target.read, diagnostics=findings)
         self._judged.append(judged)
         self.skills.append(skill)
+
+
+def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int, tuple[Diagnostic, ...]]:
+    """Return what is wrong with a set: its compositions and its listing, by the index of the skill it is found in.
+
+    Each finding is judged by the settings of its skill. `whole`: there are no further skills that one may depend on.
+    """
+    directories = [skill.target.directory for skill in judged]
+    declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]
+    result = _over_budget(judged) if whole else {}
+    if not any(declared):
+        return result
+    # Imported here, not at the top: few sets have manifests.
+    from prowess.catalog.composition import Member, composition_findings
+    from prowess.format.manifest.manifest_reader import read_sidecar
+
+    members = [
+        Member(
+            name=skill.result.name or _directory_name(directory) or "",
+            directory=directory or "",
+            shown_as=skill.target.path,
+            composition=read_sidecar(directory).composition if directory is not None and has_manifest else None,
+        )
+        for skill, directory, has_manifest in zip(judged, directories, declared, strict=True)
+    ]
+    found: dict[int, list[Diagnostic]] = {}
+    for member, diagnostic in composition_findings(members, whole=whole):
+        found.setdefault(id(member), []).append(diagnostic)
+    for at, (skill, member) in enumerate(zip(judged, members, strict=True)):
+        own = [replace(one, skill=_directory_name(skill.target.directory)) for one in found.get(id(member), ())]
+        if kept := tuple(skill.judgement.judge(own)):
+            result[at] = (*result.get(at, ()), *kept)
+    return result
+
+
+def _over_budget(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, ...]]:
+    # Imported here, not at the top: what lists one skill needs none of it.
+    from prowess.lint import RULES
+    from prowess.lint.catalog_budget import catalog_budget
+
+    over = catalog_budget([skill.result.listed for skill in judged], lambda at: judged[at].target.document)
+    if over is None:
+        return {}
+    at, found = over
+    skill = _directory_name(judged[at].target.directory)
+    kept = judged[at].judgement.judge([replace(found, skill=skill)], RULES)
+    return {at: tuple(kept)} if kept else {}
+
+
+def _directory_name(directory: str | None) -> str | None:
+    return None if directory is None else os.path.basename(directory)

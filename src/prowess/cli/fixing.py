@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import counted, printable, printable_line
 from prowess.cli import output
 from prowess.fix import fix_document
 from prowess.fix.applying import replace_file
@@ -67,9 +67,8 @@ class Fixing:
 
     def summary(self) -> str:
         """Return one sentence on what was done, or would be."""
-        faults = f"{self.fixed} {'fault' if self.fixed == 1 else 'faults'}"
-        files = f"{self.files} {'file' if self.files == 1 else 'files'}"
-        return f"{'fixed' if self._writes else 'would fix'} {faults} in {files}"
+        verb = "fixed" if self._writes else "would fix"
+        return f"{verb} {counted(self.fixed, 'fault')} in {counted(self.files, 'file')}"
 
 
 def show_difference(path: str, before: bytes, after: bytes) -> None:

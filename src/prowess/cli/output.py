@@ -21,6 +21,8 @@ from prowess._internal.text.terminal_text import printable, printable_line
 if TYPE_CHECKING:
     from typing import TextIO
 
+    from prowess.compat.skills_ref.outcomes import Outcome
+
 STANDARD_OUTPUT = "standard output"
 
 
@@ -61,6 +63,15 @@ def document(value: object) -> None:
     raw(json_text(value, indent=2) + "\n")
 
 
+def answer(outcome: Outcome) -> int:
+    """Print an answer of the reference tool to both streams; return its exit code."""
+    if outcome.stderr:
+        note(outcome.stderr.removesuffix("\n"))
+    # A pipe gets every byte; a terminal must not act on what a description says.
+    raw(printable(outcome.stdout) if sys.stdout.isatty() else outcome.stdout)
+    return outcome.exit_code
+
+
 def note(text: str) -> None:
     """Print a remark to standard error, where it does not disturb a pipe."""
     _remark(printable(text))
@@ -71,7 +82,7 @@ def error(text: str) -> None:
     _remark(f"{styled('error', 'red', err=True)}: {printable(text)}")
 
 
-def styled(text: str, colour: str, *, err: bool = False) -> str:
+def styled(text: str, colour: str | tuple[int, int, int], *, err: bool = False) -> str:
     """Colour `text` where the stream is a terminal and `NO_COLOR` is not set; `text` must be safe already."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty() or os.environ.get("NO_COLOR"):

@@ -11,7 +11,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
-from prowess.format.limits import MANIFEST_FILE, MAX_DOCUMENT_BYTES
+from prowess.format.limits import FILE_NAMES, MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.parsing import parse_source
 from prowess.format.reading import document_at, locate
 from prowess.format.skill_directories import find_skill_directories
@@ -115,3 +115,8 @@ def _from_standard_input(stdin_path: str | None) -> Target:
 
     path = os.path.dirname(stdin_path or "") or "."
     return Target(path=path, directory=directory, named=STANDARD_INPUT, read=read)
+
+
+def is_folder_of_skills(path: str) -> bool:
+    """Whether a path stands for all the skills below it, and not for one."""
+    return os.path.isdir(path) and not any(os.path.lexists(os.path.join(path, name)) for name in FILE_NAMES)

@@ -7,7 +7,6 @@ caller.
 
 from __future__ import annotations
 
-from prowess.fix.applying import Applied, apply_fixes
-from prowess.fix.rounds import FixedDocument, fix_document
+from prowess.fix.applying import Applied, FixedDocument, apply_fixes, fix_document
 
 __all__ = ["Applied", "FixedDocument", "apply_fixes", "fix_document"]

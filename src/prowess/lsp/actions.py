@@ -1,25 +1,34 @@
-"""What an editor may apply: the fix of each finding, and all safe fixes at once.
+"""What an editor may apply: the fix of each finding, all safe fixes at once, and a new name for the skill.
 
 A fix that may change the meaning is offered by itself and says so; "fix all" never takes one. What it gives is what
 `prowess check --fix` would write, as far as a few rounds of it go.
+
+A skill is renamed in two places that must agree: its name and its directory. Rename on the name gives both, if the
+client can move files. If the directory is moved in the editor's own tree, the name follows.
 """
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.uris import from_fs_path
 
+from prowess._internal.yaml_reader import Scalar
 from prowess.diagnostics import FixSafety
 from prowess.fix import fix_document
+from prowess.format.name import name_faults, normalise
+from prowess.format.source.scalars import double_quoted, scalar, type_beside_text
 from prowess.lsp.analysis import concerns, reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from prowess.diagnostics import Diagnostic
-    from prowess.format.document import SkillDocument
+    from prowess.format.document import Field, SkillDocument
     from prowess.lsp.analysis import Analysis
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.prowess"
@@ -74,7 +83,8 @@ def _quick_fixes(analysis: Analysis, where: types.Range, *, versioned: bool) -> 
     for found in analysis.findings:
         if found.fix is None or not concerns(found, analysis):
             continue
-        if not _touch(analysis.lines.range_of(found.location), where):
+        place = analysis.lines.range_of(found.location)
+        if _point(where.end) < _point(place.start) or _point(place.end) < _point(where.start):
             continue
         safe = _is_safe(found)
         edits = [analysis.lines.edit(edit) for edit in found.fix.edits]
@@ -99,9 +109,99 @@ def _is_wanted(kind: str, only: Sequence[str]) -> bool:
     return not only or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
 
 
-def _touch(one: types.Range, other: types.Range) -> bool:
-    return _point(one.start) <= _point(other.end) and _point(other.start) <= _point(one.end)
-
-
 def _point(position: types.Position) -> tuple[int, int]:
     return position.line, position.character
+
+
+def renamed_range(analysis: Analysis, position: types.Position) -> types.PrepareRenamePlaceholder | None:
+    """Return what a rename at a position would replace; None where that is not the name."""
+    field = _name(analysis)
+    if field is None or field.text is None:
+        return None
+    line, column = analysis.lines.place(position)
+    key, value = field.key_location, field.location
+    if line != key.line and not value.line <= line <= (value.end_line or value.line):
+        return None
+    if line == key.line and column < key.column:
+        return None
+    return types.PrepareRenamePlaceholder(range=analysis.lines.range_of(value), placeholder=field.text.strip())
+
+
+def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> types.WorkspaceEdit:
+    """Return the edits that give the skill a new name; with `moves` its directory gets it too.
+
+    Raises:
+        JsonRpcInvalidParams: the name is not valid in the profile, the directory cannot have it, or the frontmatter
+            has no name that could be replaced.
+    """
+    name = normalise(name)
+    field = _name(analysis)
+    if field is None:
+        raise _refused("the frontmatter has no name that could be replaced; mend it first")
+    if (fault := _fault(analysis, name)) is not None:
+        raise _refused(fault)
+    edits = [_edit(analysis, field, name)]
+    directory = os.path.dirname(analysis.path)
+    target = os.path.join(os.path.dirname(directory), name)
+    if not moves or os.path.basename(directory) == name:
+        return workspace_edit(analysis, edits, versioned=versioned)
+    if os.path.lexists(target) and not _is_same(directory, target):
+        raise _refused(f"{target} is there already; choose another name or move it away")
+    move = types.RenameFile(
+        old_uri=analysis.uri.rpartition("/")[0],
+        new_uri=from_fs_path(target) or "",
+        options=types.RenameFileOptions(overwrite=False, ignore_if_exists=False),
+    )
+    return types.WorkspaceEdit(document_changes=[document_edit(analysis, edits), move])
+
+
+def follow(analysis: Analysis, new_directory: str) -> types.TextEdit | None:
+    """Return the edit that lets the name follow a directory that is being moved; None where it did not agree before."""
+    field = _name(analysis)
+    name = normalise(os.path.basename(new_directory.rstrip("/\\")))
+    before = os.path.basename(os.path.dirname(analysis.path))
+    if field is None or normalise(field.text or "") != normalise(before) or name == normalise(before):
+        return None
+    return None if _fault(analysis, name) is not None else _edit(analysis, field, name)
+
+
+def may_move(directory: str, folders: Sequence[str]) -> bool:
+    """Whether an editor can move a directory: no folder of its workspace lies there or below."""
+    return not any(folder == directory or folder.startswith(f"{directory}{os.sep}") for folder in folders)
+
+
+def _name(analysis: Analysis) -> Field | None:
+    field = analysis.document.field("name") if analysis.document.complete else None
+    if field is None or field.repaired or not isinstance(field.value, Scalar) or not field.source.strip():
+        return None
+    return field
+
+
+def _fault(analysis: Analysis, name: str) -> str | None:
+    if not name:
+        return "a skill needs a name"
+    faults = name_faults(name, ascii_only=analysis.judgement.profile.name_letters == "ASCII")
+    return faults[0].message if faults else None
+
+
+def _edit(analysis: Analysis, field: Field, name: str) -> types.TextEdit:
+    source = field.source
+    if source[0] in "\"'":
+        text = f"{source[0]}{name}{source[0]}"
+    else:
+        text = double_quoted(name) if type_beside_text(name) is not None else scalar(name)
+    if source[-1] == "\n":  # a block ends with its last line
+        text += "\n"
+    return analysis.lines.edit(field.origin.edit(field.value.start, field.value.end, text))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """On a file system that ignores case both are one directory."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _refused(why: str) -> JsonRpcInvalidParams:
+    return JsonRpcInvalidParams(message=why)

@@ -9,7 +9,9 @@ there, it denies and asks about here. The tools of this executor are offered to 
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, cast
+from urllib.parse import quote, unquote
 
 from anyio import to_thread
 from msgspec import Struct
@@ -17,8 +19,7 @@ from msgspec import Struct
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
 from prowess.catalog.skill_uri import INDEX, parse_skill_uri
-from prowess.errors import InvalidArgumentsError
-from prowess.mcp_server.artifact_resources import SCHEME, as_text
+from prowess.errors import InvalidArgumentsError, ResourceNotFoundError
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST, index_text, manifest_text
 from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
@@ -27,15 +28,18 @@ from prowess.tools.call_audit import AuditRecorder
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from prowess.audit import AuditLog
-    from prowess.mcp_server.artifact_resources import ArtifactResources
     from prowess.mcp_server.skill_resources import Child, ServedSkill, SkillResources
+    from prowess.runtime import Session
     from prowess.tools import Gate
 
 _MAX_INDEX = 10_000  # skills in skill://index.json, which has no pages
 _UNKNOWN = "application/octet-stream"
+SCHEME = "prowess://artifacts/"
+_TEXT_TYPES = ("application/json", "application/jsonl", "application/xml", "application/yaml", "image/svg+xml")
+_SLICE = 1 << 20  # bytes asked for at once
 
 
 def _of_uri(name: str, description: str) -> ToolSpec:
@@ -102,7 +106,7 @@ class HostReads:
         """
         if uri.startswith(SCHEME):
             artifact, data = await self._artifacts.read(uri)
-            return _content(uri, artifact.media_type, data, as_text(artifact.media_type, data))
+            return _content(uri, artifact.media_type, data, _as_text(artifact.media_type, data))
         return cast("ResourceContent", await self._call(_READ, call_id, uri=uri))
 
     async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
@@ -217,3 +221,86 @@ def _utf8(data: bytes) -> str | None:
         return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
         return None
+
+
+class ArtifactResource(Struct, frozen=True, kw_only=True):
+    """One artifact: `reference` is `<run>/<name>`, `size` is in bytes."""
+
+    reference: str
+    name: str
+    media_type: str
+    size: int
+
+    @property
+    def uri(self) -> str:
+        """The URI under which it is read."""
+        return SCHEME + quote(self.reference, safe="/")
+
+
+class ArtifactResources:
+    """What scripts of this server's session have left, the newest run first.
+
+    A resource's URI is `prowess://artifacts/<run>/<name>`, percent-encoded, so that every name survives on its way; the
+    run sorts by time and keeps two files of one name apart. If the host hides places, the run is left out. Reading goes
+    through `skills.read`, through the same executor as every other call.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._artifacts: dict[str, ArtifactResource] = {}
+
+    def add(self, result: Mapping[str, object]) -> list[ArtifactResource]:
+        """Take note of the artifacts in a result of `skills.run_script` and return them."""
+        added = [_resource(entry) for entry in cast("Iterable[Mapping[str, object]]", result.get("artifacts", ()))]
+        self._artifacts.update((artifact.uri, artifact) for artifact in added)
+        return added
+
+    def listed(self) -> list[ArtifactResource]:
+        """Return every artifact, the newest run first, by name within a run."""
+        runs = sorted({artifact.reference.split("/")[0] for artifact in self._artifacts.values()}, reverse=True)
+        return sorted(self._artifacts.values(), key=lambda one: (runs.index(one.reference.split("/")[0]), one.name))
+
+    async def read(self, uri: str) -> tuple[ArtifactResource, bytes]:
+        """Return an artifact and its bytes.
+
+        Raises:
+            ResourceNotFoundError: no such artifact of this session.
+            SkillError: what `skills.read` says.
+        """
+        # In our own spelling too: a host may have encoded more or fewer characters.
+        ours = SCHEME + quote(unquote(uri.removeprefix(SCHEME)), safe="/")
+        artifact = self._artifacts.get(uri) or self._artifacts.get(ours)
+        if artifact is None:
+            raise ResourceNotFoundError(None, uri)
+        data = b""
+        offset: int | None = 0
+        while offset is not None:
+            part = await self._session.read(artifact=artifact.reference, encoding="binary", offset=offset, limit=_SLICE)
+            data += base64.b64decode(cast("str", part["data_base64"]))
+            offset = cast("int | None", part["next_offset"])
+        return artifact, data
+
+
+def _as_text(media_type: str, data: bytes) -> str | None:
+    """Return the text of what has a text type, None where it is binary."""
+    if not media_type.startswith("text/") and media_type not in _TEXT_TYPES:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _resource(entry: Mapping[str, object]) -> ArtifactResource:
+    name, path = cast("str", entry["name"]), cast("str | None", entry["path"])
+    reference = name  # where places are hidden: the newest of this name
+    if path is not None:
+        parts = path.split("/")
+        run = parts[len(parts) - len(name.split("/")) - 1]  # the directory above the artifact's own name
+        reference = f"{run}/{name}"
+    return ArtifactResource(
+        reference=reference,
+        name=name,
+        media_type=cast("str", entry["media_type"]),
+        size=cast("int", entry["size"]),
+    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from prowess.mcp_server.artifact_resources import ArtifactResources
 from prowess.mcp_server.elicitation import ClientApprover
-from prowess.mcp_server.host_reads import HostReads
+from prowess.mcp_server.host_reads import ArtifactResources, HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_resources import SkillResources
 from prowess.mcp_server.skills_list import SkillsListTool

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from mcp.server.models import InitializationOptions
 
     from prowess.catalog import Catalog, SkillEntry
-    from prowess.mcp_server.artifact_resources import ArtifactResource
+    from prowess.mcp_server.host_reads import ArtifactResource
     from prowess.mcp_server.prompts import SkillPrompt
     from prowess.mcp_server.served_session import Sessions
     from prowess.runtime import SessionOptions

@@ -16,7 +16,6 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 
-from prowess.mcp_server.http_guard import BEARER
 from prowess.mcp_server.served_session import ServedSession
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.runtime import SessionOptions
 
+BEARER = "prowess.bearer"  # in the scope
 MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
 SESSION_HEADER = "mcp-session-id"

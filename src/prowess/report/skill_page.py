@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.text.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import counted, printable, printable_line
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.role import Role, balancer, is_balanced, role_of
 from prowess.format.tokens import CHARACTERS_A_TOKEN, count_tokens
@@ -60,7 +60,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
         body = count_tokens(skill.body)
         over = f", over {MAX_BODY_TOKENS}" if body.tokens > MAX_BODY_TOKENS else ""
         size = sum(file.size for file in skill.resources)
-        files = f"{len(skill.resources)} file{'' if len(skill.resources) == 1 else 's'}"
+        files = counted(len(skill.resources), "file")
         return (
             ("1 always", str(count_tokens(f"{skill.name}: {skill.description}"))),
             ("2 when loaded", f"{body}{over}"),
@@ -138,10 +138,9 @@ class TriadSummary(Struct, frozen=True, kw_only=True):
             for name in names:
                 yield f"  {style('●', role.color)} {printable_line(name)}"
         count, total = len(self.roles), sum(role.trit for role in self.roles) % _TRIAD
-        skills = f"{count} skill{'' if count == 1 else 's'}"
         whole = count % _TRIAD == 0
         triads = "whole triads" if self.in_triads else "balanced in no triads" if whole else "not a multiple of 3"
-        yield _verdict(self.in_triads, f"{skills}: {triads}", style)
+        yield _verdict(self.in_triads, f"{counted(count, 'skill')}: {triads}", style)
         need = "balanced" if self.missing is None else f"needs a {self.missing.title} ({self.missing.balanced})"
         yield _verdict(self.balanced, f"∑ trits ≡ {total} (mod 3): {need}", style)
 

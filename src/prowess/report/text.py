@@ -9,10 +9,9 @@ Everything that comes from a file is escaped here, so that the text can be print
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import columns, counted, printable_line
 from prowess.diagnostics import Severity
 from prowess.report.checked import Tally
 
@@ -53,13 +52,9 @@ def check_lines(skills: Sequence[CheckedSkill], style: Style = lambda text, _col
 def summary_line(skills: Sequence[CheckedSkill]) -> str:
     """Return the last line: what was found, in how many skills."""
     tally = Tally.of(skills)
-    parts = [_count(tally.errors, "error"), _count(tally.warnings, "warning"), _count(tally.infos, "info")]
+    parts = [counted(tally.errors, "error"), counted(tally.warnings, "warning"), counted(tally.infos, "info")]
     found = ", ".join(part for part in parts if not part.startswith("0 ")) or "no faults"
-    return f"{found} in {_count(tally.skills, 'skill')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{found} in {counted(tally.skills, 'skill')}"
 
 
 def _excerpt(found: Diagnostic, document: SkillDocument) -> Iterator[str]:
@@ -76,7 +71,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument) -> Iterator[str]:
     shown, start, end = _window(line, start, min(max(end, start + 1), max(len(line), start + 1)))
     margin = len(str(location.line))
     before, marked = printable_line(shown[:start]), printable_line(shown[start:end])
-    mark = " " * _columns(before) + "^" * max(_columns(marked), 1)
+    mark = " " * columns(before) + "^" * max(columns(marked), 1)
     title = "" if found.fix is None else f" {printable_line(found.fix.title)}"
     yield f"  {location.line} | {printable_line(shown)}"
     yield f"  {' ' * margin} | {mark}{title}"
@@ -90,16 +85,3 @@ def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
     last = min(first + _WIDEST_LINE, len(line))
     lead, tail = "..." if first else "", "..." if last < len(line) else ""
     return f"{lead}{line[first:last]}{tail}", start - first + len(lead), min(end, last) - first + len(lead)
-
-
-def _columns(text: str) -> int:
-    """The columns a terminal needs."""
-    if text.isascii():
-        return len(text)
-    return sum(_width(char) for char in text)
-
-
-def _width(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "FW" else 1

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.cli.commands.new import TEMPLATES
 from prowess.cli.dispatch import run
-from prowess.cli.skill_templates import TEMPLATES
 from prowess.format import PROFILES, read_skill, validate_skill
 from prowess.lint import lint_skill
 

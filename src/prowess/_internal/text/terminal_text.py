@@ -33,3 +33,18 @@ def _escape(match: re.Match[str]) -> str:
     if point < 1 << 8:
         return f"\\x{point:02x}"
     return f"\\u{point:04x}" if point < 1 << 16 else f"\\U{point:08x}"
+
+
+def columns(text: str) -> int:
+    """Return how many columns a terminal gives to `text`."""
+    if text.isascii():
+        return len(text)
+    # Imported here, not at the top: most texts are ASCII.
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 skill`, `2 skills`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from prowess.agent.local.options import Option, actions, blocks, distinct, skill_options
-from prowess.agent.local.situation import situation
+from prowess.agent.local.options import Option, actions, blocks, distinct, situation, skill_options
 from prowess.agent.model import Part, TextDelta, ToolUse, Usage
 from prowess.errors import InvalidArgumentsError
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from prowess.agent.local.engine import Engine, Reply
-    from prowess.agent.local.situation import Situation
+    from prowess.agent.local.options import Situation
     from prowess.agent.model import ModelRequest
 
 PREFIX = "local:"

@@ -10,10 +10,10 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from prowess._internal.places import prowess_home
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.reading import read_tail
 from prowess.audit.verification import UnfinishedCalls, verify_log
 from prowess.cli import exit_codes, output
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prowess.audit.event import AuditRecord
-    from prowess.audit.verification import AuditFinding, Verification
+    from prowess.audit.verification import Verification
 
 _WIDTH = 80
 _SECONDS_FROM = 10_000  # milliseconds; below, they are the better unit
@@ -89,7 +89,7 @@ def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
         raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
     verdict = verify_log(log or _default_log(), head)
     if as_json:
-        output.document(_as_json(verdict))
+        output.document(to_builtins(verdict))
     else:
         for line in _report(verdict):
             output.line(line)
@@ -108,15 +108,11 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
     about, outcome = _gist(record)
     if unfinished:
         outcome = "never finished, or at work"
-    room = _columns() - len(lead) - len(outcome) - 2
+    width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize  # a pipe has no edge
+    room = width - len(lead) - len(outcome) - 2
     if len(about) > room:
         about = f"{about[: max(room - 1, 0)]}…"  # how it ended is what a reader looks for, so that is never cut
     return f"{lead}{about}{'  ' if about and outcome else ''}{outcome}".rstrip()
-
-
-def _columns() -> int:
-    """Return the width of the terminal; a pipe has no edge."""
-    return get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 def _gist(record: AuditRecord) -> tuple[str, str]:
@@ -147,13 +143,13 @@ def _report(verdict: Verification) -> Iterable[str]:
     if verdict.unfinished:
         yield from _wrapped(f"note: {_unfinished(verdict.unfinished)}")
     for fault in verdict.faults:
-        yield from _wrapped(_place(fault) + fault.message)
+        place = "fault" if fault.line is None else f"line {fault.line}"
+        yield from _wrapped(f"{place}: {fault.message}")
     if verdict.more:
         yield f"and {verdict.more} more"
     count = f"{verdict.records:,} record{'' if verdict.records == 1 else 's'}".replace(",", " ")
     if verdict.faults:
-        faults = len(verdict.faults)
-        yield f"{count}, {faults} fault{'' if faults == 1 else 's'}: the log was tampered with or damaged"
+        yield f"{count}, {counted(len(verdict.faults), 'fault')}: the log was tampered with or damaged"
         return
     kept = "" if verdict.kept_at is None else f", and record {verdict.kept_at} is the head kept elsewhere"
     yield f"{count}, chain unbroken{kept}"
@@ -162,28 +158,9 @@ def _report(verdict: Verification) -> Iterable[str]:
 
 
 def _unfinished(records: tuple[int, ...]) -> str:
-    count = "1 call" if len(records) == 1 else f"{len(records)} calls"
-    began = f"{count} began and did not finish, the first at record {records[0]}"
+    began = f"{counted(len(records), 'call')} began and did not finish, the first at record {records[0]}"
     return f"{began}: the process was killed, or is at work"
-
-
-def _place(fault: AuditFinding) -> str:
-    return "fault: " if fault.line is None else f"line {fault.line}: "
 
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(printable_line(text), _WIDTH, subsequent_indent="  ", break_long_words=False)
-
-
-def _as_json(verdict: Verification) -> dict[str, object]:
-    return {
-        "ok": verdict.ok,
-        "log": verdict.path,
-        "records": verdict.records,
-        "head": verdict.head,
-        "kept_at": verdict.kept_at,
-        "faults": [structs.asdict(fault) for fault in verdict.faults],
-        "notices": [structs.asdict(notice) for notice in verdict.notices],
-        "more": verdict.more,
-        "unfinished": list(verdict.unfinished),
-    }

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.check_run import CheckRun
 from prowess.cli.options.configuration_options import configuration_options, open_configuration
-from prowess.cli.silencing import Silencing
-from prowess.cli.skill_sets import is_folder_of_skills
-from prowess.cli.targets import STANDARD_INPUT, targets
+from prowess.cli.skill_result import Silencing
+from prowess.cli.targets import STANDARD_INPUT, is_folder_of_skills, targets
 from prowess.config.settings import FORMATS
 from prowess.lint import RULES
 from prowess.report import Tally
@@ -90,7 +89,7 @@ def command(
     if known is not None and write_baseline:
         number = known.write(run.everything)
         if not quiet:
-            output.note(printable_line(f"{known.path} knows {number} {'finding' if number == 1 else 'findings'} now"))
+            output.note(printable_line(f"{known.path} knows {counted(number, 'finding')} now"))
         return exit_codes.OK
     if known is not None and not quiet and (gone := known.gone(run.everything)):
         output.note(f"{gone} of the baseline {'is' if gone == 1 else 'are'} gone; --write-baseline forgets them")

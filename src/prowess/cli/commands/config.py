@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -41,7 +42,7 @@ def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: AN
     if as_json:
         output.document(_document(configuration, path))
         return exit_codes.OK
-    rows = [row for name, value in configuration.values(path).items() for row in _rows(name, value)]
+    rows = list(_rows(configuration.values(path)))
     name_width = max(len(row[0]) for row in rows)
     text_width = max(len(row[1]) for row in rows)
     for name, text, origin in rows:
@@ -51,33 +52,29 @@ def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: AN
     return exit_codes.OK
 
 
-def _rows(name: str, value: Value) -> Iterator[tuple[str, str, str]]:
-    plain = _plain(value)
-    if isinstance(plain, dict) and plain:
-        for at, (selector, level) in enumerate(plain.items()):
-            origin = value.entries.get(selector, value.origin)
-            yield "" if at else name, f"{printable_line(selector)} = {level}", _shown(origin)
-        return
-    text = ", ".join(plain) if isinstance(plain, list) else str(plain)
-    yield name, printable_line(text) if plain else _UNSET.get(name, ""), _shown(value.origin)
+def _rows(values: Mapping[str, Value]) -> Iterator[tuple[str, str, str]]:
+    for name, value in values.items():
+        plain = _plain(value)
+        if isinstance(plain, dict) and plain:
+            for at, (selector, level) in enumerate(plain.items()):
+                origin = value.entries.get(selector, value.origin)
+                yield "" if at else name, f"{printable_line(selector)} = {level}", _shown(origin)
+            continue
+        text = ", ".join(plain) if isinstance(plain, list) else str(plain)
+        yield name, printable_line(text) if plain else _UNSET.get(name, ""), _shown(value.origin)
 
 
 def _remarks(configuration: Configuration, path: str | None) -> Iterator[str]:
     if path is None:
         for layer in configuration.layers:
             for settings in layer.paths:
-                said = "; ".join(f"{name} {text}".strip() for name, text, _ in _path_rows(settings.values))
+                said = "; ".join(f"{name} {text}".strip() for name, text, _ in _rows(settings.values))
                 yield f"{_shown(settings.origin)} for {printable_line(settings.pattern)}: {said}"
     elif configuration.excludes(path):
         yield f"{printable_line(path)} is excluded"
     if not configuration.trusted:
         yield "this project is not trusted: its file cannot lower findings of the family security (`prowess trust`)"
     yield from map(printable_line, configuration.notices)
-
-
-def _path_rows(values: Mapping[str, Value]) -> Iterator[tuple[str, str, str]]:
-    for name, value in values.items():
-        yield from _rows(name, value)
 
 
 def _shown(origin: Origin) -> str:
@@ -104,7 +101,7 @@ def _document(configuration: Configuration, path: str | None) -> dict[str, objec
         "paths": [
             {
                 "pattern": settings.pattern,
-                "origin": _origin(settings.origin),
+                "origin": asdict(settings.origin),
                 "settings": _settings(settings.values),
             }
             for layer in configuration.layers
@@ -121,11 +118,7 @@ def _setting(name: str, value: Value) -> dict[str, object]:
     plain = _plain(value)
     if name == "severity" and not plain:
         plain = {}
-    found: dict[str, object] = {"value": plain, "origin": _origin(value.origin)}
+    found: dict[str, object] = {"value": plain, "origin": asdict(value.origin)}
     if value.entries:
-        found["entries"] = {selector: _origin(origin) for selector, origin in value.entries.items()}
+        found["entries"] = {selector: asdict(origin) for selector, origin in value.entries.items()}
     return found
-
-
-def _origin(origin: Origin) -> dict[str, object]:
-    return {"kind": origin.kind, "name": origin.name, "line": origin.line}

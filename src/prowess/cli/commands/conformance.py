@@ -14,12 +14,12 @@ from msgspec import structs
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.completion import completing, profiles
+from prowess.cli.options import completing_names
 from prowess.conformance import Question, agreement, ask, cases_schema, suite
 from prowess.conformance.cases import suite_text
-from prowess.conformance.runner import SECONDS, Agreement, by_topic, verdict
+from prowess.conformance.runner import SECONDS, by_topic, verdict
 from prowess.errors import InvalidArgumentsError
-from prowess.format import profile_named
+from prowess.format import PROFILES, profile_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def _print_and_leave(context: click.Context, option: click.Parameter, wanted: bo
     show_default=True,
     metavar="P",
     help="The reading to hold it against.",
-    shell_complete=completing(profiles),
+    shell_complete=completing_names(PROFILES),
 )
 @click.option(
     "--select", multiple=True, metavar="TERM", help="Only these topics, ids or patterns of ids; comma-separated."
@@ -206,16 +206,12 @@ def _print_tables(question: Question, profile: str, answers: Sequence[Answer]) -
     width = max(len(head[0]), *(len(name) for name, _ in rows))
     output.line("  ".join((f"{head[0]:<{width}}", *head[1:])))
     for name, row in rows:
-        cells = (f"{count:>{len(title)}}" for count, title in zip(_counts(row), head[1:], strict=True))
+        cells = (f"{count:>{len(title)}}" for count, title in zip(structs.astuple(row), head[1:], strict=True))
         output.line("  ".join((f"{name:<{width}}", *cells)))
     output.line()
     counts = (f"{name} {agreement(answers, name).agrees}" for name in known.profiles)
     output.line(f"agrees with {', '.join(counts)} of {len(answers)}")
     output.line()
-
-
-def _counts(row: Agreement) -> tuple[int, ...]:
-    return (row.cases, row.agrees, row.accepts_wrongly, row.rejects_wrongly, row.no_answer, row.skipped)
 
 
 def _first_line(text: str) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.audit_place import audit_path
 from prowess.errors import SkillError
@@ -43,10 +44,7 @@ def command(*, as_json: bool) -> int:
     found = [(name, _looked(look)) for name, look in _LOOKS.items()]
     failed = any(line.status == "fail" for _, line in found)
     if as_json:
-        checks = [
-            {"name": name, "status": line.status, "detail": line.detail, "next": line.next} for name, line in found
-        ]
-        output.document({"ok": not failed, "checks": checks})
+        output.document({"ok": not failed, "checks": [{"name": name, **asdict(line)} for name, line in found]})
     else:
         for name, line in found:
             mark = output.styled(f"{line.status:4}", _COLOURS[line.status])
@@ -140,13 +138,13 @@ def _catalog() -> _Line:
     from prowess.catalog import Catalog
 
     catalog = Catalog.discover()
-    count = _count(len(catalog.entries()), "skill")
+    count = counted(len(catalog.entries()), "skill")
     if held := [notice for notice in catalog.notices if "trust" in notice.code]:
         return _Line(status="warn", detail=count, next=held[0].message)
     if catalog.diagnostics:
         return _Line(
             status="warn",
-            detail=f"{count}, {_count(len(catalog.diagnostics), 'finding')}",
+            detail=f"{count}, {counted(len(catalog.diagnostics), 'finding')}",
             next="prowess list shows them",
         )
     return _Line(status="ok", detail=count)
@@ -159,7 +157,7 @@ def _trust() -> _Line:
     store = TrustStore()
     if store.problem is not None:
         return _Line(status="fail", detail=store.problem, next=f"repair or remove {store.path}, then trust again")
-    return _Line(status="ok", detail=_count(len(store.listed()), "trusted project"))
+    return _Line(status="ok", detail=counted(len(store.listed()), "trusted project"))
 
 
 def _audit() -> _Line:
@@ -171,8 +169,8 @@ def _audit() -> _Line:
 
     verified = verify_log(path)
     if verified.ok:
-        return _Line(status="ok", detail=f"{_count(verified.records, 'record')}, chain unbroken")
-    faults = _count(len(verified.faults), "fault")
+        return _Line(status="ok", detail=f"{counted(verified.records, 'record')}, chain unbroken")
+    faults = counted(len(verified.faults), "fault")
     return _Line(status="fail", detail=f"{path}: {faults}", next="prowess audit verify")
 
 
@@ -180,10 +178,6 @@ def _why(fault: OSError) -> str:
     if isinstance(fault, FileExistsError | NotADirectoryError):
         return "something that is no directory is in the way"
     return fault.strerror or str(fault)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 _LOOKS: dict[str, Callable[[], _Line]] = {

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import click
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.targets import STANDARD_INPUT, targets
 from prowess.diagnostics import Severity
@@ -60,9 +60,7 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
         same += new == data
     if not quiet:
         verb = "would be laid out" if check or diff else "laid out"
-        output.note(f"{_count(changed)} {verb}, {same} already even" + (f", {failed} left alone" if failed else ""))
+        output.note(
+            f"{counted(changed, 'file')} {verb}, {same} already even" + (f", {failed} left alone" if failed else "")
+        )
     return exit_codes.FAILED if failed or (changed and (check or diff)) else exit_codes.OK
-
-
-def _count(number: int) -> str:
-    return f"{number} {'file' if number == 1 else 'files'}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import asdict
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import columns, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 
@@ -62,11 +62,11 @@ def _rows(entries: tuple[SkillEntry, ...]) -> list[str]:
     names = [printable_line(entry.name) for entry in entries]
     # A skill of another server is of the lowest layer; that it is, matters more.
     layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
-    name_width = min(max(_width(name) for name in names), _LONGEST_NAME)
+    name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
     layer_width = max(len(layer) for layer in layers)
     left = max(_columns() - name_width - layer_width - 4, _SHORTEST_DESCRIPTION)
     return [
-        f"{_padded(name, name_width)}  {layer:<{layer_width}}  {_shortened(_one_line(entry.description), left)}\n"
+        f"{name}{' ' * (name_width - columns(name))}  {layer:<{layer_width}}  {_shortened(entry.description, left)}\n"
         for name, layer, entry in zip(names, layers, entries, strict=True)
     ]
 
@@ -80,32 +80,15 @@ def _columns() -> int:
     return get_terminal_size().columns
 
 
-def _one_line(text: str) -> str:
-    return printable_line(" ".join(text.split()))
-
-
 def _shortened(text: str, width: int) -> str:
-    """Return at most `width` columns of `text`, cut between words where that loses little."""
-    if _width(text) <= width:
+    """Return at most `width` columns of `text` as one line, cut between words where that loses little."""
+    text = printable_line(" ".join(text.split()))
+    if columns(text) <= width:
         return text
-    while _width(text) > width - 1:
+    while columns(text) > width - 1:
         text = text[: width - 1] if len(text) > width - 1 else text[:-1]
     words, blank, _ = text.rpartition(" ")
     return f"{words if blank and len(words) > width // 2 else text}…"
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
-
-
-def _width(text: str) -> int:
-    """Return how many columns a terminal gives to `text`."""
-    if text.isascii():
-        return len(text)
-    # Imported here: most names and descriptions are ASCII.
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text)
 
 
 def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:

@@ -10,7 +10,7 @@ import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.options.configuration_options import configuration_loader, configuration_options
-from prowess.cli.silencing import Silencing
+from prowess.cli.skill_result import Silencing
 
 if TYPE_CHECKING:
     from prowess.config import Configuration

@@ -41,7 +41,7 @@ def show(policy_file: str | None, *, as_json: bool) -> int:
     """
     policy = load_policy(policy_file)
     if as_json:
-        output.document(_as_json(policy))
+        output.document({"files": [_file(file) for file in policy.files], "settings": _settings(policy)})
         return exit_codes.OK
     for line in _shown(policy):
         output.line(line)
@@ -108,10 +108,6 @@ def _settings(policy: Policy) -> dict[str, object]:
         "read_scripts": policy.read_scripts,
         "audit_required": policy.audit_required,
     }
-
-
-def _as_json(policy: Policy) -> dict[str, object]:
-    return {"files": [_file(file) for file in policy.files], "settings": _settings(policy)}
 
 
 def _file(file: PolicyFile) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli import exit_codes, output
-from prowess.cli.completion import completing, profiles
+from prowess.cli.options import completing_names
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.errors import InvalidArgumentsError, SkillParseError
@@ -27,7 +27,7 @@ REFERENCE = "skills-ref"
     "--profile",
     metavar="P",
     help=f"Read as this profile loads: {', '.join(PROFILES)}.",
-    shell_complete=completing(profiles),
+    shell_complete=completing_names(PROFILES),
 )
 @click.option("--json-full", is_flag=True, help="Everything: body, location, digest and findings too.")
 def command(*, path: Path, profile: str | None, json_full: bool) -> int:
@@ -44,13 +44,13 @@ def command(*, path: Path, profile: str | None, json_full: bool) -> int:
         except InvalidArgumentsError as fault:
             raise click.UsageError(str(fault)) from fault
     if profile is None and not json_full:
-        return _answer(outcomes.properties(path))
+        return output.answer(outcomes.properties(path))
     directory = located(outcomes.skill_directory(path))
     try:
         skill = read_skill(directory, profile=profile or REFERENCE)
     except SkillParseError as fault:
         if not json_full:
-            return _answer(outcomes.failure(fault))
+            return output.answer(outcomes.failure(fault))
         output.document(unloadable(fault))
         return exit_codes.FAILED
     output.document(everything(skill) if json_full else known_properties(skill))
@@ -74,14 +74,13 @@ def everything(skill: Skill) -> dict[str, object]:
     from prowess.report.json_report import diagnostic_object
 
     fields = skill.frontmatter
-    tools = fields.allowed_tools
     return {
         "loads": True,
         "name": skill.name,
         "description": skill.description,
         "license": fields.license,
         "compatibility": fields.compatibility,
-        "allowed_tools": None if tools is None else [str(token) for token in tools],
+        "allowed_tools": None if fields.allowed_tools is None else list(map(str, fields.allowed_tools)),
         "metadata": dict(fields.metadata),
         "metadata_raw": dict(fields.metadata_raw),
         "extended": fields.extended.as_dict(),
@@ -99,10 +98,3 @@ def unloadable(fault: SkillParseError) -> dict[str, object]:
     from prowess.report.json_report import diagnostic_object
 
     return {"loads": False, "diagnostics": [diagnostic_object(found) for found in fault.diagnostics]}
-
-
-def _answer(outcome: outcomes.Outcome) -> int:
-    if outcome.stderr:
-        output.note(outcome.stderr.removesuffix("\n"))
-    output.raw(outcome.stdout)
-    return outcome.exit_code

@@ -46,7 +46,19 @@ def check(*, as_json: bool) -> int:
         raise SandboxUnavailableError(report.backend, report.hint)
     found = anyio.run(check_sandbox, sandbox)
     if as_json:
-        output.document(_as_json(found))
+        output.document(
+            {
+                "available": True,
+                "backend": report.backend,
+                "version": report.version,
+                "program": report.program,
+                "tier": found.report.tier,
+                "passed": found.passed,
+                "overhead_ms": found.overhead_ms,
+                "escapes": [asdict(finding) for finding in found.escapes],
+                "limits": [asdict(finding) for finding in found.limits],
+            }
+        )
     else:
         _print(found)
     return exit_codes.OK if found.passed else exit_codes.FAILED
@@ -66,17 +78,3 @@ def _print(found: SelfCheck) -> None:
 
 def _share(findings: tuple[Finding, ...]) -> str:
     return f"{sum(finding.held is True for finding in findings)} of {len(findings)}"
-
-
-def _as_json(found: SelfCheck) -> dict[str, object]:
-    return {
-        "available": True,
-        "backend": found.report.backend,
-        "version": found.report.version,
-        "program": found.report.program,
-        "tier": found.report.tier,
-        "passed": found.passed,
-        "overhead_ms": found.overhead_ms,
-        "escapes": [asdict(finding) for finding in found.escapes],
-        "limits": [asdict(finding) for finding in found.limits],
-    }

@@ -11,8 +11,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.skill_sets import is_folder_of_skills
-from prowess.cli.targets import targets
+from prowess.cli.targets import is_folder_of_skills, targets
 from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
 from prowess.format.reading import read_skill
@@ -87,8 +86,7 @@ def _set(path: str, *, as_json: bool) -> int:
     summary = TriadSummary.of(names)
     if as_json:
         faults = [{"path": where, "rule": one.rule, "message": one.message} for where, one in invalid]
-        counts = {"valid": len(names), "invalid": len(broken), "messages": faults}
-        output.document({**counts, **summary.as_dict()})
+        output.document({"valid": len(names), "invalid": len(broken), "messages": faults, **summary.as_dict()})
     else:
         output.raw("".join(f"{line}\n" for line in summary.lines(_coloured)))
         for _, one in invalid:
@@ -98,7 +96,5 @@ def _set(path: str, *, as_json: bool) -> int:
 
 
 def _coloured(text: str, colour: str) -> str:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return text
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return click.style(text, fg=(red, green, blue))
+    return output.styled(text, (red, green, blue))

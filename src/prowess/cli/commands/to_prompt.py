@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.text.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.compat.skills_ref import SkillError, find_skill_md, outcomes, read_properties
 from prowess.compat.skills_ref.prompt import block, directory_of
@@ -67,22 +66,14 @@ def command(
     if active and budget is not None:
         raise click.UsageError("--active prints whole bodies, which no budget shortens; leave out --budget")
     if form == "skills-ref" and budget is None:
-        return _print(outcomes.prompt(paths))
+        return output.answer(outcomes.prompt(paths))
     try:
         directories = [directory_of(outcomes.skill_directory(path)) for path in paths]
         skills = [_listed(directory) for directory in directories]
         text = "".join(_active(skill) for skill in skills) if active else _fitted(form, directories, skills, budget)
     except SkillError as fault:
-        return _print(outcomes.failure(fault))
-    return _print(outcomes.Outcome(stdout=text, exit_code=exit_codes.OK))
-
-
-def _print(outcome: outcomes.Outcome) -> int:
-    if outcome.stderr:
-        output.note(outcome.stderr.removesuffix("\n"))
-    # A pipe gets every byte; a terminal must not act on what a description says.
-    output.raw(printable(outcome.stdout) if sys.stdout.isatty() else outcome.stdout)
-    return outcome.exit_code
+        return output.answer(outcomes.failure(fault))
+    return output.answer(outcomes.Outcome(stdout=text, exit_code=exit_codes.OK))
 
 
 def _listed(directory: Path) -> ListedSkill:

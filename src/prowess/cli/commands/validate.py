@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.completion import completing, profiles
+from prowess.cli.options import completing_names
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.diagnostics import Severity
@@ -32,7 +32,7 @@ REFERENCE = "skills-ref"
     show_default=True,
     metavar="P",
     help=f"One of: {', '.join(PROFILES)}.",
-    shell_complete=completing(profiles),
+    shell_complete=completing_names(PROFILES),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as check --json.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
@@ -60,8 +60,7 @@ def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool
         elif not quiet:
             output.line(outcome.stdout.removesuffix("\n"))
     if plural and not quiet:
-        total = f"{len(skills)} skill{'' if len(skills) == 1 else 's'}"
-        output.line(f"{total}: {len(skills) - failed} valid, {failed} failed")
+        output.line(f"{counted(len(skills), 'skill')}: {len(skills) - failed} valid, {failed} failed")
     return exit_codes.FAILED if failed else exit_codes.OK
 
 

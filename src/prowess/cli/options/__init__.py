@@ -1,11 +1,19 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what a shell offers for their values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    import click
+    from click.shell_completion import CompletionItem
+
+    from prowess.config.settings import Preset
+    from prowess.format.profiles import Profile
+
+    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 _Command = TypeVar("_Command", bound="Callable[..., object]")
 
@@ -19,3 +27,23 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
         return command
 
     return decorate
+
+
+def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
+    """Complete a value, or the last of several with commas between them; each word has its explanation."""
+
+    def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
+        del context, parameter
+        # Imported here, not at the top: only a shell that completes needs it.
+        from click.shell_completion import CompletionItem
+
+        before, comma, begun = text.rpartition(",")
+        known = words()
+        return [CompletionItem(f"{before}{comma}{word}", help=known[word]) for word in known if word.startswith(begun)]
+
+    return complete
+
+
+def completing_names(known: Mapping[str, Profile] | Mapping[str, Preset]) -> Complete:
+    """Complete the names of profiles or presets, each with its summary."""
+    return completing(lambda: {name: one.summary for name, one in known.items()})

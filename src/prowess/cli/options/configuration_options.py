@@ -8,8 +8,7 @@ import click
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import output
-from prowess.cli.completion import completing, presets, profiles, selectors
-from prowess.cli.options import together
+from prowess.cli.options import completing, completing_names, together
 from prowess.config import load_configuration
 from prowess.config.settings import PRESETS, SETTINGS
 from prowess.format.profiles import PROFILES
@@ -19,34 +18,44 @@ if TYPE_CHECKING:
 
     from prowess.config import Configuration
 
+
+def _selectors() -> Mapping[str, str]:
+    """Return all families, beginnings of ids and ids of rules."""
+    from prowess.lint import RULES  # here, not at the top: only a shell that completes asks
+
+    words = {rule.family: "family" for rule in RULES.values()}
+    words |= {rule.partition(".")[0]: "rules that begin so" for rule in RULES}
+    return words | {rule.id: rule.summary for rule in RULES.values()}
+
+
 configuration_options = together(
     click.option(
         "--profile",
         multiple=True,
         metavar="P",
         help=f"One of: {', '.join(PROFILES)}.",
-        shell_complete=completing(profiles),
+        shell_complete=completing_names(PROFILES),
     ),
     click.option(
         "--preset",
         multiple=True,
         metavar="P",
         help=f"A named bundle: {', '.join(PRESETS)}.",
-        shell_complete=completing(presets),
+        shell_complete=completing_names(PRESETS),
     ),
     click.option(
         "--select",
         multiple=True,
         metavar="RULES",
         help="Only these families, id prefixes or ids.",
-        shell_complete=completing(selectors),
+        shell_complete=completing(_selectors),
     ),
     click.option(
         "--ignore",
         multiple=True,
         metavar="RULES",
         help="Not these; the more exact selector wins.",
-        shell_complete=completing(selectors),
+        shell_complete=completing(_selectors),
     ),
     click.option("--severity", multiple=True, metavar="RULES=LEVEL", help="How bad: error, warning, info or off."),
     click.option("--exclude", multiple=True, metavar="GLOBS", help="Pass over the skills at these paths."),
