@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from prowess.config.setting_values import path_setting
+from prowess.config.settings import path_setting
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from prowess import Catalog
 from prowess.catalog.skill_uri import skill_uri
 from prowess.mcp_server.http import PATH, HttpGuard, http_app
-from prowess.mcp_server.session_table import SessionTable
+from prowess.mcp_server.served_session import SessionTable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, MutableMapping

@@ -5,7 +5,7 @@ In a path, `*`, `?` and `[a-z]` stand for characters of one component, `[!a]` an
 directory itself. A path is compared component by component, with all places in the pattern at once: a match takes at
 most as many steps as the path has components times those of the pattern. Each user has special signs of its own:
 
-    settings   (`config.setting_values`)        as in .gitignore, and everything below a match is meant, too
+    settings   (`config.settings`)              as in .gitignore, and everything below a match is meant, too
     policies   (`policy.path_patterns`)         as in .gitignore, on resolved paths; `//` begins an absolute path
     file tools (`tools.builtin.path_pattern`)   from the directory of the search; `{a,b}` is either of both
 

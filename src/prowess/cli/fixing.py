@@ -13,7 +13,7 @@ from prowess.fix.difference import difference
 from prowess.format.parsing import parse_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
@@ -74,11 +74,8 @@ class Fixing:
 def show_difference(path: str, before: bytes, after: bytes) -> None:
     """Print the unified diff of two states of a file."""
     texts = [data.decode("utf-8", "replace") for data in (before, after)]
-    output.raw("".join(f"{line}\n" for line in _coloured(difference(printable_line(path), *texts))))
-
-
-def _coloured(lines: Iterable[str]) -> Iterable[str]:
-    for line in lines:
-        shown = printable(line)
-        colour = _COLOURS.get(line[:1])
-        yield shown if colour is None else output.styled(shown, colour)
+    lines = []
+    for line in difference(printable_line(path), *texts):
+        shown, colour = printable(line), _COLOURS.get(line[:1])
+        lines.append(shown if colour is None else output.styled(shown, colour))
+    output.raw("".join(f"{line}\n" for line in lines))

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from msgspec.structs import replace
 
 from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
-from prowess.config.setting_values import from_text, path_setting, value_of
-from prowess.config.settings import DEFAULT, PRESETS, SETTINGS, Origin, Value
+from prowess.config.settings import DEFAULT, PRESETS, SETTINGS, Origin, Value, from_text, path_setting, value_of
 from prowess.config.settings_file import USER_FILE, SettingsLayer, project_file, read_settings_file, skill_around
 from prowess.errors import ConfigurationError
 from prowess.format.profiles import PROFILES
@@ -86,7 +85,12 @@ class Configuration:
         values = self._values(fitting)
         judgement = Judgement(
             profile=PROFILES[str(values["profile"].value)],
-            selection=_selection(values),
+            selection=Selection(
+                select=cast("tuple[str, ...]", values["select"].value),
+                ignore=cast("tuple[str, ...]", values["ignore"].value),
+                severity=cast("tuple[tuple[str, Severity | None], ...]", values["severity"].value),
+                shift=PRESETS[str(values["preset"].value)].shift,
+            ),
             floor=None if self._floor is None else self._floor.judgement(path),
             excluded=excluded,
         )
@@ -226,15 +230,6 @@ def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
             joined[selector] = level
             origins[selector] = value.entries.get(selector, value.origin)
     return replace(found[0], value=tuple(joined.items()), entries=MappingProxyType(origins))
-
-
-def _selection(values: Mapping[str, Value]) -> Selection:
-    return Selection(
-        select=cast("tuple[str, ...]", values["select"].value),
-        ignore=cast("tuple[str, ...]", values["ignore"].value),
-        severity=cast("tuple[tuple[str, Severity | None], ...]", values["severity"].value),
-        shift=PRESETS[str(values["preset"].value)].shift,
-    )
 
 
 def _components(path: str, directory: str) -> list[str] | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.config.setting_values import MAX_ENTRIES
-from prowess.config.settings import LEVELS, PRESETS, SETTINGS, Setting
+from prowess.config.settings import LEVELS, MAX_ENTRIES, PRESETS, SETTINGS, Setting
 from prowess.format.fields.frontmatter_schema import DIALECT
 from prowess.format.profiles import PROFILES
 from prowess.lint import RULES

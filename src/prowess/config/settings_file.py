@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
-from prowess.config.setting_values import MAX_ENTRIES, nearest, path_setting, shown, value_of
-from prowess.config.settings import SETTINGS, Origin, Value
+from prowess.config.settings import MAX_ENTRIES, SETTINGS, Origin, Value, nearest, path_setting, shown, value_of
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
 

@@ -10,10 +10,12 @@ import base64
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -63,7 +65,8 @@ class Question(Struct, frozen=True, kw_only=True):
     def words(self, *, skill: str, folder: str) -> list[str]:
         """Return the command for one case."""
         places = {"{path}": skill, "{file}": os.path.join(skill, "SKILL.md"), "{directory}": folder}
-        return [_filled(word, places) for word in self.argv]
+        # Each place once, from left to right, so that a path cannot bring another place with it.
+        return [re.sub(r"{path}|{file}|{directory}", lambda found: places[found[0]], word) for word in self.argv]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -141,7 +144,7 @@ class _Round:
                     number, case = self._left.get_nowait()
                 except queue.Empty:
                     return
-                if self._hopeless:
+                if not self._spoke and self._silent >= GIVEN_UP_AFTER:
                     self._take(number, Answer(case=case, said="skipped", why="the tool had answered none before"))
                     continue
                 if watched is not None and not watched.alive:
@@ -163,10 +166,6 @@ class _Round:
             self._stopped = True
             for watched in self._watchers:
                 watched.end()
-
-    @property
-    def _hopeless(self) -> bool:
-        return not self._spoke and self._silent >= GIVEN_UP_AFTER
 
     def _new_watcher(self) -> _Watcher:
         with self._lock:
@@ -264,15 +263,6 @@ class _Watcher:
             self._process.stdout.close()
 
 
-def _filled(word: str, places: dict[str, str]) -> str:
-    """Fill in each place once, from left to right, so that a path cannot bring another place with it."""
-    found = [(word.find(name), name) for name in places if name in word]
-    if not found:
-        return word
-    start, name = min(found)
-    return word[:start] + places[name] + _filled(word[start + len(name) :], places)
-
-
 Verdict = Literal["agrees", "accepts wrongly", "rejects wrongly", "no answer", "skipped"]
 
 
@@ -305,15 +295,8 @@ def verdict(answer: Answer, profile: str) -> Verdict:
 
 def agreement(answers: Sequence[Answer], profile: str) -> Agreement:
     """Count the verdicts."""
-    verdicts = [verdict(answer, profile) for answer in answers]
-    return Agreement(
-        cases=len(answers),
-        agrees=verdicts.count("agrees"),
-        accepts_wrongly=verdicts.count("accepts wrongly"),
-        rejects_wrongly=verdicts.count("rejects wrongly"),
-        no_answer=verdicts.count("no answer"),
-        skipped=verdicts.count("skipped"),
-    )
+    verdicts = Counter(verdict(answer, profile).replace(" ", "_") for answer in answers)
+    return Agreement(cases=len(answers), **verdicts)
 
 
 def by_topic(answers: Sequence[Answer], profile: str) -> dict[str, Agreement]:

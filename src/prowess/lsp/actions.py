@@ -137,16 +137,16 @@ def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> ty
     name = normalise(name)
     field = _name(analysis)
     if field is None:
-        raise _refused("the frontmatter has no name that could be replaced; mend it first")
+        raise JsonRpcInvalidParams(message="the frontmatter has no name that could be replaced; mend it first")
     if (fault := _fault(analysis, name)) is not None:
-        raise _refused(fault)
+        raise JsonRpcInvalidParams(message=fault)
     edits = [_edit(analysis, field, name)]
     directory = os.path.dirname(analysis.path)
     target = os.path.join(os.path.dirname(directory), name)
     if not moves or os.path.basename(directory) == name:
         return workspace_edit(analysis, edits, versioned=versioned)
     if os.path.lexists(target) and not _is_same(directory, target):
-        raise _refused(f"{target} is there already; choose another name or move it away")
+        raise JsonRpcInvalidParams(message=f"{target} is there already; choose another name or move it away")
     move = types.RenameFile(
         old_uri=analysis.uri.rpartition("/")[0],
         new_uri=from_fs_path(target) or "",
@@ -201,7 +201,3 @@ def _is_same(one: str, other: str) -> bool:
         return os.path.samefile(one, other)
     except OSError:
         return False
-
-
-def _refused(why: str) -> JsonRpcInvalidParams:
-    return JsonRpcInvalidParams(message=why)

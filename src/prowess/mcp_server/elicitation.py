@@ -134,14 +134,10 @@ def _can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def _answer(said: types.ElicitResult, context: ServerRequestContext[Any, Any]) -> Answer:
-    by = f"client:{_name(context)}"
+    params = context.session.client_params
+    by = f"client:{'unknown' if params is None else params.client_info.name}"
     if said.action == "decline":
         return Refusal(by=by)
     if said.action != "accept":
         return Unanswered()
     return Approval(scope="session" if (said.content or {}).get(_REMEMBER) is True else "once", by=by)
-
-
-def _name(context: ServerRequestContext[Any, Any]) -> str:
-    params = context.session.client_params
-    return "unknown" if params is None else params.client_info.name

@@ -1,7 +1,7 @@
 """The server over streamable HTTP, for several clients at once.
 
 The transport is the SDK's, the server is uvicorn; what is ours is who may come in (`HttpGuard`) and which session a
-request belongs to (`session_table`).
+request belongs to (`SessionTable`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from prowess.mcp_server.served_session import BEARER, SESSION_HEADER, SessionTable, session_key
 from prowess.mcp_server.server import build_server, stop_on_signal
-from prowess.mcp_server.session_table import BEARER, SESSION_HEADER, SessionTable, session_key
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, MutableMapping
@@ -100,7 +100,17 @@ async def serve_http(
     with _listening(host, port) as listener:
         stopped_by: list[int] = []
         async with http_app(table, tokens=tokens, hosts=hosts) as app, anyio.create_task_group() as tasks:
-            server = _server(app)
+            config = uvicorn.Config(
+                app,
+                lifespan="off",
+                ws="none",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                limit_concurrency=_CONNECTIONS,
+                timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            )
+            server = _Server(config)
             tasks.start_soon(stop_on_signal, server.stop, stopped_by)
             shown = f"[{host}]" if ":" in host else host
             if ready is not None:
@@ -121,20 +131,6 @@ class _Server(uvicorn.Server):
     def stop(self) -> None:
         """Take no more requests and end."""
         self.should_exit = True
-
-
-def _server(app: App) -> _Server:
-    config = uvicorn.Config(
-        app,
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-    )
-    return _Server(config)
 
 
 def _listening(host: str, port: int) -> socket.socket:

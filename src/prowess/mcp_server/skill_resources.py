@@ -13,6 +13,7 @@ Source: MCP Skills extension `io.modelcontextprotocol/skills`.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -105,7 +106,10 @@ class SkillResources:
     def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
         """Return the served skills whose names follow `after`, and the name where the next page goes on."""
         names = sorted(entry.name for entry in self.listed() if entry.name > after)
-        found = [skill for name in names[:size] if (skill := self._if_served(name)) is not None]
+        found = []
+        for name in names[:size]:
+            with suppress(SkillError):  # one broken skill must not take the list away
+                found.append(self.get(name))
         return found, names[size - 1] if len(names) > size else None
 
     def get(self, name: str) -> ServedSkill:
@@ -154,12 +158,6 @@ class SkillResources:
         if path and not _holds(skill, path):
             raise InvalidArgumentsError((f"{uri} is not a directory resource",))
         return _children(skill, path)
-
-    def _if_served(self, name: str) -> ServedSkill | None:
-        try:
-            return self.get(name)
-        except SkillError:
-            return None  # one broken skill must not take the list away
 
 
 def why_not(skill: Skill) -> str | None:

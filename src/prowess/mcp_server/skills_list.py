@@ -83,8 +83,11 @@ class SkillsListTool:
         after = last_before(cast("str", arguments.get("cursor", "")))
         await to_thread.run_sync(self._catalog.refresh)
         words = cast("str", arguments.get("query", "")).casefold().split()
-        found = [entry for entry in sorted(self._offered(), key=_name) if _has(entry, words)]
-        rest = [entry for entry in found if _name(entry) > after]
+        rest = [
+            entry
+            for entry in sorted(self._offered(), key=_name)
+            if entry.name > after and all(word in f"{entry.name} {entry.description}".casefold() for word in words)
+        ]
         page = rest[:PAGE]
         active = self._active()
         return {
@@ -104,11 +107,6 @@ class SkillsListTool:
 
 def _name(entry: SkillEntry) -> str:
     return entry.name
-
-
-def _has(entry: SkillEntry, words: list[str]) -> bool:
-    text = f"{entry.name} {entry.description}".casefold()
-    return all(word in text for word in words)
 
 
 def cursor_after(last: str | int) -> str:

@@ -24,30 +24,26 @@ def github_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
     """
     for skill in skills:
         for found in skill.diagnostics:
-            properties = ",".join(f"{name}={_property(value)}" for name, value in _properties(found))
+            properties = ",".join(_properties(found))
             yield f"::{_COMMANDS[found.severity]} {properties}::{_data(found.message)}"
 
 
-def _properties(found: Diagnostic) -> Iterator[tuple[str, str]]:
+def _properties(found: Diagnostic) -> Iterator[str]:
     location = found.location
     if location.path is not None:
-        yield "file", location.path
-        yield "line", str(location.line)
+        yield f"file={_data(location.path).replace(':', '%3A').replace(',', '%2C')}"
+        yield f"line={location.line}"
         if location.end_line in {None, location.line}:  # columns of two lines are refused
-            yield "col", str(location.column)
+            yield f"col={location.column}"
         if location.end_line is not None:
-            yield "endLine", str(location.end_line)
+            yield f"endLine={location.end_line}"
         if location.end_line == location.line and location.end_column is not None:
-            yield "endColumn", str(max(location.end_column - 1, location.column))  # the last one, not the one behind it
-    yield "title", found.rule
+            yield f"endColumn={max(location.end_column - 1, location.column)}"  # the last one, not the one behind it
+    yield f"title={found.rule}"
 
 
 def _data(text: str) -> str:
     return printable_line(text).replace("%", "%25")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:

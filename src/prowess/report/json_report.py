@@ -14,7 +14,7 @@ from prowess.report.checked import CheckedSkill, Tally
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.diagnostics import Diagnostic, Fix
+    from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
 
 _BLANKS = re.compile(r"\s+")
@@ -32,7 +32,8 @@ def check_document(skills: Sequence[CheckedSkill]) -> dict[str, object]:
 
 def diagnostic_object(found: Diagnostic) -> dict[str, object]:
     """Return one finding as plain data; a point has its own place as its end."""
-    location = found.location
+    location, fix = found.location, found.fix
+    edits = None if fix is None else [asdict(edit) for edit in fix.edits]
     return {
         "rule": found.rule,
         "family": found.family,
@@ -45,15 +46,7 @@ def diagnostic_object(found: Diagnostic) -> dict[str, object]:
         "end_column": location.column if location.end_column is None else location.end_column,
         "skill": None if found.skill is None else as_unicode(found.skill),
         "detail": found.detail,
-        "fix": None if found.fix is None else _fix_object(found.fix),
-    }
-
-
-def _fix_object(fix: Fix) -> dict[str, object]:
-    return {
-        "safety": fix.safety.value,
-        "title": fix.title,
-        "edits": [asdict(edit) for edit in fix.edits],
+        "fix": None if fix is None else {"safety": fix.safety.value, "title": fix.title, "edits": edits},
     }
 
 

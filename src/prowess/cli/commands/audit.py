@@ -10,7 +10,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import structs, to_builtins
+from msgspec import to_builtins
 
 from prowess._internal.places import prowess_home
 from prowess._internal.text.terminal_text import counted, printable_line
@@ -59,8 +59,7 @@ def show(log: str | None, tail: int, *, as_json: bool) -> int:
     path = log or _default_log()
     records = read_tail(path, tail)
     if as_json:
-        document = [None if record is None else structs.asdict(record) for record in records]
-        output.document({"log": os.path.abspath(path), "records": document})
+        output.document({"log": os.path.abspath(path), "records": records})
         return exit_codes.OK
     open_calls = UnfinishedCalls()
     for record in records:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -99,11 +98,7 @@ def _document(configuration: Configuration, path: str | None) -> dict[str, objec
         "excluded": path is not None and configuration.excludes(path),
         "settings": _settings(configuration.values(path)),
         "paths": [
-            {
-                "pattern": settings.pattern,
-                "origin": asdict(settings.origin),
-                "settings": _settings(settings.values),
-            }
+            {"pattern": settings.pattern, "origin": settings.origin, "settings": _settings(settings.values)}
             for layer in configuration.layers
             for settings in layer.paths
         ],
@@ -118,7 +113,7 @@ def _setting(name: str, value: Value) -> dict[str, object]:
     plain = _plain(value)
     if name == "severity" and not plain:
         plain = {}
-    found: dict[str, object] = {"value": plain, "origin": asdict(value.origin)}
+    found: dict[str, object] = {"value": plain, "origin": value.origin}
     if value.entries:
-        found["entries"] = {selector: asdict(origin) for selector, origin in value.entries.items()}
+        found["entries"] = dict(value.entries)
     return found

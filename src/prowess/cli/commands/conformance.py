@@ -225,9 +225,9 @@ def _document(question: Question, profile: str, answers: Sequence[Answer]) -> di
         "command": list(question.argv),
         "profile": profile,
         "suite": {"version": known.version, "digest": known.digest},
-        "summary": structs.asdict(agreement(answers, profile)),
-        "profiles": {name: structs.asdict(agreement(answers, name)) for name in known.profiles},
-        "topics": {name: structs.asdict(row) for name, row in by_topic(answers, profile).items()},
+        "summary": agreement(answers, profile),
+        "profiles": {name: agreement(answers, name) for name in known.profiles},
+        "topics": by_topic(answers, profile),
         "answers": [_entry(answer, profile) for answer in answers],
     }
 

@@ -126,7 +126,7 @@ def _document(catalog: Catalog, prefix: str) -> dict[str, object]:
             {**_entry(shadowed.entry), "reason": shadowed.reason} for found in resolved for shadowed in found.shadowed
         ],
         "diagnostics": [_diagnostic(found) for found in catalog.diagnostics],
-        "notices": [asdict(notice) for notice in catalog.notices],
+        "notices": catalog.notices,
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import asdict
 
 from prowess.cli import exit_codes, output
 from prowess.errors import SandboxUnavailableError
@@ -55,8 +54,8 @@ def check(*, as_json: bool) -> int:
                 "tier": found.report.tier,
                 "passed": found.passed,
                 "overhead_ms": found.overhead_ms,
-                "escapes": [asdict(finding) for finding in found.escapes],
-                "limits": [asdict(finding) for finding in found.limits],
+                "escapes": found.escapes,
+                "limits": found.limits,
             }
         )
     else:

@@ -100,7 +100,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
     import anyio
 
     from prowess.mcp_server.http import serve_http
-    from prowess.mcp_server.session_table import SessionTable
+    from prowess.mcp_server.served_session import SessionTable
 
     def ready(url: str) -> None:
         output.note(f"Serving MCP at {url}; Ctrl-C ends this.")
