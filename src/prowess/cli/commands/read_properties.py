@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli import exit_codes, output
-from prowess.cli.options import completing_names
+from prowess.cli.options import completing_names, require_profile
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
-from prowess.errors import InvalidArgumentsError, SkillParseError
-from prowess.format import PROFILES, profile_named, read_skill
+from prowess.errors import SkillParseError
+from prowess.format import PROFILES, read_skill
 from prowess.format.limits import FIELDS
 
 if TYPE_CHECKING:
@@ -39,10 +39,7 @@ def command(*, path: Path, profile: str | None, json_full: bool) -> int:
     Example: prowess read-properties --profile lenient --json-full examples/skills/csv-report
     """
     if profile is not None:
-        try:
-            profile_named(profile)
-        except InvalidArgumentsError as fault:
-            raise click.UsageError(str(fault)) from fault
+        require_profile(profile)
     if profile is None and not json_full:
         return output.answer(outcomes.properties(path))
     directory = located(outcomes.skill_directory(path))

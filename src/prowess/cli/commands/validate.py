@@ -10,12 +10,11 @@ import click
 
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.options import completing_names
+from prowess.cli.options import completing_names, require_profile
 from prowess.compat.skills_ref import outcomes
 from prowess.compat.skills_ref.parser import located
 from prowess.diagnostics import Severity
-from prowess.errors import InvalidArgumentsError
-from prowess.format import PROFILES, find_skill_directories, profile_named, read_document, validate_skill
+from prowess.format import PROFILES, find_skill_directories, read_document, validate_skill
 from prowess.report import CheckedSkill
 
 if TYPE_CHECKING:
@@ -44,16 +43,22 @@ def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool
 
     Example: prowess validate examples/skills
     """
-    try:
-        profile_named(profile)
-    except InvalidArgumentsError as fault:
-        raise click.UsageError(str(fault)) from fault
+    require_profile(profile)
     skills, plural = _skills(paths)
     if as_json:
-        return _document(skills, profile)
+        # Imported here, not at the top: one form needs it.
+        from prowess.report.json_report import check_document
+
+        checked = [_checked(path, profile) for path in skills]
+        output.document(check_document(checked))
+        return exit_codes.OK if all(skill.valid for skill in checked) else exit_codes.FAILED
     failed = 0
     for path in skills:
-        outcome = outcomes.validation(path) if profile == REFERENCE else _judged(path, profile)
+        if profile == REFERENCE:
+            outcome = outcomes.validation(path)
+        else:
+            errors = [one.message for one in _checked(path, profile).diagnostics if one.severity is Severity.ERROR]
+            outcome = outcomes.validation_block(str(path), errors)
         failed += outcome.exit_code != exit_codes.OK
         if outcome.stderr:
             output.note(outcome.stderr.removesuffix("\n"))
@@ -81,22 +86,6 @@ def _skills(paths: Sequence[Path]) -> tuple[list[Path], bool]:
         for skill in found:
             skills.setdefault(os.path.abspath(skill), skill)
     return list(skills.values()), plural
-
-
-def _judged(path: Path, profile: str) -> outcomes.Outcome:
-    """Answer in the same form with the errors of another profile."""
-    checked = _checked(path, profile)
-    errors = [found.message for found in checked.diagnostics if found.severity is Severity.ERROR]
-    return outcomes.validation_block(checked.path, errors)
-
-
-def _document(skills: Sequence[Path], profile: str) -> int:
-    # Imported here, not at the top: one form needs it.
-    from prowess.report.json_report import check_document
-
-    checked = [_checked(path, profile) for path in skills]
-    output.document(check_document(checked))
-    return exit_codes.OK if all(skill.valid for skill in checked) else exit_codes.FAILED
 
 
 def _checked(path: Path, profile: str) -> CheckedSkill:

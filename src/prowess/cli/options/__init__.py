@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+import click
+
+from prowess.errors import InvalidArgumentsError
+from prowess.format.profiles import profile_named
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import click
     from click.shell_completion import CompletionItem
 
     from prowess.config.settings import Preset
@@ -47,3 +51,15 @@ def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
 def completing_names(known: Mapping[str, Profile] | Mapping[str, Preset]) -> Complete:
     """Complete the names of profiles or presets, each with its summary."""
     return completing(lambda: {name: one.summary for name, one in known.items()})
+
+
+def require_profile(name: str) -> None:
+    """Refuse the name of a profile that there is not.
+
+    Raises:
+        click.UsageError: with the names that there are.
+    """
+    try:
+        profile_named(name)
+    except InvalidArgumentsError as fault:
+        raise click.UsageError(str(fault)) from fault
