@@ -22,7 +22,7 @@ from prowess.adapters import MissingExtraError
 from prowess.agent import create_skill, forks, model, transcript
 from prowess.audit import head as audit_head
 from prowess.audit import record as audit_record
-from prowess.audit.event import AuditRecord
+from prowess.audit.record import AuditRecord
 from prowess.cli import signals
 from prowess.cli.commands import read as read_command
 from prowess.compat.skills_ref import errors as reference_errors

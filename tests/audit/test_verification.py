@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prowess.audit import AuditEvent, JsonlAuditLog, read_tail, verify_log
-from prowess.audit.head import AuditHead, write_head
+from prowess.audit.head import AuditHead, HeadFile
 from prowess.audit.record import seal
 from prowess.errors import AuditError
 
@@ -199,12 +199,12 @@ def test_a_head_that_is_removed_is_found(log: Log) -> None:
 
 def test_a_head_that_is_set_back_is_found_from_two_records_on(log: Log) -> None:
     size = len(b"".join(log.lines[:4]))
-    write_head(str(log.path), AuditHead(count=4, hash=log.hashes[3], size=size))
+    HeadFile(str(log.path)).write(AuditHead(count=4, hash=log.hashes[3], size=size))
     assert log.faults() == [("added", 5)]
 
 
 def test_a_head_with_a_wrong_length_is_found(log: Log) -> None:
-    write_head(str(log.path), AuditHead(count=6, hash=log.hashes[5], size=7))
+    HeadFile(str(log.path)).write(AuditHead(count=6, hash=log.hashes[5], size=7))
     assert log.faults() == [("head", 6)]
 
 

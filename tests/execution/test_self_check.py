@@ -12,13 +12,14 @@ from msgspec import structs
 from prowess.errors import ExecutionError
 from prowess.execution import self_check
 from prowess.execution.guarantees import guarantees_of
+from prowess.execution.request import ExecRequest
 from prowess.execution.result import ExecResult
 from prowess.execution.sandbox import SandboxReport
 from prowess.execution.self_check import check_sandbox
 from tests.execution.bench import within
 
 if TYPE_CHECKING:
-    from prowess.execution.request import ExecLimits, ExecRequest
+    from prowess.execution.request import ExecLimits
 
 pytestmark = pytest.mark.anyio
 
@@ -49,8 +50,8 @@ class NoSandbox:
     def _escape(self, request: ExecRequest) -> ExecResult:
         with open(os.path.join(request.skill_dir, request.script), encoding="utf-8") as file:
             source = file.read()
-        attempts = ", ".join(f"_{name}" for name in HARMLESS.split())
-        source = source.replace("\n\nmain()\n", f"\n\nATTEMPTS, CALLS = ({attempts}), ()\nmain()\n")
+        chosen = f"{{name: made for name, made in {{**ATTEMPTS, **CALLS}}.items() if name in {ESCAPED!r}}}"
+        source = source.replace("\n\nmain()\n", f"\n\nATTEMPTS, CALLS = {chosen}, {{}}\nmain()\n")
         reader, writer = os.pipe()
         command = ["/usr/bin/python3", "-c", source, *request.args]
         env = {"PATH": "/usr/bin", "CANARY": "1"}
@@ -70,9 +71,7 @@ class NoSandbox:
             stderr_bytes=0,
             timed_out=False,
             duration_ms=1,
-            guarantees=guarantees_of(
-                backend="none", version="0", limits=lifted, held=held, workspace=False, write=False
-            ),
+            guarantees=guarantees_of(ExecRequest(limits=lifted), backend="none", version="0", held=held),
         )
 
 

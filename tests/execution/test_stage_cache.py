@@ -8,9 +8,8 @@ import pytest
 
 from prowess._internal.files.file_lock import locked
 from prowess._internal.files.tree_digest import read_tree
-from prowess.execution import stage_cache
-from prowess.execution.stage_cache import note_use
-from prowess.execution.staging import stage
+from prowess.execution import staging
+from prowess.execution.staging import note_use, stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +62,7 @@ def test_the_stage_that_is_asked_for_stays_however_old(home: Path) -> None:
 def test_beyond_the_size_the_longest_unused_go_but_none_that_may_be_running(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_cache, "MAX_BYTES", 25)
+    monkeypatch.setattr(staging, "MAX_BYTES", 25)
     for name, age in (("running", 1800.0), ("newer", 2 * DAY), ("older", 3 * DAY), ("oldest", 4 * DAY)):
         _stage(home, name, age=age, size=10)
     _stage(home, "also-running", age=1900.0, size=100)
@@ -86,7 +85,7 @@ def test_a_sweep_comes_once_a_day(home: Path) -> None:
 
 
 def test_while_somebody_holds_the_cache_nothing_is_swept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_cache, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(staging, "_WAIT_SECONDS", 0.01)
     _stage(home, "old", age=300 * DAY)
     with locked(f"{home}.lock"):
         note_use(str(home), "none")

@@ -12,7 +12,7 @@ import pytest
 
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
 from prowess.execution import writable_workspace as guard
-from prowess.execution.protected_places import PROTECTED_PLACES, protected_entries, protected_part
+from prowess.execution.workspace import PROTECTED_PLACES, protected_entries, protected_part
 from prowess.execution.writable_workspace import WritableWorkspace, writable_workspace
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prowess.policy.command_patterns import CommandPattern, judge_command, matches_stars
 
 if TYPE_CHECKING:
-    from prowess.policy.fit import Fit
+    from prowess.policy.decision import Fit
 
 
 def _fit(line: object, *patterns: str) -> Fit:

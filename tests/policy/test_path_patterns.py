@@ -13,7 +13,7 @@ from prowess.policy.path_patterns import PathPattern, judge_file, judge_search, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prowess.policy.fit import Fit
+    from prowess.policy.decision import Fit
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from prowess.policy.decision import Allow, Ask, Deny, RuleOrigin
-from prowess.policy.policy import Policy
+from prowess.policy.policy import Policy, decide_call
 from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction
 from prowess.policy.rule import Effect, PolicyCall, PolicyRule
-from prowess.policy.verdict import decide_call
 
 _CALL = PolicyCall(tool="Bash", arguments={"command": "git log"})
 _GIT = Restriction.of_field("a", "Bash(git:*)")

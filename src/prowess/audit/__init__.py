@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from prowess.audit.event import AuditEvent, AuditLog, AuditRecord
     from prowess.audit.log import JsonlAuditLog
     from prowess.audit.reading import read_tail
+    from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
     from prowess.audit.verification import AuditFinding, Verification, verify_log
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "event": ("AuditEvent", "AuditLog", "AuditRecord"),
+    "record": ("AuditEvent", "AuditLog", "AuditRecord"),
     "verification": ("AuditFinding", "Verification", "verify_log"),
     "log": ("JsonlAuditLog",),
     "reading": ("read_tail",),

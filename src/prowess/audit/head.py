@@ -11,6 +11,7 @@ import os
 from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.file_mark import Mark, mark_of
 from prowess._internal.files.open_flags import READ
 from prowess._internal.text.canonical_json import canonical_json
 
@@ -46,7 +47,7 @@ class HeadFile:
 
     def __init__(self, log_path: str) -> None:
         self._log_path = log_path
-        self._known: tuple[tuple[int, ...], AuditHead] | None = None
+        self._known: tuple[Mark, AuditHead] | None = None
 
     def read(self, log_bytes: int) -> AuditHead | None:
         """As `read_head`; `log_bytes` is how long the log is now."""
@@ -58,26 +59,20 @@ class HeadFile:
         return head
 
     def write(self, head: AuditHead) -> None:
-        """As `write_head`."""
-        write_head(self._log_path, head)
+        """Replace the head; OSError where nothing was changed.
+
+        It is not synced: the log is, where that is asked for, and a head that a loss of power has set back is one that
+        the log runs ahead of, which recovery and verification know.
+        """
+        write_atomically(head_path(self._log_path), _spell(head), sync=False)
         mark = self._mark()
         self._known = None if mark is None else (mark, head)
 
-    def _mark(self) -> tuple[int, ...] | None:
+    def _mark(self) -> Mark | None:
         try:
-            found = os.lstat(head_path(self._log_path))
+            return mark_of(os.lstat(head_path(self._log_path)))
         except OSError:
             return None
-        return (found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode)
-
-
-def write_head(log_path: str, head: AuditHead) -> None:
-    """Replace the head; OSError where nothing was changed.
-
-    It is not synced: the log is, where that is asked for, and a head that a loss of power has set back is one that
-    the log runs ahead of, which recovery and verification know.
-    """
-    write_atomically(head_path(log_path), _spell(head), sync=False)
 
 
 def read_head(log_path: str) -> AuditHead | None:

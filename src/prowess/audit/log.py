@@ -23,13 +23,12 @@ from prowess._internal.files.file_lock import WAIT_SECONDS, descriptor_locked
 from prowess._internal.files.privacy import OTHERS, exposed
 from prowess._internal.places import ensure_private_directory
 from prowess._internal.text.canonical_json import sha256_of
-from prowess.audit.event import AuditEvent
 from prowess.audit.head import EMPTY, AuditHead, BadHeadError, HeadFile
-from prowess.audit.record import BadLineError, ChangedRecordError, read_line, seal
+from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, read_line, seal
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
-    from prowess.audit.event import AuditRecord
+    from prowess.audit.record import AuditRecord
 
 RECOVERED = "log.recovered"
 _OWN_KINDS = "log."  # events of the log itself; nobody else writes one

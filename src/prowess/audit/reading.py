@@ -14,7 +14,7 @@ from prowess.audit.record import BadLineError, ChangedRecordError, read_line
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
-    from prowess.audit.event import AuditRecord
+    from prowess.audit.record import AuditRecord
 
 _BLOCK = 64 * 1024
 

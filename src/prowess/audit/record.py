@@ -1,26 +1,68 @@
-"""One line of the log: a record as canonical JSON, with the hash of all of it but the hash itself.
+"""Events and records of the audit log, and the line of one: canonical JSON with the hash of all of it but the hash.
 
-A line is read back only where it is, byte for byte, what this module would write. So there is no byte of it that can
-change without being found, not even a blank.
+An event goes in, a record with its place in the chain comes out. A line is read back only if it is, byte for byte, what
+this module would write. So there is no byte of it that can change without being found, not even a blank.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
-from prowess.audit.event import AuditRecord
 from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess.audit.event import AuditEvent
-
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _TEXTS = {"at", "hash", "kind"}
 _FIELDS = {"at", "call_id", "data", "hash", "kind", "previous", "sequence", "session_id"}
+
+
+class AuditEvent(Struct, frozen=True, kw_only=True):
+    """Something that happened.
+
+    `kind` is dotted (`tool.started`, `tool.finished`, `tool.refused`, `skill.loaded` ...). `data` holds JSON values
+    without floats, because two programs may print the same float differently. It must hold no secret: of a call's
+    arguments it has names, sizes and a digest, of an environment the names.
+    """
+
+    kind: str
+    session_id: str | None = None
+    call_id: str | None = None
+    data: Mapping[str, object] = MappingProxyType({})
+
+
+class AuditRecord(Struct, frozen=True, kw_only=True):
+    """An event in its place.
+
+    `sequence` counts from 1; `at` is the time of writing, RFC 3339 in UTC with microseconds; `previous` is the hash
+    of the record before (None for the first), `hash` is `sha256:` over the canonical JSON of all other fields.
+    """
+
+    sequence: int
+    at: str
+    kind: str
+    session_id: str | None
+    call_id: str | None
+    data: Mapping[str, object]
+    previous: str | None
+    hash: str
+
+
+class AuditLog(Protocol):
+    """Keeps events for ever, in one order. Safe to call from several threads; blocking."""
+
+    def append(self, event: AuditEvent) -> AuditRecord:
+        """Write one record.
+
+        Raises:
+            AuditError: nothing was written. A caller that must leave a record refuses to act.
+        """
 
 
 class BadLineError(ValueError):

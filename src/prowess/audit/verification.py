@@ -24,7 +24,7 @@ from prowess.errors import AuditReadError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prowess.audit.event import AuditRecord
+    from prowess.audit.record import AuditRecord
 
 
 MAX_FINDINGS = 100  # of each sort are kept; `Verification.more` counts the rest

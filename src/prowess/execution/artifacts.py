@@ -12,9 +12,9 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from prowess._internal.files.open_flags import READ, READ_DIRECTORY
+from prowess._internal.files.open_flags import NEW_FILE, READ, READ_DIRECTORY
 from prowess._internal.places import make_directory
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import is_unicode, printable_line
 from prowess.execution.result import Artifact, ExecNotice
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class _Harvest:
 
     def _fault(self, path: str, found: os.stat_result, depth: int) -> str | None:
         mode = found.st_mode
-        if path != printable_line(path) or not _is_text(path):
+        if path != printable_line(path) or not is_unicode(path):
             return "its name holds characters that cannot be shown"
         if stat.S_ISDIR(mode):
             return "it lies too deep" if depth >= MAX_DEPTH else None
@@ -162,18 +162,10 @@ def media_type(path: str) -> str:
     return MEDIA_TYPES.get(os.path.splitext(path)[1].lower(), "application/octet-stream")
 
 
-def _is_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _copy(source: int, target: str) -> tuple[int, str]:
     whole = hashlib.sha256()
     size = 0
-    with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
+    with open(os.open(target, NEW_FILE, 0o600), "wb") as out:
         while chunk := os.read(source, _CHUNK):
             whole.update(chunk)
             size += len(chunk)

@@ -9,7 +9,7 @@ from prowess.execution.result import Guarantees
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.execution.request import ExecLimits
+    from prowess.execution.request import ExecRequest
 
 # Held by the namespaces, the mounts and the supervision of every run, whatever the machine.
 _ALWAYS = (
@@ -26,17 +26,10 @@ _ALWAYS = (
 )
 
 
-def guarantees_of(
-    *,
-    backend: str,
-    version: str,
-    limits: ExecLimits,
-    held: Iterable[str],
-    workspace: bool,
-    write: bool,
-    skill: bool = True,
-) -> Guarantees:
+def guarantees_of(request: ExecRequest, *, backend: str, version: str, held: Iterable[str]) -> Guarantees:
     """Return the guarantees of a run: `held` names the bounds that the kernel took."""
+    limits, workspace = request.limits, request.workspace is not None
+    write = request.write and workspace
     enforced = [*_ALWAYS, *held]
     if write:
         enforced.append("protected_places")
@@ -64,7 +57,7 @@ def guarantees_of(
         version=version,
         tier=1,
         network="none",
-        filesystem=_filesystem(skill=skill, workspace=workspace, write=write),
+        filesystem=_filesystem(skill=request.command is None, workspace=workspace, write=write),
         enforced=tuple(enforced),
         not_enforced=tuple((name, why) for name, why in missing.items() if name not in enforced),
     )

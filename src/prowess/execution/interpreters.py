@@ -16,7 +16,7 @@ from msgspec import Struct
 from prowess.errors import ScriptUnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
 LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
 
@@ -124,38 +124,13 @@ def select_interpreter(
         point = f"/interpreters/{rule.name}"
         command = (f"{point}/{mount.program}", *arguments)
         return Interpreter(name=rule.name, command=command, prefix=mount.prefix, mount_point=point)
-    for path in rule.programs:
-        if os.access(path, os.X_OK):
-            return Interpreter(name=rule.name, command=(path, *arguments))
-    raise ScriptUnsupportedError(script, _not_installed(rule))
+    return _installed(rule, arguments, script)
 
 
 def command_interpreter() -> Interpreter:
     """Return the bash that runs command lines; ScriptUnsupportedError where none is installed."""
     rule = next(rule for rule in INTERPRETERS if rule.name == "bash")
-    for path in rule.programs:
-        if os.access(path, os.X_OK):
-            return Interpreter(name=rule.name, command=(path,))
-    raise ScriptUnsupportedError("a command line", _not_installed(rule))
-
-
-def markdown_table(rules: Sequence[InterpreterRule]) -> str:
-    """Return the table as it stands in `docs/scripts.md`."""
-    head = [
-        "| language | extension | shebang names | runs as | kept flags | Debian package |",
-        "|---|---|---|---|---|---|",
-    ]
-    rows = [
-        f"| {rule.language} | {_code(rule.extensions)} | {_code(rule.shebangs)} "
-        f"| {_code(' '.join((path, *rule.arguments)) for path in rule.programs)} "
-        f"| {_code([f'-{letter}' for letter in rule.flags]) or 'none'} | `{rule.package}` |"
-        for rule in rules
-    ]
-    return "\n".join([*head, *rows])
-
-
-def _code(words: Iterable[str]) -> str:
-    return ", ".join(f"`{word}`" for word in words)
+    return _installed(rule, (), "a command line")
 
 
 def _shebang(first_bytes: bytes) -> tuple[str | None, list[str]]:
@@ -206,7 +181,10 @@ def _nothing_fits(script: str, program: str | None) -> str:
     return f"it has neither a shebang nor an extension; give it one of: {known}"
 
 
-def _not_installed(rule: InterpreterRule) -> str:
+def _installed(rule: InterpreterRule, arguments: tuple[str, ...], what: str) -> Interpreter:
+    for path in rule.programs:
+        if os.access(path, os.X_OK):
+            return Interpreter(name=rule.name, command=(path, *arguments))
     places = " or ".join(rule.programs)
     remedy = f"install it (Debian: apt-get install {rule.package}) or configure its place"
-    return f"{rule.name} is not installed at {places}; {remedy}"
+    raise ScriptUnsupportedError(what, f"{rule.name} is not installed at {places}; {remedy}")

@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -64,7 +64,7 @@ async def check_sandbox(sandbox: Sandbox) -> SelfCheck:
         SandboxUnavailableError: the sandbox cannot start.
         ScriptUnsupportedError: there is no Python for it to run the probes with.
     """
-    with _Stage() as stage:
+    with _staged() as stage:
         return SelfCheck(
             report=sandbox.probe(),
             escapes=await _escapes(sandbox, stage),
@@ -73,26 +73,25 @@ async def check_sandbox(sandbox: Sandbox) -> SelfCheck:
         )
 
 
-class _Stage:
+@contextlib.contextmanager
+def _staged() -> Iterator[_Stage]:
+    with tempfile.TemporaryDirectory(prefix="prowess-check-") as base:
+        stage = _Stage(base=base, token=f"prowess-probe-{secrets.token_hex(8)}")
+        for name in ("skill", "workspace", "outside"):
+            os.mkdir(stage.path(name))
+        for name in ("escape.py", "limits.py"):
+            shutil.copy(os.path.join(_PROBES, name), stage.path("skill", name))
+        with open(os.open(stage.path("secret"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:
+            file.write(stage.token)
+        os.symlink(stage.path("secret"), stage.path("workspace", "link"))
+        yield stage
+
+
+class _Stage(Struct, frozen=True, kw_only=True):
     """A temporary directory with everything that the probes attack: a skill, a workspace, a secret, listeners."""
 
-    def __init__(self) -> None:
-        self.token = f"prowess-probe-{secrets.token_hex(8)}"
-        self._open = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        self.base = self._open.enter_context(tempfile.TemporaryDirectory(prefix="prowess-check-"))
-        for name in ("skill", "workspace", "outside"):
-            os.mkdir(self.path(name))
-        for name in ("escape.py", "limits.py"):
-            shutil.copy(os.path.join(_PROBES, name), self.path("skill", name))
-        with open(os.open(self.path("secret"), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:
-            file.write(self.token)
-        os.symlink(self.path("secret"), self.path("workspace", "link"))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
+    base: str
+    token: str
 
     def path(self, *parts: str) -> str:
         return os.path.join(self.base, *parts)

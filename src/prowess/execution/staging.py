@@ -4,6 +4,11 @@ It lies in the cache under the digest of its content, so two skills with the sam
 new one. Only the regular files of the manifest are copied, each read once through a checked descriptor and compared
 with its record; links, pipes and devices never get there. A stage appears by one rename, whole or not at all, and one
 that does not hold what its name says (a machine that lost power) is made again.
+
+Stages that nobody uses do not stay: they are dropped by the time of their last use and by their size together. A use is
+a new time stamp on the stage's directory, given under a lock; the sweep, once a day, moves what is too old or too much
+aside under the same lock and deletes it afterwards. So a process that found its stage cannot lose it to the sweep of
+another, and one whose stage was moved makes it again. Whoever cannot write the cache changes nothing in it.
 """
 
 from __future__ import annotations
@@ -14,21 +19,31 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from functools import cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.files.open_flags import NEW_FILE
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import ensure_private_directory
+from prowess._internal.uuid7 import uuid7
 from prowess.errors import DigestChangedError, ExecutionError, UnsafePathError
-from prowess.execution.stage_cache import note_use
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import FileRecord, TreeManifest
 
 _CHUNK = 1 << 20
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+MAX_AGE_SECONDS = 30 * 86_400.0
+MAX_BYTES = 1024 * 1024 * 1024
+SWEEP_SECONDS = 86_400.0
+_BUSY_SECONDS = 3600.0  # no run lasts longer, so what was used before that is in nobody's hands
+_LEFT_SECONDS = 86_400.0  # of copies that were begun, or set aside, by a process that was killed
+_WAIT_SECONDS = 1.0
+_ASIDE = ".old-"
 _ATTEMPTS = 3  # each one is lost only to another process that finished the same stage
 
 
@@ -110,7 +125,7 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
         raise DigestChangedError(skill, record.path) from None
     whole = hashlib.sha256()
     size = 0
-    out = os.open(target, _NEW_FILE, 0o600)
+    out = os.open(target, NEW_FILE, 0o600)
     try:
         with source:
             # One byte more than the record says is enough to know; a file that keeps growing must not fill the disk.
@@ -148,3 +163,60 @@ def _holds(final: str, manifest: TreeManifest) -> bool:
     except OSError:
         return False
     return not found.obstacles and found.files == manifest.files
+
+
+class _Stage(Struct, frozen=True, kw_only=True):
+    name: str
+    used_at: float
+    size: int
+
+
+def note_use(home: str, name: str) -> None:
+    """Say that the stage `name` below `home` is used now, whether it is there yet or not; sweep when that is due."""
+    doomed: list[str] = []
+    lock = f"{home}.lock"
+    # A cache that cannot be written, or that somebody holds for long, is swept another time.
+    # Imported here, not at the top: the room must be importable where files cannot be locked.
+    from prowess._internal.files.file_lock import locked
+
+    with contextlib.suppress(OSError), locked(lock, wait_seconds=_WAIT_SECONDS):
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(os.path.join(home, name))
+        now = time.time()
+        if now - os.stat(lock).st_mtime > SWEEP_SECONDS:
+            os.utime(lock)
+            doomed = [_set_aside(home, stage) for stage in _too_much(home, now)]
+    for path in doomed:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _too_much(home: str, now: float) -> list[str]:
+    """Return the names below `home` to delete."""
+    names = os.listdir(home)
+    doomed = [
+        name for name in names if name[0] == "." and now - os.lstat(os.path.join(home, name)).st_mtime > _LEFT_SECONDS
+    ]
+    stages = [
+        _Stage(name=name, used_at=os.lstat(os.path.join(home, name)).st_mtime, size=_size(os.path.join(home, name)))
+        for name in names
+        if name[0] != "."
+    ]
+    total = 0
+    for stage in sorted(stages, key=lambda stage: stage.used_at, reverse=True):
+        total += stage.size
+        age = now - stage.used_at
+        if age > MAX_AGE_SECONDS or (total > MAX_BYTES and age > _BUSY_SECONDS):
+            doomed.append(stage.name)
+    return doomed
+
+
+def _set_aside(home: str, name: str) -> str:
+    aside = os.path.join(home, f"{_ASIDE}{uuid7()}")
+    os.rename(os.path.join(home, name), aside)
+    return aside
+
+
+def _size(directory: str) -> int:
+    return sum(
+        os.lstat(os.path.join(parent, name)).st_size for parent, _, files in os.walk(directory) for name in files
+    )

@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from prowess._internal.files.open_flags import READ_DIRECTORY
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
-from prowess.execution.protected_places import PROTECTED_PLACES, protected_entries
 from prowess.execution.result import ExecNotice
+from prowess.execution.workspace import PROTECTED_PLACES, protected_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

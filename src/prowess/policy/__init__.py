@@ -22,12 +22,11 @@ if TYPE_CHECKING:
         Unanswered,
     )
     from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
-    from prowess.policy.policy import Policy
+    from prowess.policy.policy import Policy, decide_call
     from prowess.policy.policy_file import PolicyFile, read_policy_file
     from prowess.policy.policy_layers import load_policy
     from prowess.policy.restriction import Restriction, RestrictionMode, decide
     from prowess.policy.rule import PolicyCall, PolicyRule
-    from prowess.policy.verdict import decide_call
 
 __all__ = [
     "Allow",
@@ -68,10 +67,9 @@ _HOMES = {
         "Unanswered",
     ),
     "restriction": ("RestrictionMode", "Restriction", "decide"),
-    "policy": ("Policy",),
+    "policy": ("Policy", "decide_call"),
     "rule": ("PolicyCall", "PolicyRule"),
     "policy_file": ("PolicyFile", "read_policy_file"),
-    "verdict": ("decide_call",),
     "policy_layers": ("load_policy",),
 }
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess._internal.shell.launchers import started_by
-from prowess.policy.fit import CERTAIN, Fit
+from prowess.policy.decision import CERTAIN, Fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -58,6 +58,30 @@ def strictest(decisions: tuple[Decision, ...]) -> Decision:
     return max(decisions, key=lambda one: (_SEVERITY[type(one)], isinstance(one, Ask) and not one.by_default))
 
 
+def rule_of(decision: Decision) -> str:
+    """Return what a record names as the rule: its place in a file, else its name."""
+    return decision.rule if decision.origin is None else str(decision.origin)
+
+
 def effect_of(decision: Decision) -> str:
     """Return `allow`, `deny` or `ask`."""
     return type(decision).__name__.lower()
+
+
+class Fit(Struct, frozen=True, kw_only=True):
+    """How an argument stands to a pattern: it fits for certain, it may fit, or it does not.
+
+    Rules that permit need certainty; rules that refuse or ask need only the possibility. Keeping the two apart is what
+    lets one grammar serve both without a gap between them.
+
+    `certain` implies `possible`. If it is not certain, `reason` says why and `kind` is a short name for it. `kind`
+    holds nothing of the arguments and may be recorded; `reason` may quote them.
+    """
+
+    certain: bool
+    possible: bool
+    kind: str = ""
+    reason: str = ""
+
+
+CERTAIN = Fit(certain=True, possible=True)

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from prowess._internal.files.workspace_names import ignores_case, relative_to_workspace
 from prowess._internal.globs import BELOW, DEEP, PathGlob, path_components
-from prowess.policy.fit import CERTAIN, Fit
+from prowess.policy.decision import CERTAIN, Fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

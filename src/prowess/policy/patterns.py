@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prowess.policy.command_patterns import CommandPattern, judge_command
-from prowess.policy.fit import Fit
+from prowess.policy.decision import Fit
 from prowess.policy.path_patterns import PathPattern, judge_file, judge_search
 
 if TYPE_CHECKING:

@@ -19,14 +19,15 @@ from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
+from prowess.policy.restriction import decide
 from prowess.policy.tool_names import ALWAYS_ALLOWED, SKILL_TOOLS, canonical_tool_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from prowess.errors import PolicyError
     from prowess.policy.policy_file import PolicyFile
-    from prowess.policy.restriction import RestrictionMode
+    from prowess.policy.restriction import Restriction, RestrictionMode
     from prowess.policy.rule import Effect, PolicyCall, PolicyRule
 
 DEFAULT_EFFECT: Effect = "ask"
@@ -64,15 +65,6 @@ class Policy(Struct, frozen=True, kw_only=True):
         if not self.files:
             return _built_in(call.tool, registered=call.registered)
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
-
-    def decide_ever(self, tool: str) -> Decision | None:
-        """Return what is decided about every call of a registered tool, whatever its arguments; None where they count.
-
-        It is told for the built-in policy alone, and for no class that decides in its own way.
-        """
-        if type(self) is not Policy or self.files or self.fault is not None:
-            return None
-        return _GIVEN_UP if canonical_tool_name(tool) == ALWAYS_ALLOWED else _built_in(tool, registered=True)
 
     @property
     def audit_required(self) -> bool:
@@ -175,3 +167,22 @@ def _inside_both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, .
 
 def _is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(f"{directory}/")
+
+
+def decide_call(
+    call: PolicyCall, active: Sequence[Restriction], policy: Policy | None = None, workspace: str | None = None
+) -> Decision:
+    """Return what policy and active skills together decide about a call, without asking or running anything.
+
+    The order is that of the gates before a run: the policy denies, then a skill refuses, then what is left is asked
+    about or allowed. Without a policy the skills alone decide. A host that runs its tools itself asks here.
+    """
+    by_policy = None if policy is None else policy.decide(call, workspace)
+    if isinstance(by_policy, Deny):
+        return by_policy
+    by_skills = decide(call.tool, call.arguments, active, workspace)
+    if by_policy is None or isinstance(by_skills, Deny):
+        return by_skills
+    if isinstance(by_policy, Ask) and by_policy.by_default and by_skills.preapproved_by is not None:
+        return by_skills
+    return by_policy

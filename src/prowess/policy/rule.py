@@ -2,7 +2,7 @@
 
 A rule is about calls of the tools that its glob names whole, and among these about those whose arguments fit. A rule
 that allows wants certainty about every argument; one that denies or asks is satisfied by the possibility, because what
-nobody can tell must not slip through (`prowess.policy.fit`).
+nobody can tell must not slip through (`prowess.policy.decision`).
 
 A skill has several ways into force and its name several spellings. Who denies `skills.load` means the skill and not the
 way, so a rule that denies or asks counts for the `skill` tool as well, one that denies also for what a user starts and
@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from prowess._internal.globs import fits_text
 from prowess.format.name import normalise
-from prowess.policy.fit import CERTAIN, Fit
+from prowess.policy.decision import CERTAIN, Fit
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 

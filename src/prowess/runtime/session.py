@@ -19,8 +19,8 @@ from prowess.errors import (
     SkillError,
     ToolNotFoundError,
 )
+from prowess.policy.policy import decide_call
 from prowess.policy.rule import PolicyCall
-from prowess.policy.verdict import decide_call
 from prowess.runtime.activation.invocation import InvokeTool
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.disclosure import compaction, history

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Gate, Tool, ToolCall
-    from prowess.tools.call_observer import Outcome
+    from prowess.tools.call_audit import Outcome
 
     OpenFork = Callable[[Catalog, SessionOptions, "ForkOrigin"], Child]
 

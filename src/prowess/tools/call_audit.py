@@ -4,24 +4,27 @@ No raw argument is in a record: names, sizes and digests alone. Blocking writes 
 call is written even if the call is cancelled. Two facts decide what a cancelled call must still write: whether its
 start has been written, and whether it may still be. A lock keeps them, because the worker may be writing the start at
 the moment in which the call is cancelled.
+
+Observers are told what becomes of each call after the audit log has it. They change nothing.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import anyio
 from anyio import to_thread
 
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.text.terminal_text import printable_line
-from prowess.audit.event import AuditEvent
+from prowess.audit.record import AuditEvent
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
-    from prowess.audit.event import AuditLog
+    from prowess.audit.record import AuditLog
+    from prowess.tools.spec import ToolCall
 
 _MAX_TEXT = 80  # characters kept of a name that a caller made up
 _MAX_NAMES = 64  # argument names, and names of one environment, that are listed
@@ -157,3 +160,28 @@ def shortened(text: str) -> str:
         return text
     shown = printable_line(text[:_MAX_TEXT])
     return shown if len(text) <= _MAX_TEXT else f"{shown}…"
+
+
+Outcome = Literal["success", "failure", "cancelled"]
+
+
+class CallObserver(Protocol):
+    """Is told of one call: once `started` and once `finished`, or once `refused`. It must raise only cancellation.
+
+    `tool` is the canonical name; of a tool that does not exist it is what the caller wrote, shortened.
+    """
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it wants to be told now; asked before each of the methods below."""
+
+    async def started(self, call: ToolCall) -> None:
+        """The call passed every gate and is about to run."""
+
+    async def finished(
+        self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
+    ) -> None:
+        """The tool came back; `result` is what the caller gets, None if that is an error."""
+
+    async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
+        """The call ended before its tool."""

@@ -34,8 +34,8 @@ from prowess.tools.validation import require_fitting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from prowess.audit.event import AuditLog
-    from prowess.tools.call_observer import CallObserver, Outcome
+    from prowess.audit.record import AuditLog
+    from prowess.tools.call_audit import CallObserver, Outcome
     from prowess.tools.gates.gate import Gate
     from prowess.tools.running_call import Usage
     from prowess.tools.spec import Tool, ToolSpec

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from operator import gt, lt
 from typing import TYPE_CHECKING, Any
 
 from prowess._internal.text.terminal_text import printable_line
@@ -45,7 +46,7 @@ def check_schema(schema: object, where: str = "schema") -> None:
     if unknown := sorted(set(schema) - _RULES - _REMARKS):
         message = f"{where} uses {', '.join(unknown)}, which is not enforced"
         raise ValueError(message)
-    if strange := [name for name in _type_names(schema) if name not in _TYPES]:
+    if strange := [name for name in type_names(schema) if name not in _TYPES]:
         message = f"{where} has the unknown type {strange[0]!r}"
         raise ValueError(message)
     for name, below in _mapping(schema.get("properties")).items():
@@ -97,7 +98,7 @@ _Fault = tuple[str, list[str]]
 
 
 def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
-    names = _type_names(schema)
+    names = type_names(schema)
     if names and not any(_is(value, name) for name in names):
         yield (
             f"Invalid parameter type: expected {' or '.join(names)}, got {type_name(value)} ({path or 'arguments'})",
@@ -118,7 +119,7 @@ def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[
         case Mapping():
             yield from _faults_of_object(value, schema, path)
         case int() | float() if not isinstance(value, bool):
-            yield from _faults_of_number(value, schema, path)
+            yield from _faults_of_size(value, schema, path, "imum")
 
 
 def _faults_of_object(value: Mapping[str, object], schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
@@ -144,23 +145,15 @@ def _faults_of_choice(value: object, choices: Sequence[object], path: str) -> It
         yield f"Invalid parameter value: {path or 'arguments'}: expected one of {', '.join(map(repr, texts))}", near
 
 
-def _faults_of_size(size: int, schema: Mapping[str, object], path: str, suffix: str, unit: str) -> Iterator[_Fault]:
-    for prefix, word, wrong in (("min", "at least", int.__lt__), ("max", "at most", int.__gt__)):
+def _faults_of_size(
+    size: float, schema: Mapping[str, object], path: str, suffix: str, unit: str = ""
+) -> Iterator[_Fault]:
+    """Hold a number, or how many of a unit there are, against both limits."""
+    for prefix, word, wrong in (("min", "at least", lt), ("max", "at most", gt)):
         limit = schema.get(prefix + suffix)
-        if isinstance(limit, int) and wrong(size, limit):
-            plural = "" if limit == 1 else "s"
-            yield (
-                f"Invalid parameter value: {path or 'arguments'}: expected {word} {limit} {unit}{plural}, got {size}",
-                [],
-            )
-
-
-def _faults_of_number(value: float, schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if isinstance(low, (int, float)) and value < low:
-        yield f"Invalid parameter value: {path or 'arguments'}: expected at least {low}, got {value}", []
-    if isinstance(high, (int, float)) and value > high:
-        yield f"Invalid parameter value: {path or 'arguments'}: expected at most {high}, got {value}", []
+        if isinstance(limit, (int, float)) and wrong(size, limit):
+            wanted = f"{limit} {unit}{'' if limit == 1 else 's'}" if unit else limit
+            yield f"Invalid parameter value: {path or 'arguments'}: expected {word} {wanted}, got {size}", []
 
 
 def type_name(value: object) -> str:
@@ -177,7 +170,8 @@ def _is(value: object, name: str) -> bool:
     return isinstance(value, _TYPES[name])
 
 
-def _type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
+def type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names of the types that a schema permits; none if it permits any."""
     declared = schema.get("type", ())
     return (declared,) if isinstance(declared, str) else tuple(str(name) for name in _sequence(declared))
 

@@ -21,7 +21,7 @@ from prowess.tools.running_call import current_usage, require_executor
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.audit.event import AuditLog
+    from prowess.audit.record import AuditLog
     from prowess.tools.spec import Tool, ToolCall, ToolSpec
 
 
@@ -178,18 +178,14 @@ class Retrying(ToolWrapper):
                 # A copy, because a tool may change what it is given.
                 return await super().around(dict(arguments), call)
             except self._transient as error:
-                pause = _asked_for(error)
-                pause = self._pause * 2 ** (number - 1) if pause is None else pause
+                asked = error.retry_after if isinstance(error, UnavailableError) else None
+                pause = self._pause * 2 ** (number - 1) if asked is None else asked
                 if pause > self._longest:
                     raise
             await anyio.sleep(pause)
             if (usage := current_usage()) is not None:
                 usage.add(retries=1)
         return await super().around(dict(arguments), call)
-
-
-def _asked_for(error: Exception) -> float | None:
-    return error.retry_after if isinstance(error, UnavailableError) else None
 
 
 class Caching(ToolWrapper):

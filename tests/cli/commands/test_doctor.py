@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess import execution
-from prowess.audit.event import AuditEvent
 from prowess.audit.log import JsonlAuditLog
+from prowess.audit.record import AuditEvent
 from prowess.cli import exit_codes
 from prowess.cli.dispatch import run
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox

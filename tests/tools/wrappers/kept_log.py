@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.audit.event import AuditRecord
+from prowess.audit.record import AuditRecord
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
-    from prowess.audit.event import AuditEvent
+    from prowess.audit.record import AuditEvent
 
 
 class KeptLog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+from prowess._internal.files.open_flags import NEW_FILE
 
 
 def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
@@ -19,7 +19,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
     """
     directory, name = os.path.split(path)
     draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")
-    descriptor = os.open(draft, _FLAGS, mode)
+    descriptor = os.open(draft, NEW_FILE, mode)
     try:
         try:
             if hasattr(os, "fchmod"):

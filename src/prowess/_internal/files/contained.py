@@ -17,18 +17,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Self
 
+from prowess._internal.files.open_flags import READ, READ_DIRECTORY, READ_ROOT, Closing
+from prowess._internal.text.terminal_text import is_unicode
 from prowess.errors import UnsafePathError
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_BENEATH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-# Without O_NONBLOCK a pipe that replaces a file after the check would block the open.
-_FILE = os.O_RDONLY | _BENEATH | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_FILE |= getattr(os, "O_BINARY", 0)
 _CHUNK = 1 << 20
 _OPENS_BENEATH = os.open in os.supports_dir_fd
 _REPARSE_POINT = 0x400  # Windows: a link, a junction, or another place that a name leads to
@@ -58,17 +51,15 @@ def check_relative(path: str, base: str = "the skill's directory") -> tuple[str,
         raise UnsafePathError(path, f"it is absolute; give a path relative to {base}")
     if path[1:2] == ":" and path[0].isascii() and path[0].isalpha():
         raise UnsafePathError(path, f"it begins with a drive letter; give a path relative to {base}")
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise UnsafePathError(path, "it is not valid Unicode text") from None
+    if not is_unicode(path):
+        raise UnsafePathError(path, "it is not valid Unicode text")
     components = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in components:
         raise UnsafePathError(path, f"a '..' component could leave {base}")
     return components
 
 
-class OpenedFile:
+class OpenedFile(Closing):
     """An open regular file: `path` is normalised, `stat` is of the descriptor itself. A context manager."""
 
     __slots__ = ("fd", "path", "stat")
@@ -101,16 +92,8 @@ class OpenedFile:
             os.close(self.fd)
             self.fd = -1
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class ContainedRoot:
+class ContainedRoot(Closing):
     """One directory, opened once; a context manager.
 
     The root itself may be a link: it is the caller who names it. Below it nothing is followed.
@@ -127,7 +110,7 @@ class ContainedRoot:
             if not stat.S_ISDIR(os.stat(self.root).st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
         else:
-            self._fd = os.open(self.root, _DIRECTORY)
+            self._fd = os.open(self.root, READ_ROOT)
 
     def open(self, path: str, *, allow_hard_links: bool = False) -> OpenedFile:
         """Open a regular file below the root for reading.
@@ -145,13 +128,13 @@ class ContainedRoot:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         try:
             if self._by_name:
-                parent_name = _directory_by_name(self.root, components[:-1], path)
-                return _open_by_name(parent_name, components[-1], normalised, allow_hard_links=allow_hard_links)
+                place = _below(_directory_by_name(self.root, components[:-1], path), components[-1], normalised)
+                return _open_file(place, normalised, allow_hard_links=allow_hard_links)
             parent = self._walk(components[:-1], path)
         except NotADirectoryError:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
         try:
-            return self._open_beneath(parent, components[-1], normalised, allow_hard_links=allow_hard_links)
+            return _open_file(components[-1], normalised, parent=parent, allow_hard_links=allow_hard_links)
         finally:
             os.close(parent)
 
@@ -179,14 +162,6 @@ class ContainedRoot:
             os.close(self._fd)
             self._fd = -1
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _walk(self, components: tuple[str, ...], path: str) -> int:
         """Open the directory at `components`; the caller closes it."""
         fd = os.dup(self._fd)
@@ -200,22 +175,6 @@ class ContainedRoot:
             raise
         return fd
 
-    @staticmethod
-    def _open_beneath(parent: int, name: str, path: str, *, allow_hard_links: bool) -> OpenedFile:
-        # Looked at before it is opened: opening a device can act, and a pipe would count as a reader.
-        _require_regular(_lstat(parent, name, path), path, allow_hard_links=allow_hard_links)
-        try:
-            fd = os.open(name, _FILE, dir_fd=parent)
-        except OSError as fault:
-            raise _as_refusal(fault, path) from None
-        try:
-            found = os.fstat(fd)
-            _require_regular(found, path, allow_hard_links=allow_hard_links)
-        except BaseException:
-            os.close(fd)
-            raise
-        return OpenedFile(path=path, fd=fd, stat=found)
-
 
 def is_link(found: os.stat_result) -> bool:
     """Whether a name that was looked at leads elsewhere: a symbolic link, on Windows also a junction."""
@@ -223,10 +182,7 @@ def is_link(found: os.stat_result) -> bool:
 
 
 def _look(name: str, path: str) -> os.stat_result:
-    try:
-        found = os.lstat(name)
-    except OSError as fault:
-        raise _as_refusal(fault, path) from None
+    found = _lstat(None, name, path)
     if is_link(found):
         raise UnsafePathError(path, f"{os.path.basename(name)!r} is a symbolic link")
     return found
@@ -241,17 +197,19 @@ def _directory_by_name(root: str, components: tuple[str, ...], path: str) -> str
     return place
 
 
-def _open_by_name(parent: str, name: str, path: str, *, allow_hard_links: bool) -> OpenedFile:
-    place = _below(parent, name, path)
-    seen = _look(place, path)
+def _open_file(place: str, path: str, *, parent: int | None = None, allow_hard_links: bool) -> OpenedFile:
+    """Open the file at `place`, a name beneath the directory `parent`, or a path if there is none."""
+    # Looked at before it is opened: opening a device can act, and a pipe would count as a reader.
+    seen = _look(place, path) if parent is None else _lstat(parent, place, path)
     _require_regular(seen, path, allow_hard_links=allow_hard_links)
     try:
-        fd = os.open(place, _FILE)
+        fd = os.open(place, READ, dir_fd=parent)
     except OSError as fault:
         raise _as_refusal(fault, path) from None
     try:
         found = os.fstat(fd)
-        _require_same(seen, found, path)
+        if parent is None:
+            _require_same(seen, found, path)
         _require_regular(found, path, allow_hard_links=allow_hard_links)
     except BaseException:
         os.close(fd)
@@ -270,7 +228,7 @@ def _below(parent: str, name: str, path: str) -> str:
     return os.path.join(parent, name)
 
 
-def _lstat(parent: int, name: str, path: str) -> os.stat_result:
+def _lstat(parent: int | None, name: str, path: str) -> os.stat_result:
     try:
         return os.stat(name, dir_fd=parent, follow_symlinks=False)
     except OSError as fault:
@@ -279,7 +237,7 @@ def _lstat(parent: int, name: str, path: str) -> os.stat_result:
 
 def _open_directory(parent: int, name: str, path: str) -> int:
     try:
-        return os.open(name, _DIRECTORY | _BENEATH, dir_fd=parent)
+        return os.open(name, READ_DIRECTORY, dir_fd=parent)
     except OSError as fault:
         if fault.errno in (errno.ENOTDIR, errno.ELOOP):
             # Linux answers ENOTDIR for a link as well; only a look at the entry tells the two apart.

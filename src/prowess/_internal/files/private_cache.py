@@ -11,12 +11,11 @@ import stat
 from contextlib import suppress
 
 from prowess._internal.files.atomic_write import write_atomically
+from prowess._internal.files.open_flags import READ
 from prowess._internal.files.privacy import OTHERS, exposed, exposure
 from prowess._internal.places import cache_home, ensure_private_directory
 
 MAX_BYTES = 64 * 1024 * 1024
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-_FLAGS |= getattr(os, "O_BINARY", 0)
 
 
 class PrivateCache:
@@ -30,7 +29,7 @@ class PrivateCache:
         """Return the bytes of a file; None if there is none, or if it is not private to this user."""
         path = os.path.join(self._folder, name)
         try:
-            descriptor = os.open(path, _FLAGS)
+            descriptor = os.open(path, READ)
         except OSError:
             return None
         try:

@@ -22,7 +22,9 @@ from msgspec import Struct
 
 from prowess._internal.files.contained import is_link, opens_beneath
 from prowess._internal.files.file_mark import last_change, mark_of, settled_before
+from prowess._internal.files.open_flags import READ, READ_DIRECTORY, READ_ROOT
 from prowess._internal.files.tree_stamp import TreeStamp
+from prowess._internal.text.terminal_text import is_unicode
 from prowess.errors import LimitExceededError
 
 if TYPE_CHECKING:
@@ -38,12 +40,6 @@ MAX_DEPTH = 64
 _LEFT_OUT = ".git"
 _CHUNK = 1 << 20
 _CACHE_ENTRIES = 20_000
-
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FILE = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-
-_FILE |= getattr(os, "O_BINARY", 0)
 
 _CacheKey = tuple[str, int, int, int, int]
 _cache: dict[_CacheKey, str] = {}
@@ -123,7 +119,7 @@ def read_stamped_tree(root: str, *, keep: Collection[str] = (), most: int = 0) -
     real = os.path.realpath(root)
     walk = _Walk(real, keep, most)
     if opens_beneath():
-        fd = os.open(real, _DIRECTORY)
+        fd = os.open(real, READ_ROOT)
         try:
             walk.directory(fd, "", 0)
         finally:
@@ -176,7 +172,7 @@ class _Walk:
             if name == _LEFT_OUT:
                 continue
             path = prefix + name
-            if not (is_directory or is_file) or not _is_text(name):
+            if not (is_directory or is_file) or not is_unicode(name):
                 self.obstacles.append(path)
             elif is_directory:
                 self._descend(fd, name, path, depth)
@@ -203,7 +199,7 @@ class _Walk:
                 self.obstacles.append(path)
             return
         try:
-            fd = os.open(name, _DIRECTORY | _NO_FOLLOW, dir_fd=parent)
+            fd = os.open(name, READ_DIRECTORY, dir_fd=parent)
         except FileNotFoundError:
             return  # deleted meanwhile: the tree as it is now does not have it
         except OSError:
@@ -216,10 +212,8 @@ class _Walk:
 
     def _file(self, parent: int | str, name: str, path: str) -> None:
         try:
-            if isinstance(parent, str):
-                fd = os.open(os.path.join(parent, name), _FILE)
-            else:
-                fd = os.open(name, _FILE, dir_fd=parent)
+            place, above = (os.path.join(parent, name), None) if isinstance(parent, str) else (name, parent)
+            fd = os.open(place, READ, dir_fd=above)
         except FileNotFoundError:
             return
         except OSError:
@@ -292,11 +286,3 @@ def _hash(fd: int, path: str, found: os.stat_result, parts: list[bytes] | None) 
             _cache.clear()
         _cache[key] = digest
     return size, digest
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

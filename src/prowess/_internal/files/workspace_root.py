@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.files.open_flags import NEW_FILE
 from prowess.errors import UnsafePathError
 
-_DRAFT = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_NEW_FILE = 0o666  # less the umask, as any program's
+_NEW_MODE = 0o666  # less the umask, as any program's
 _NEW_DIRECTORY = 0o777
 _WRITE_BITS = 0o222
 _RIGHTS = 0o777  # kept of a file's mode; not what lets a program run as its owner
@@ -145,8 +145,8 @@ def _replaceable(parent: int, name: str, path: str) -> os.stat_result | None:
 
 
 def _write_draft(parent: int, draft: str, data: bytes, old: os.stat_result | None) -> None:
-    mode = _NEW_FILE if old is None else stat.S_IMODE(old.st_mode) & _RIGHTS
-    fd = os.open(draft, _DRAFT, mode, dir_fd=parent)
+    mode = _NEW_MODE if old is None else stat.S_IMODE(old.st_mode) & _RIGHTS
+    fd = os.open(draft, NEW_FILE, mode, dir_fd=parent)
     try:
         if old is not None:
             here = os.fstat(fd)

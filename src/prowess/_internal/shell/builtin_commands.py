@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prowess._internal.shell.words import ShellRefusal
+from prowess._internal.shell.words import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess._internal.shell.words import Word
+    from prowess._internal.shell.words import ShellRefusal, Word
 
 _KEYWORDS = frozenset(
     {
@@ -54,17 +54,17 @@ def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None
     """
     name = words[0]
     if name.bare == name.source and name.text in _KEYWORDS:
-        return _refusal("keyword", f"'{name.text}' is a word of the shell's own grammar, not a program")
+        return refusal("keyword", f"'{name.text}' is a word of the shell's own grammar, not a program")
     if re.match(_ASSIGNMENT, name.source) or "=" in name.bare:
-        return _refusal("assignment", "an assignment before a command changes what the command does")
+        return refusal("assignment", "an assignment before a command changes what the command does")
     if name.expands or "{" in name.bare or "}" in name.bare:
-        return _refusal("name", f"the program is not named: '{name.source[:80]}' is expanded first")
+        return refusal("name", f"the program is not named: '{name.source[:80]}' is expanded first")
     if not name.text or name.text[0] in "-+%":
-        return _refusal("name", "a command must begin with the name of a program")
+        return refusal("name", "a command must begin with the name of a program")
     if name.text in _HARMLESS or name.text in _REFUSED:
         return _refuse_builtin(name.text, words)
     if moved and "/" in name.text and not name.text.startswith("/"):
-        return _refusal(
+        return refusal(
             "directory", f"after a change of directory '{name.text[:80]}' is another file; give its absolute path"
         )
     return None
@@ -77,17 +77,13 @@ def moves(name: str) -> bool:
 
 def _refuse_builtin(name: str, words: Sequence[Word]) -> ShellRefusal | None:
     if name in _RUNS_ITS_ARGUMENTS:
-        return _refusal("builtin", f"'{name}' runs commands that it is given as text")
+        return refusal("builtin", f"'{name}' runs commands that it is given as text")
     if name in _REFUSED:
-        return _refusal("builtin", f"'{name}' is a part of the shell that can change what later commands do")
+        return refusal("builtin", f"'{name}' is a part of the shell that can change what later commands do")
     if name == "test" and any(word.expands or word.text in {"-v", "-R"} for word in words[1:]):
-        return _refusal("builtin", "'test' with -v, or with names that are expanded, evaluates what it is given")
+        return refusal("builtin", "'test' with -v, or with names that are expanded, evaluates what it is given")
     if name == "printf" and len(words) > 1:
         form = words[1]
         if form.expands or form.text.startswith("-") or not re.fullmatch(_PLAIN_FORMAT, form.text):
-            return _refusal("builtin", "'printf' is permitted with a plain format alone: no option, no %n, no *")
+            return refusal("builtin", "'printf' is permitted with a plain format alone: no option, no %n, no *")
     return None
-
-
-def _refusal(construct: str, reason: str) -> ShellRefusal:
-    return ShellRefusal(construct=construct, reason=reason)

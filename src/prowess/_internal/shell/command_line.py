@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from prowess._internal.shell.builtin_commands import moves, refuse_command
 from prowess._internal.shell.syntax_tree import GrammarMissingError, outline
-from prowess._internal.shell.words import Operator, ShellRefusal, Word, read_words
+from prowess._internal.shell.words import Operator, ShellRefusal, Word, read_words, refusal
 
 MAX_BYTES = 64 * 1024
 MAX_WORDS = 4096
@@ -57,7 +57,7 @@ class ShellParts(Struct, frozen=True, kw_only=True):
 def parse_command_line(line: str) -> ShellParts | ShellRefusal:
     """Take `line` apart. Raises nothing; what cannot be judged is a refusal."""
     if len(line) > MAX_BYTES:
-        return _refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
+        return refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
     return _parse(line)
 
 
@@ -66,11 +66,11 @@ def _parse(line: str) -> ShellParts | ShellRefusal:
     try:
         source = line.encode("utf-8")
     except UnicodeEncodeError:
-        return _refusal("control", "the command line is no valid Unicode text")
+        return refusal("control", "the command line is no valid Unicode text")
     if len(source) > MAX_BYTES:
-        return _refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
+        return refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
     if "\0" in line:
-        return _refusal("control", "the command line holds a NUL character")
+        return refusal("control", "the command line holds a NUL character")
     tokens = read_words(source)
     if isinstance(tokens, ShellRefusal):
         return tokens
@@ -92,7 +92,7 @@ class _Reading:
     def read(self, tokens: tuple[Word | Operator, ...]) -> ShellRefusal | None:
         """Sort the tokens; return why they are no list of simple commands."""
         if len(tokens) > MAX_WORDS:
-            return _refusal("length", f"the command line has more than {MAX_WORDS} words")
+            return refusal("length", f"the command line has more than {MAX_WORDS} words")
         at = 0
         while at < len(tokens):
             token = tokens[at]
@@ -100,18 +100,18 @@ class _Reading:
             if isinstance(token, Word):
                 self._words.append(token)
             elif token.redirects:
-                refusal = self._redirect(token, tokens[at] if at < len(tokens) else None)
+                fault = self._redirect(token, tokens[at] if at < len(tokens) else None)
                 at += 1
-                if refusal:
-                    return refusal
-            elif refusal := self._separate(token):
-                return refusal
-        if refusal := self._end_command():
-            return refusal
+                if fault:
+                    return fault
+            elif fault := self._separate(token):
+                return fault
+        if fault := self._end_command():
+            return fault
         if self._joined is not None:
-            return _refusal("syntax", f"a command is missing after '{self._joined}'")
+            return refusal("syntax", f"a command is missing after '{self._joined}'")
         if not self._commands:
-            return _refusal("empty", "there is nothing to run")
+            return refusal("empty", "there is nothing to run")
         return self._judge()
 
     def _separate(self, token: Operator) -> ShellRefusal | None:
@@ -119,15 +119,15 @@ class _Reading:
         if token.text == "\n":
             return None if empty else self._end_command()
         if empty:
-            return _refusal("syntax", f"a command is missing before '{token.text}'")
+            return refusal("syntax", f"a command is missing before '{token.text}'")
         self._separators.append(token)
-        refusal = self._end_command()
+        fault = self._end_command()
         self._joined = token.text if token.text in _JOINS else None
-        return refusal
+        return fault
 
     def _end_command(self) -> ShellRefusal | None:
         if self._redirected and not self._words:
-            return _refusal("empty", "a redirection stands without a command")
+            return refusal("empty", "a redirection stands without a command")
         if self._words:
             self._commands.append(self._words)
             self._words, self._redirected, self._joined = [], False, None
@@ -138,30 +138,30 @@ class _Reading:
         if self._words and self._words[-1].end == sign.start and not sign.text.startswith("&"):
             word = self._words[-1]
             if word.source.startswith("{"):
-                return _refusal("redirection", f"'{word.source[:80]}{sign.text}' stores a descriptor in a variable")
+                return refusal("redirection", f"'{word.source[:80]}{sign.text}' stores a descriptor in a variable")
             if word.bare == word.source and word.source.isdigit():
                 descriptor = self._words.pop().source
         if not isinstance(target, Word):
-            return _refusal("syntax", f"a target is missing after '{sign.text}'")
+            return refusal("syntax", f"a target is missing after '{sign.text}'")
         self._redirected = True
         self._targets.append(target)
         if descriptor is not None and len(descriptor) > 1:
-            return _refusal("redirection", "descriptors have one digit")
+            return refusal("redirection", "descriptors have one digit")
         if sign.text == _OUT_AND_ERR and target.source in set("0123456789"):
             return None
         joins_both = sign.text == _OUT_AND_ERR and descriptor is not None
         if target.text == _NULL and not target.expands and sign.text != "<&" and not joins_both:
             return None
         does = "reads" if sign.text.startswith("<") else "writes"
-        return _refusal("redirection", f"'{sign.text}' {does} a file; only N>&M and {_NULL} are permitted")
+        return refusal("redirection", f"'{sign.text}' {does} a file; only N>&M and {_NULL} are permitted")
 
     def _judge(self) -> ShellRefusal | None:
         if len(self._commands) > MAX_COMMANDS:
-            return _refusal("length", f"the command line has more than {MAX_COMMANDS} commands")
+            return refusal("length", f"the command line has more than {MAX_COMMANDS} commands")
         moved = False
         for words in self._commands:
-            if refusal := refuse_command(words, moved=moved):
-                return refusal
+            if fault := refuse_command(words, moved=moved):
+                return fault
             moved = moved or moves(words[0].text)
         return None
 
@@ -170,18 +170,18 @@ class _Reading:
         try:
             seen = outline(source)
         except GrammarMissingError:
-            return _refusal(
+            return refusal(
                 "grammar", "patterns of Bash need a shell grammar, which is not installed: pip install 'prowess[shell]'"
             )
         if seen is None:
-            return _refusal("syntax", "the line is not made of simple commands alone")
+            return refusal("syntax", "the line is not made of simple commands alone")
         ours = [[(word.start, word.end) for word in words] for words in self._commands]
         if (
             seen.commands != ours
             or seen.redirections != [(word.start, word.end) for word in self._targets]
             or seen.separators != [(sign.start, sign.end) for sign in self._separators]
         ):
-            return _refusal("ambiguous", "two readers of shell do not agree on this line; write it more plainly")
+            return refusal("ambiguous", "two readers of shell do not agree on this line; write it more plainly")
         return None
 
     def parts(self) -> ShellParts:
@@ -192,7 +192,3 @@ class _Reading:
                 for words in self._commands
             )
         )
-
-
-def _refusal(construct: str, reason: str) -> ShellRefusal:
-    return ShellRefusal(construct=construct, reason=reason)

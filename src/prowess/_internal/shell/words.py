@@ -32,6 +32,11 @@ class ShellRefusal(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+def refusal(construct: str, reason: str) -> ShellRefusal:
+    """Return a refusal."""
+    return ShellRefusal(construct=construct, reason=reason)
+
+
 class Word(Struct, frozen=True, kw_only=True):
     """One word; `start` and `end` are byte offsets in the line.
 
@@ -63,7 +68,7 @@ class Operator(Struct, frozen=True, kw_only=True):
 class _Refused(Exception):  # noqa: N818 -- control flow inside this module; it never leaves it
     def __init__(self, construct: str, reason: str) -> None:
         super().__init__(construct, reason)
-        self.refusal = ShellRefusal(construct=construct, reason=reason)
+        self.refusal = refusal(construct, reason)
 
 
 def read_words(line: bytes) -> tuple[Word | Operator, ...] | ShellRefusal:

@@ -26,6 +26,15 @@ def printable_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded; a name of a file whose bytes are no UTF-8 holds half surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _escape(match: re.Match[str]) -> str:
     point = ord(match.group())
     if point in _BYTES:

@@ -22,7 +22,7 @@ from prowess.cli.audit_place import audit_path
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prowess.audit.event import AuditRecord
+    from prowess.audit.record import AuditRecord
     from prowess.audit.verification import Verification
 
 _WIDTH = 80

@@ -117,7 +117,8 @@ class BubblewrapSandbox:
                     written.check_mounts(started.init_pid)
                 bounds = _bound(started, request, group)
             result = _run(started, request, group, bounds, version, wake)
-            return result if written is None else _with_notices(result, written.notices())
+            notices = () if written is None else written.notices()
+            return structs.replace(result, notices=(*result.notices, *notices)) if notices else result
 
     def _interpreter(self, request: ExecRequest) -> Interpreter:
         if request.command is not None:
@@ -337,20 +338,8 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
         duration_ms=round(ending.seconds * 1000),
         artifacts=artifacts,
         notices=notices,
-        guarantees=guarantees_of(
-            backend=BACKEND,
-            version=version,
-            limits=limits,
-            held=held,
-            workspace=request.workspace is not None,
-            write=request.write and request.workspace is not None,
-            skill=request.command is None,
-        ),
+        guarantees=guarantees_of(request, backend=BACKEND, version=version, held=held),
     )
-
-
-def _with_notices(result: ExecResult, notices: tuple[ExecNotice, ...]) -> ExecResult:
-    return structs.replace(result, notices=(*result.notices, *notices)) if notices else result
 
 
 def _artifacts(

@@ -56,9 +56,10 @@ FACTS = json.loads(sys.argv[1])
 _INHERITED = [fd for fd in range(3, 256) if _is_open(fd)]  # before this program opens one itself
 
 
-def _called(status: int) -> None:
-    if status != 0:
+def _called(status: int) -> int:
+    if status < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return status
 
 
 def _read(path: str) -> str:
@@ -91,26 +92,6 @@ def _first(*attempts: Callable[[], str | None]) -> str | None:
     return None
 
 
-def _read_shadow() -> str | None:
-    return _read("/etc/shadow")
-
-
-def _read_secret() -> str | None:
-    return _read(FACTS["secret"])
-
-
-def _read_through_link() -> str | None:
-    return _read(f"/workspace/{FACTS['link']}")
-
-
-def _read_homes() -> str | None:
-    return _first(lambda: str(os.listdir("/root")), lambda: str(os.listdir("/home")))
-
-
-def _write_outside() -> str | None:
-    return _make(f"{FACTS['outside']}/escaped")  # it stays, for the host to see
-
-
 def _write_system() -> str | None:
     places = ("/usr", "/usr/bin", "/etc", "/", "/dev", "/proc")
     return _first(
@@ -120,21 +101,9 @@ def _write_system() -> str | None:
     )
 
 
-def _write_skill() -> str | None:
-    return _first(lambda: _make_for_a_moment("/skill/prowess-probe"), lambda: _open_for_writing("/skill/escape.py"))
-
-
-def _write_workspace() -> str | None:
-    return _make_for_a_moment("/workspace/prowess-probe")
-
-
 def _environment() -> str | None:
     foreign = sorted(set(os.environ) - set(FACTS["names"]))
     return f"variables {foreign}" if foreign else None
-
-
-def _descriptors() -> str | None:
-    return f"descriptors {_INHERITED}" if _INHERITED else None
 
 
 def _read_process() -> str | None:
@@ -220,10 +189,6 @@ def _kernel_settings() -> str | None:
     return _first(*(lambda path=path: _open_for_writing(path) for path in places))
 
 
-def _kernel_tree() -> str | None:
-    return f"/sys has {len(os.listdir('/sys'))} entries"
-
-
 def _change_root() -> str | None:
     os.chroot("/tmp")
     return "the root was changed"
@@ -256,10 +221,7 @@ def _terminal() -> str | None:
 
 def _system_call(name: str, *arguments: object) -> int:
     number = _NUMBERS[name][_MACHINES.index(os.uname().machine)]
-    status = int(_LIBC.syscall(number, *arguments))
-    if status < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return status
+    return _called(int(_LIBC.syscall(number, *arguments)))
 
 
 def _key_rings() -> str | None:
@@ -279,10 +241,6 @@ def _key_rings() -> str | None:
             return "/proc/keys names keys" if file.read(64) else None
 
     return _first(ask, add, request, listed)
-
-
-def _queues() -> str | None:
-    return f"an io_uring was made: {_system_call('io_uring_setup', 1, ctypes.create_string_buffer(120))}"
 
 
 def _kernel_programs() -> str | None:
@@ -333,10 +291,6 @@ def _file_handles() -> str | None:
     return "a handle of a file was given"
 
 
-def _mount_calls() -> str | None:
-    return f"a file system was begun: {_system_call('fsopen', b'tmpfs', 0)}"
-
-
 def _sockets() -> str | None:
     families = {"AF_ALG": 38, "AF_VSOCK": 40, "AF_KEY": 15, "AF_TIPC": 30, "AF_RDS": 21, "AF_XDP": 44}
 
@@ -361,56 +315,58 @@ def _personality() -> str | None:
     return "the layout of memory was made predictable"
 
 
-ATTEMPTS = (
-    _read_shadow,
-    _read_secret,
-    _read_through_link,
-    _read_homes,
-    _write_outside,
-    _write_system,
-    _write_skill,
-    _write_workspace,
-    _environment,
-    _descriptors,
-    _read_process,
-    _signal_process,
-    _tcp,
-    _udp,
-    _interfaces,
-    _abstract_socket,
-    _path_socket,
-    _user_namespace,
-    _mount,
-    _device_node,
-    _kernel_log,
-    _kernel_settings,
-    _kernel_tree,
-    _change_root,
-    _superuser,
-    _capabilities,
-    _terminal,
-)
+ATTEMPTS: dict[str, Callable[[], str | None]] = {
+    "read-shadow": lambda: _read("/etc/shadow"),
+    "read-secret": lambda: _read(FACTS["secret"]),
+    "read-through-link": lambda: _read(f"/workspace/{FACTS['link']}"),
+    "read-homes": lambda: _first(lambda: str(os.listdir("/root")), lambda: str(os.listdir("/home"))),
+    "write-outside": lambda: _make(f"{FACTS['outside']}/escaped"),  # it stays, for the host to see
+    "write-system": _write_system,
+    "write-skill": lambda: _first(
+        lambda: _make_for_a_moment("/skill/prowess-probe"), lambda: _open_for_writing("/skill/escape.py")
+    ),
+    "write-workspace": lambda: _make_for_a_moment("/workspace/prowess-probe"),
+    "environment": _environment,
+    "descriptors": lambda: f"descriptors {_INHERITED}" if _INHERITED else None,
+    "read-process": _read_process,
+    "signal-process": _signal_process,
+    "tcp": _tcp,
+    "udp": _udp,
+    "interfaces": _interfaces,
+    "abstract-socket": _abstract_socket,
+    "path-socket": _path_socket,
+    "user-namespace": _user_namespace,
+    "mount": _mount,
+    "device-node": _device_node,
+    "kernel-log": _kernel_log,
+    "kernel-settings": _kernel_settings,
+    "kernel-tree": lambda: f"/sys has {len(os.listdir('/sys'))} entries",
+    "change-root": _change_root,
+    "superuser": _superuser,
+    "capabilities": _capabilities,
+    "terminal": _terminal,
+}
 
 # By number, so only where the numbers are known; elsewhere there is no filter either, which the guarantees say.
-CALLS = (
-    _key_rings,
-    _queues,
-    _kernel_programs,
-    _page_faults,
-    _performance_events,
-    _trace,
-    _file_handles,
-    _mount_calls,
-    _sockets,
-    _personality,
-)
+CALLS: dict[str, Callable[[], str | None]] = {
+    "key-rings": _key_rings,
+    "queues": lambda: f"an io_uring was made: {_system_call('io_uring_setup', 1, ctypes.create_string_buffer(120))}",
+    "kernel-programs": _kernel_programs,
+    "page-faults": _page_faults,
+    "performance-events": _performance_events,
+    "trace": _trace,
+    "file-handles": _file_handles,
+    "mount-calls": lambda: f"a file system was begun: {_system_call('fsopen', b'tmpfs', 0)}",
+    "sockets": _sockets,
+    "personality": _personality,
+}
 
 
 def main() -> None:
     """Make every attempt, each in a process of its own, so that none spoils the next."""
     outcomes: dict[str, str | None] = {}
     known = os.uname().machine in _MACHINES
-    for attempt in (*ATTEMPTS, *(CALLS if known else ())):
+    for name, attempt in {**ATTEMPTS, **(CALLS if known else {})}.items():
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -422,7 +378,7 @@ def main() -> None:
             os._exit(0)
         os.close(writer)
         with open(reader, "rb") as answer:
-            outcomes[attempt.__name__[1:].replace("_", "-")] = json.loads(answer.read() or b'"it crashed"')
+            outcomes[name] = json.loads(answer.read() or b'"it crashed"')
         os.waitpid(child, 0)
     sys.stdout.write(json.dumps(outcomes))
 

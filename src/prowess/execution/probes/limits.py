@@ -5,6 +5,7 @@ What is printed is for `prowess.execution.self_check` to judge; nothing here kno
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -15,23 +16,18 @@ MANY = 5000
 
 def _fill(path: str) -> None:
     written = 0
-    try:
-        with open(path, "wb", buffering=0) as file:
-            while written < 64 * MEBIBYTE:
-                written += file.write(bytes(MEBIBYTE))
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
+        while written < 64 * MEBIBYTE:
+            written += file.write(bytes(MEBIBYTE))
     sys.stdout.write(str(written))
 
 
 def _fill_with_files(directory: str) -> None:
     written = 0
-    try:
+    with contextlib.suppress(OSError):
         for number in range(64):
             with open(f"{directory}/{number}", "wb", buffering=0) as file:
                 written += file.write(bytes(MEBIBYTE))
-    except OSError:
-        pass
     sys.stdout.write(str(written))
 
 
@@ -47,24 +43,20 @@ def _daemon() -> None:
 
 def _forks() -> None:
     made = 0
-    try:
+    with contextlib.suppress(OSError):
         for _ in range(400):
             if os.fork() == 0:
                 time.sleep(30)
                 os._exit(0)
             made += 1
-    except OSError:
-        pass
     sys.stdout.write(str(made))
 
 
 def _open_files() -> None:
     held: list[int] = []
-    try:
+    with contextlib.suppress(OSError):
         while len(held) < MANY:
             held.append(os.open("/dev/null", os.O_RDONLY))
-    except OSError:
-        pass
     sys.stdout.write(str(len(held)))
 
 

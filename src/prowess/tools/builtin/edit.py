@@ -59,8 +59,7 @@ class Edit(WorkspaceTool):
             if old not in text and "\r\n" in text:
                 # A model writes plain line ends; the file keeps its own.
                 old, new = to_crlf(old), to_crlf(new)
-            every = cast("bool", arguments["replace_all"])
-            places = _occurrences(text, old, place.shown, every=every)
+            places = _occurrences(text, old, place.shown, every=cast("bool", arguments["replace_all"]))
             edited = text.replace(old, new).encode()
             root.replace(place.path, edited, expected=facts)
         return {

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from prowess._internal.globs import PathGlob, path_components
 from prowess.errors import InvalidArgumentsError, UnsafePathError
-from prowess.execution.protected_places import VERSION_CONTROL
+from prowess.execution.workspace import VERSION_CONTROL
 
 if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot

@@ -9,20 +9,18 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, cast
+from typing import cast
 
 from prowess._internal.files.atomic_write import write_all
+from prowess._internal.files.open_flags import Closing
 from prowess.errors import ExecTimeoutError, InvalidArgumentsError, LimitExceededError
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 MEMORY_BYTES = 1024 * 1024 * 1024
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grep_worker.py")
 _CHUNK = 1 << 16
 
 
-class PatternProcess:
+class PatternProcess(Closing):
     """A context manager; `search` gives the lines of one text after another, all within `seconds`.
 
     Raises:
@@ -85,30 +83,18 @@ class PatternProcess:
             write_all(self._process.stdin.fileno(), message)
         return json.loads(self._line())
 
-    def _out_of_time(self) -> ExecTimeoutError:
-        return ExecTimeoutError(self._seconds, "the search", "; use a simpler pattern or a narrower path")
-
     def _line(self) -> bytes:
         assert self._process.stdout is not None  # noqa: S101 -- it was asked for
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._kept:
                 left = self._deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    raise self._out_of_time()
-                chunk = os.read(self._process.stdout.fileno(), _CHUNK)
+                timely = left > 0 and bool(selector.select(left))
+                chunk = os.read(self._process.stdout.fileno(), _CHUNK) if timely else b""
+                if not timely or (not chunk and time.monotonic() >= self._deadline):
+                    raise ExecTimeoutError(self._seconds, "the search", "; use a simpler pattern or a narrower path")
                 if not chunk:
-                    if time.monotonic() >= self._deadline:
-                        raise self._out_of_time()
                     raise LimitExceededError("bytes of memory for the pattern", MEMORY_BYTES, None)
                 self._kept += chunk
         line, _, self._kept = self._kept.partition(b"\n")
         return line
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -21,7 +21,7 @@ from prowess._internal.files.workspace_names import relative_to_workspace
 from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
-from prowess.execution.protected_places import protected_part
+from prowess.execution.workspace import protected_part
 from prowess.tools.builtin.faults import (
     AccessRefusedError,
     ChangedError,

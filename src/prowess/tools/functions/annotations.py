@@ -20,7 +20,7 @@ from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.tools.functions.docstrings import parse_docstring
 from prowess.tools.functions.json_values import NotJsonValueError, to_json
 from prowess.tools.spec import object_schema
-from prowess.tools.validation import require_fitting, type_name
+from prowess.tools.validation import require_fitting, type_name, type_names
 
 Take = Callable[[Any], object]
 MISSING: object = dataclasses.MISSING
@@ -190,9 +190,9 @@ def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -
     by_type: dict[str, JsonForm] = {}
     schema: dict[str, object] = {"type": []}
     for form in forms:
-        if not _types(form.schema):
+        if not type_names(form.schema):
             raise UnsupportedFunctionError(f"{where}: a union with Any says nothing; write Any alone")
-        for name in _types(form.schema):
+        for name in type_names(form.schema):
             if name in by_type:
                 raise UnsupportedFunctionError(f"{where}: two members of its union are both {name} in JSON")
             by_type[name] = form
@@ -267,11 +267,6 @@ def _described(form: JsonForm, notes: tuple[object, ...]) -> JsonForm:
         if isinstance(text, str):
             return JsonForm(schema={**form.schema, "description": text}, take=form.take)
     return form
-
-
-def _types(schema: Mapping[str, object]) -> tuple[str, ...]:
-    names = schema.get("type", ())
-    return (names,) if isinstance(names, str) else tuple(cast("Sequence[str]", names))
 
 
 def _spelled(annotation: object) -> str:

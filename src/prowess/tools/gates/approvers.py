@@ -22,7 +22,7 @@ from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.errors import ApprovalRequiredError, PolicyDeniedError
 from prowess.policy import decision as policy_decision
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal, Unanswered
-from prowess.policy.decision import Ask, Deny, strictest
+from prowess.policy.decision import Ask, Deny, rule_of, strictest
 from prowess.policy.restriction import decide
 from prowess.tools.call_audit import shortened
 from prowess.tools.gates.gate import PROCEED, Proceed, Refuse, policy_call
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from prowess.tools.spec import ToolCall, ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
-    from collections.abc import Awaitable, Callable
 
 
 APPROVAL = "approval"
@@ -74,7 +73,7 @@ class ApprovalGate:
         if isinstance(decision, policy_decision.Allow):
             return PROCEED
         active = await self._active()
-        rule = decision.rule if decision.origin is None else str(decision.origin)
+        rule = rule_of(decision)
         if decision.by_default and (skill := self._preapproved_by(call, active)) is not None:
             return Proceed(by=f"allowed-tools of skill {skill!r}")
         request = ApprovalRequest(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from prowess.errors import AuditError, PolicyDeniedError, ToolNotAllowedError
 from prowess.policy.approval import ApprovalMemory
-from prowess.policy.decision import Ask, Deny
+from prowess.policy.decision import Ask, Deny, rule_of
 from prowess.policy.restriction import decide
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
 from prowess.tools.gates.approvers import ApprovalGate, NoApprover
@@ -66,11 +66,10 @@ class PolicyGate:
         """Refuse what is denied."""
         decision = self._policy.decide(policy_call(call, spec), self._workspace)
         if isinstance(decision, Deny):
-            rule = decision.rule if decision.origin is None else str(decision.origin)
-            return Refuse(error=PolicyDeniedError(rule, decision.reason), rule=rule)
+            return Refuse(error=PolicyDeniedError(rule_of(decision), decision.reason), rule=rule_of(decision))
         if isinstance(decision, Ask):
             return PROCEED
-        return Proceed(by=decision.rule if decision.origin is None else str(decision.origin))
+        return Proceed(by=rule_of(decision))
 
 
 class RestrictionGate:
@@ -86,9 +85,8 @@ class RestrictionGate:
             return PROCEED
         decision = decide(call.name, call.arguments, await self._active(), self._workspace)
         if isinstance(decision, Deny):
-            skill = decision.skill or ""
-            error = ToolNotAllowedError(call.name, skill, decision.reason)
-            return Refuse(error=error, rule=decision.rule, skill=skill)
+            error = ToolNotAllowedError(call.name, decision.skill or "", decision.reason)
+            return Refuse(error=error, rule=decision.rule, skill=error.skill)
         return PROCEED
 
 

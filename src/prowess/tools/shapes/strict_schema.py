@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from prowess.tools.validation import type_names
+
 _KEPT = frozenset({"enum", "minimum", "maximum", "minItems", "maxItems"})
 
 Schema = Mapping[str, object]
@@ -17,7 +19,7 @@ Schema = Mapping[str, object]
 
 def strict_schema(schema: Schema) -> dict[str, object] | None:
     """Return the strict form of a schema; None where it has none, because some value may be anything."""
-    names = _types(schema)
+    names = type_names(schema)
     if not names:
         return None
     strict: dict[str, object] = {"type": schema["type"]}
@@ -40,7 +42,7 @@ def from_strict(value: object, schema: object) -> object:
     if not isinstance(schema, Mapping):
         return value
     if isinstance(value, list):
-        if _is_map(schema) and "array" not in _types(schema):
+        if _is_map(schema) and "array" not in type_names(schema):
             return _map_of(value, schema)
         return [from_strict(item, schema.get("items")) for item in value]
     if isinstance(value, Mapping):
@@ -69,7 +71,7 @@ def _strict_object(schema: Schema, strict: dict[str, object]) -> dict[str, objec
 def _strict_map(schema: Schema, strict: dict[str, object]) -> dict[str, object] | None:
     others = schema.get("additionalProperties")
     value = strict_schema(others) if isinstance(others, Mapping) else None
-    if value is None or _types(schema) - {"object", "null"}:
+    if value is None or set(type_names(schema)) - {"object", "null"}:
         return None
     pair = {
         "type": "object",
@@ -77,7 +79,7 @@ def _strict_map(schema: Schema, strict: dict[str, object]) -> dict[str, object] 
         "required": ["name", "value"],
         "additionalProperties": False,
     }
-    return {**strict, "type": "array" if _types(schema) == {"object"} else ["array", "null"], "items": pair}
+    return {**strict, "type": "array" if set(type_names(schema)) == {"object"} else ["array", "null"], "items": pair}
 
 
 def _nullable(strict: dict[str, object], schema: Schema) -> dict[str, object]:
@@ -101,19 +103,13 @@ def _map_of(pairs: list[object], schema: Schema) -> object:
 
 
 def _is_map(schema: Schema) -> bool:
-    return (
-        "object" in _types(schema) and not _properties(schema) and schema.get("additionalProperties", True) is not False
-    )
+    closed = schema.get("additionalProperties", True) is False
+    return "object" in type_names(schema) and not _properties(schema) and not closed
 
 
 def _is_never_null(schema: Schema) -> bool:
-    return bool(_types(schema)) and "null" not in _types(schema)
+    return bool(type_names(schema)) and "null" not in type_names(schema)
 
 
 def _properties(schema: Schema) -> Mapping[str, Schema]:
     return cast("Mapping[str, Schema]", schema.get("properties", {}))
-
-
-def _types(schema: Schema) -> frozenset[str]:
-    names = schema.get("type", ())
-    return frozenset({names} if isinstance(names, str) else cast("Sequence[str]", names))
