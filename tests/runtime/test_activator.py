@@ -35,13 +35,13 @@ async def _use(session: Session, *names: str) -> None:
 async def test_a_cycle_is_refused_and_shown_by_name(seven: Path) -> None:
     session = Session(Catalog(seven))
     await _use(session, "a", "b", "c")
-    before = session._context.stored.state
+    before = session._parts.stored.state
 
     wrong = failure(await session.call("skill", {"skill": "a"}))
 
     assert wrong["code"] == "activation_cycle"
     assert "a → b → c → a" in wrong["message"]
-    assert session._context.stored.state == before
+    assert session._parts.stored.state == before
 
 
 @pytest.mark.proves("runtime.activate.depth")
@@ -54,7 +54,7 @@ async def test_a_sixth_level_is_refused_and_what_ends_makes_room(seven: Path) ->
 
     await session.unload(["e"])
     await _use(session, "f")
-    assert session._context.stored.state.stack == ("a", "b", "c", "d", "f")
+    assert session._parts.stored.state.stack == ("a", "b", "c", "d", "f")
 
 
 @pytest.mark.proves("runtime.activate.stack")
@@ -67,25 +67,25 @@ async def test_the_stack_belongs_to_the_session_and_survives_in_its_store(seven:
 
     second = Session(Catalog(seven), store=store, session_id="one")
     assert failure(await second.call("skill", {"skill": "a"}))["code"] == "activation_cycle"
-    assert second._context.stored.state.stack == ("a", "b")
-    assert other._context.stored.state.stack == ("b", "a")
+    assert second._parts.stored.state.stack == ("a", "b")
+    assert other._parts.stored.state.stack == ("b", "a")
 
 
 async def test_a_user_begins_a_new_stack(seven: Path) -> None:
     session = Session(Catalog(seven))
     await _use(session, "a", "b")
     await session.invoke("a")
-    assert session._context.stored.state.stack == ("a",)
+    assert session._parts.stored.state.stack == ("a",)
     assert [skill.name for skill in session.active_skills] == ["a", "b"]
 
 
 async def test_plain_loads_do_not_nest(seven: Path) -> None:
     session = Session(Catalog(seven))
     assert names(await session.load(["a", "b", "c", "d", "e", "f", "g"])) == list("abcdefg")
-    assert session._context.stored.state.stack == ()
+    assert session._parts.stored.state.stack == ()
     await session.load(["a"], mode="add")
     await _use(session, "a", "b")
-    assert session._context.stored.state.stack == ()
+    assert session._parts.stored.state.stack == ()
 
 
 @pytest.mark.proves("runtime.activate.substitution")
@@ -136,7 +136,7 @@ async def test_nothing_of_a_skill_but_its_listing_is_there_before_it_is_activate
     assert "Does a." in told
     assert "Body of" not in told
     assert session.active_skills == ()
-    assert session._context.restrictions(await session._context.stored.current()) == ()
+    assert session._parts.restrictions.of(await session._parts.stored.current()) == ()
 
     # Words that point to one skill alone are answered with its name, not with the skill.
     write_skill(seven, "pdf-forms", description="Fills in forms of a PDF.")

@@ -45,7 +45,7 @@ async def test_a_live_skill_that_was_unloaded_meanwhile_is_not_brought_back(skil
     await session.unload(all=True)
 
     with pytest.raises(SkillNotActiveError):
-        await session._context.reload(alpha)
+        await session._parts.active.reload(alpha)
     assert session.active_skills == ()
 
 
@@ -53,12 +53,12 @@ async def test_a_skill_that_the_catalog_lost_is_not_live(skills: Path) -> None:
     catalog = Catalog(skills, live=True)
     session = Session(catalog)
     await session.load(["alpha"])
-    assert session._context.is_live(session.active_skills[0])
+    assert session._parts.offered.is_live(session.active_skills[0])
 
     shutil.rmtree(skills / "alpha")
     catalog.refresh()
 
-    assert not session._context.is_live(session.active_skills[0])
+    assert not session._parts.offered.is_live(session.active_skills[0])
 
 
 def test_snapshots_of_a_directory_that_is_gone_say_so(skills: Path) -> None:

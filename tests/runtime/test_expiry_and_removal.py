@@ -221,7 +221,7 @@ async def test_artifacts_go_to_a_temporary_place_where_the_home_cannot_be_writte
     await session.load(["alpha"])
 
     await session.run_script("scripts/run.py")
-    place = session._context.artifacts._temporary
+    place = session._parts.artifacts._temporary
     assert place is not None
     assert os.path.isdir(place)  # noqa: ASYNC240 -- a test may wait for the disk
     await session.close()

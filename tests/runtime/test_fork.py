@@ -194,8 +194,8 @@ async def test_a_sub_agent_may_use_what_its_skill_and_everything_around_it_permi
         [],
     ]
     assert isinstance(outer.session, Session)
-    context = outer.session._context
-    assert [one.skill for one in context.restrictions(context.stored.state)] == ["plain"]
+    parts = outer.session._parts
+    assert [one.skill for one in parts.restrictions.of(parts.stored.state)] == ["plain"]
 
 
 @pytest.mark.proves("runtime.fork.restriction")
@@ -350,7 +350,7 @@ async def test_a_secret_of_the_parent_is_out_of_reach_for_a_fork(
         artifacts_dir=artifacts,
         extra_tools=[Remember()],
     )
-    hidden: list[Any] = [parent, parent._context, parent._context.stored, parent._context.stored._store]
+    hidden: list[Any] = [parent, parent._parts, parent._parts.stored, parent._parts.stored._store]
     left = artifacts / parent.session_id / "run"
     left.mkdir(parents=True)
     (left / "left.txt").write_text(SECRET)

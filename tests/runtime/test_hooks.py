@@ -122,7 +122,7 @@ async def test_a_failing_pre_hook_stops_the_activation_shows_its_output_and_chan
     _hooked(root, "bad", "  pre: scripts/fail.py\n")
     session = _session(root, work)
     await session.load(["plain"])
-    before = session._context.stored.state
+    before = session._parts.stored.state
 
     for arguments in ({"names": ["bad"]}, {"names": ["ok", "bad"], "mode": "add"}):
         wrong = failure(await session.call("skills.load", arguments))
@@ -131,7 +131,7 @@ async def test_a_failing_pre_hook_stops_the_activation_shows_its_output_and_chan
         assert "Body of bad" not in wrong["message"]
     assert failure(await session.call("skill", {"skill": "bad"}))["code"] == "hook_failed"
 
-    assert session._context.stored.state == before
+    assert session._parts.stored.state == before
     # What was prepared for an activation that did not come is cleaned up.
     assert _ran(work) == ["note pre ok -", "note post ok -"]
 
@@ -165,7 +165,7 @@ async def test_a_failing_post_hook_is_reported_and_keeps_nothing_in_force(
     assert names(receipt) == []
     assert codes(receipt) == ["hook_failed"]
     assert "hook.failed" in [json.loads(line)["kind"] for line in log.read_text().splitlines()]
-    assert session._context.restrictions(session._context.stored.state) == ()
+    assert session._parts.restrictions.of(session._parts.stored.state) == ()
 
 
 @pytest.mark.proves("runtime.hooks.post")

@@ -85,7 +85,7 @@ def test_path_patterns_are_relative_to_the_workspace_of_tools_if_the_session_has
 def test_a_session_takes_options_and_keywords_which_win(catalog: Catalog) -> None:
     options = SessionOptions(cap=2, session_id="kept")
     session = Session(catalog, options, cap=3)
-    assert (session.session_id, session._context.cap) == ("kept", 3)
+    assert (session.session_id, session._parts.active.cap) == ("kept", 3)
     with pytest.raises(TypeError, match="Unexpected keyword argument 'caps'"):
         Session(catalog, caps=3)  # type: ignore[call-arg]  # as a host may misspell it
 

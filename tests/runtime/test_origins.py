@@ -88,10 +88,10 @@ async def test_a_skill_whose_origin_is_not_known_any_more_approves_nothing(
     session = _session(catalog, "preapprove")
     await _load(session, "ours")
     (skill,) = session.active_skills
-    assert session._context.mode_of(skill) == "preapprove"
+    assert session._parts.restrictions.mode_of(skill) == "preapprove"
     monkeypatch.setattr(catalog, "get", Catalog(catalog.entries()[0].root_dir).get)
 
-    assert session._context.mode_of(skill) == "ignored"
+    assert session._parts.restrictions.mode_of(skill) == "ignored"
 
 
 async def test_the_origin_stands_wherever_the_skill_is_listed(catalog: Catalog) -> None:

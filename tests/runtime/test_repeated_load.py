@@ -60,4 +60,4 @@ async def test_however_many_names_are_loaded_few_are_remembered(tmp_path: Path) 
     for name in (*names, *names):
         await session.load([name])
         assert session.active_skill_name == name
-    assert 0 < len(session._context.snapshots._taken) <= 64
+    assert 0 < len(session._parts.active.snapshots._taken) <= 64

@@ -128,7 +128,7 @@ async def test_content_is_wrapped_with_the_directory_and_the_files_and_on_wish_w
 @pytest.mark.proves("runtime.skilltool.restricts")
 async def test_a_call_puts_the_restriction_in_force_by_itself(session: Session) -> None:
     await session.call("skill", {"skill": "alpha"})
-    restrictions = session._context.restrictions(await session._context.stored.current())
+    restrictions = session._parts.restrictions.of(await session._parts.stored.current())
     assert [(one.skill, [str(token) for token in one.tokens or ()]) for one in restrictions] == [
         ("alpha", ["Read", "Bash(git:*)"])
     ]

@@ -135,7 +135,7 @@ async def test_no_tool_of_a_session_acts_for_anybody_but_its_executor(tmp_path: 
     (tmp_path / "skills" / "one").mkdir(parents=True)
     (tmp_path / "skills" / "one" / "SKILL.md").write_text("---\nname: one\ndescription: One.\n---\nOne.\n")
     session = open_session(Catalog(tmp_path / "skills"), audit=KeptLog())
-    doors = [session._executor, session._user_executor, session.reads._executor]
+    doors = [session._parts.executor, session._parts.user_executor, session.reads._executor]
     tools = [door.resolve(spec.name) for door in doors for spec in door.specs()]
 
     assert {tool.spec.name for tool in tools} >= {*_OF_A_SESSION, "skill", "skills.invoke", "resources.read"}

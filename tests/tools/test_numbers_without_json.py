@@ -56,7 +56,7 @@ async def test_the_executor_names_the_place_of_the_number(number: float) -> None
 async def test_over_mcp_and_json_lines_it_is_a_failed_call(tmp_path: Path) -> None:
     write_skill(tmp_path, "one")
     session = open_session(Catalog(tmp_path))
-    session._executor.add(Measure(math.nan))
+    session._parts.executor.add(Measure(math.nan))
     async with Client(build_server(session), mode="legacy") as client:
         result = await client.call_tool("measure", {})
         assert (result.is_error, result.structured_content) == (True, None)

@@ -70,7 +70,7 @@ SUBJECTS = (
     Subject(
         "sessions",
         "prowess.runtime.state.loaded, prowess.runtime.state.unloaded, prowess.runtime.activation.stack.entered, "
-        "prowess.runtime.context.find_active",
+        "prowess.runtime.state.SessionState.named",
         ("Next", "After", "Loaded", "Unloaded", "Entered", "MayUse"), sessions.sessions,
     ),
     Subject("trits", "prowess.format.role.role_of", ("ComputeTrit", "ToBalanced", "ElemToRole"), subjects.trits),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess.errors import LimitExceededError
-from prowess.runtime import context, state
+from prowess.runtime import state
 from prowess.runtime.activation import stack as activation_stack
 from prowess.runtime.activation.stack import ActivationCycleError
 from prowess.runtime.state import ActiveSkill, SessionState
@@ -65,7 +65,7 @@ def _after(now: SessionState, event: str, cap: int, depth: int) -> SessionState:
             stack = activation_stack.entered(now.stack, keys, depth)
             return replace(state.loaded(now, [_skill(keys)], "add", cap).state, stack=stack)
         case _:
-            if context.find_active(now, keys) is None:
+            if now.named(keys) is None:
                 raise LookupError(keys)
             return now
 

@@ -53,20 +53,20 @@ class ServedSession(Session):
         chosen = SessionOptions.of(options, keywords)
         listing = SkillsListTool(
             catalog,
-            lambda: [offer.entry for offer in self._context.visibility.offers("model")],
+            lambda: [offer.entry for offer in self._parts.offered.offers("model")],
             lambda: {(skill.key, skill.location) for skill in self.active_skills},
             expose_location=chosen.expose_location,
         )
         approver = ClientApprover() if chosen.approver is None else chosen.approver
         super().__init__(catalog, chosen, body="result", extra_tools=(listing, *chosen.extra_tools), approver=approver)
         self.artifacts = ArtifactResources(self)
-        self.skills = SkillResources(catalog, self._context.visibility)
+        self.skills = SkillResources(catalog, self._parts.offered)
         self.reads = HostReads(
             self.skills,
             self.artifacts,
             audit=chosen.audit,
             session_id=self.session_id,
-            gates=(*self._guard.gates, ToolHookGate(self._context.stored, self._hooks)),
+            gates=(*self._parts.guard.gates, ToolHookGate(self._parts.stored, self._parts.hooks)),
         )
         self.prompts = SkillPrompts(self)
         self.peer: ServerSession | None = None

@@ -26,6 +26,13 @@ def checked_exposure(name: str) -> ExposureName:
     raise InvalidArgumentsError((f"Invalid parameter value: exposure: expected one of {listed}",))
 
 
+class OfferOptions(TypedDict, total=False):
+    """What `tools` takes beside the shape: None stands for the session's own exposure; the budget is in tokens."""
+
+    exposure: ExposureName | None
+    budget: int | None
+
+
 class InstructionOptions(TypedDict, total=False):
     """What `instructions` takes beside the budget; None stands for the session's own exposure."""
 

@@ -10,37 +10,49 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
+from prowess.policy.approval import ApprovalMemory
 from prowess.tools.gates.standard_gates import NoLogGate, standard_gates
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
     from prowess.policy.policy import Policy
     from prowess.policy.restriction import Restriction, RestrictionMode
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.restrictions import Restrictions
+    from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.session_state import StoredState
     from prowess.tools.gates.gate import Gate
 
 
 class Guard:
-    """The gates of one session under `policy`, and the answers that were given in it.
+    """The gates of one session under `policy`, and in `approvals` the answers that were given in it.
 
-    `approver` is asked where the policy asks; without one nobody is, and such a call waits for `settle`. Path patterns
+    `approver` is asked if the policy asks; without one nobody is, and such a call waits for `settle`. Path patterns
     are relative to `pattern_root`.
     """
 
     def __init__(
-        self, context: SessionContext, policy: Policy, approver: Approver | None, pattern_root: str | None
+        self,
+        policy: Policy,
+        stored: StoredState,
+        restrictions: Restrictions,
+        records: SessionRecords,
+        *,
+        approver: Approver | None,
+        pattern_root: str | None,
     ) -> None:
-        self._context, self.policy, self.pattern_root = context, policy, pattern_root
+        self.policy, self.pattern_root = policy, pattern_root
+        self._stored, self._restrictions = stored, restrictions
+        self.approvals = ApprovalMemory()
         policy_gate, *others = standard_gates(
             policy,
             self.restrictions,
             approver=approver,
-            memory=context.approvals,
-            session_id=context.session_id,
+            memory=self.approvals,
+            session_id=records.events.session_id,
             workspace=pattern_root,
-            record=context.records.record,
+            record=records.record,
         )
-        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not context.records.has_log else ()
+        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not records.has_log else ()
         # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded)
         # Nobody is asked about a call that could not be recorded.
@@ -52,7 +64,7 @@ class Guard:
         Raises:
             SessionNotFoundError, StoreError: the state cannot be had; then the call is refused.
         """
-        return self._context.restrictions(await self._context.stored.current())
+        return self._restrictions.of(await self._stored.current())
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`; it may then be sent again.
@@ -60,7 +72,7 @@ class Guard:
         Raises:
             InvalidArgumentsError: no such request was made in this session.
         """
-        settled = self._context.approvals.settle(request_id, answer)
+        settled = self.approvals.settle(request_id, answer)
         if settled is None:
             raise InvalidArgumentsError((f"no call of this session waits for the request {request_id[:80]!r}",))
         return settled

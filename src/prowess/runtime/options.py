@@ -38,23 +38,6 @@ Body = Literal["instructions", "result"]
 DEFAULT_CAP = 8
 MAX_KEPT_EVENTS = 1_000_000  # of one session
 _SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
-# All else of a session is its own: what a fork can reach is what it is given.
-_SHARED_WITH_FORKS = (
-    "cap",
-    "sandbox",
-    "scripts",
-    "audit",
-    "expose_location",
-    "artifacts_dir",
-    "host_tools",
-    "commands",
-    "fork_runner",
-    "agent_types",
-    "fork_workspace",
-    "policy",
-    "approver",
-    "allowed_tools",
-)
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
@@ -163,12 +146,25 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         return cls(**{**known, **keywords})
 
     def for_fork(self, tools: Iterable[Tool]) -> Self:
-        """Return the options of the session of a fork, which has its own state, and of its parent what it may share."""
+        """Return the options of the session of a fork: a state of its own, and what is named here of its parent."""
         return type(self)(
-            **{name: getattr(self, name) for name in _SHARED_WITH_FORKS},
+            cap=self.cap,
+            sandbox=self.sandbox,
+            scripts=self.scripts,
+            audit=self.audit,
             workspace=self.workspace if self.fork_workspace else None,
             write=self.write and self.fork_workspace,
+            expose_location=self.expose_location,
+            artifacts_dir=self.artifacts_dir,
             extra_tools=tools,
+            host_tools=self.host_tools,
+            commands=self.commands,
+            fork_runner=self.fork_runner,
+            agent_types=self.agent_types,
+            fork_workspace=self.fork_workspace,
+            policy=self.policy,
+            approver=self.approver,
+            allowed_tools=self.allowed_tools,
         )
 
     @property

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
     from prowess.runtime.activation.hooks import HookFailure, HostEvent
-    from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
+    from prowess.runtime.call_options import ExposureName, InstructionOptions, OfferOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
@@ -66,13 +66,10 @@ class Session:
 
     def _connect(self, catalog: Catalog, chosen: SessionOptions, origin: ForkOrigin | None = None) -> None:
         self._parts = parts = SessionParts(catalog, chosen, _open_fork, origin)
-        self._catalog, self._session_id, self._exposed = catalog, parts.session_id, chosen.exposure
-        self._context, self._guard, self._hooks = parts.context, parts.guard, parts.hooks
-        self._activator = parts.activator
-        self._executor, self._user_executor = parts.executor, parts.user_executor
+        self._catalog, self._exposed, self._in_results = catalog, chosen.exposure, chosen.body == "result"
         self._read_tokens = ReadTokens()
         if chosen.on_event is not None:
-            finalize(self, parts.context.events.stop)
+            finalize(self, parts.events.stop)
 
     @classmethod
     async def create(
@@ -89,7 +86,7 @@ class Session:
             SkillError: one of them cannot be loaded; then there is no session.
         """
         session = cls(catalog, options, **keywords)
-        await session._context.stored.current()
+        await session._parts.stored.current()
         if initial:
             try:
                 await session.load(initial)
@@ -101,7 +98,7 @@ class Session:
     @property
     def session_id(self) -> str:
         """The identifier of the session, a UUID of version 7 unless the host chose one."""
-        return self._session_id
+        return self._parts.session_id
 
     @property
     def catalog(self) -> Catalog:
@@ -111,18 +108,18 @@ class Session:
     @property
     def active_skills(self) -> tuple[ActiveSkill, ...]:
         """The active skills, the most recently loaded last, as of the last call or `refresh`."""
-        return self._context.stored.state.active
+        return self._parts.stored.state.active
 
     @property
     def active_skill_name(self) -> str | None:
         """The name of the most recently loaded skill."""
-        latest = self._context.stored.state.latest
+        latest = self._parts.stored.state.latest
         return None if latest is None else latest.name
 
     @property
     def is_closed(self) -> bool:
         """Whether this object closed the session."""
-        return self._context.events.closed
+        return self._parts.events.closed
 
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
         """Run one tool call of a model; what goes wrong is in the result.
@@ -132,8 +129,8 @@ class Session:
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
         with suppress(SkillError):  # a store that fails is reported by the call itself
-            await self._context.stored.touch()
-        result = await self._executor.call(call)
+            await self._parts.stored.touch()
+        result = await self._parts.executor.call(call)
         self._read_tokens.count(result)
         return result
 
@@ -150,8 +147,10 @@ class Session:
         """As `invoke`; what goes wrong is in the result."""
         arguments = {"skill": skill, "args": args, "raw": raw}
         with suppress(SkillError):  # as in `call`
-            await self._context.stored.touch()
-        return await self._user_executor.call(ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments))
+            await self._parts.stored.touch()
+        return await self._parts.user_executor.call(
+            ToolCall(id=uuid7(), name=InvokeTool.spec.name, arguments=arguments)
+        )
 
     @overload
     def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
@@ -180,7 +179,7 @@ class Session:
         Raises:
             InvalidArgumentsError: no such request was made in this session.
         """
-        return self._guard.settle(request, answer)
+        return self._parts.guard.settle(request, answer)
 
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
         """Return what would be decided about a call of any tool, offered here or not; nothing is asked or run.
@@ -190,27 +189,27 @@ class Session:
         Raises:
             SessionNotFoundError, StoreError: it is not known what is active.
         """
-        await self._context.stored.touch()
+        await self._parts.stored.touch()
         try:
-            name, registered = self._executor.resolve(name).spec.name, True
+            name, registered = self._parts.executor.resolve(name).spec.name, True
         except ToolNotFoundError:
             registered = False
         call = PolicyCall(tool=name, arguments=arguments, registered=registered)
-        policy = None if by_skills_alone else self._guard.policy
-        return decide_call(call, await self._guard.restrictions(), policy, self._guard.pattern_root)
+        policy = None if by_skills_alone else self._parts.guard.policy
+        return decide_call(call, await self._parts.guard.restrictions(), policy, self._parts.guard.pattern_root)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
         """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""
         wanted = prefix.removeprefix("/")
-        return tuple(name for name in self._context.visibility.names("user") if name.startswith(wanted))
+        return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
 
-    async def fire(self, event: HostEvent, **about: object) -> list[HookFailure]:
+    async def fire(self, /, event: HostEvent, **about: object) -> list[HookFailure]:
         """Run the hooks of active skills for an event that only the host knows of; return those that failed.
 
         `about` is handed to them. What a failure means is the host's decision: it stops nothing but its event.
         """
-        skills = (await self._context.stored.current()).active
-        return await self._hooks.report(skills, event, uuid7(), about)
+        skills = (await self._parts.stored.current()).active
+        return await self._parts.hooks.report(skills, event, uuid7(), about)
 
     def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
         """Return the events of this session from now on, for `async for`, for one reader; it ends with the session.
@@ -222,7 +221,7 @@ class Session:
         Raises:
             InvalidArgumentsError: `since` where no events are kept.
         """
-        return self._context.events.stream(since, seconds)
+        return self._parts.events.stream(since, seconds)
 
     async def replay(self, since: int = 0, limit: int = 1000) -> tuple[SessionEvent, ...]:
         """Return at most `limit` of the events that are kept, from those after number `since`.
@@ -231,15 +230,15 @@ class Session:
             InvalidArgumentsError: this session keeps none.
             StoreError: the store cannot be read.
         """
-        return await self._context.events.replay(since, limit)
+        return await self._parts.events.replay(since, limit)
 
     def observe(self, observer: EventObserver) -> None:
         """Let `observer` see every event from now on, in the task in which it happens; the session waits for it."""
-        self._context.events.observe(observer)
+        self._parts.events.observe(observer)
 
     def drain_events(self, seconds: float | None = None) -> bool:
         """Wait until `on_event` has seen what happened so far; False where that takes longer. Blocking."""
-        return self._context.events.drain(seconds)
+        return self._parts.events.drain(seconds)
 
     async def load(
         self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
@@ -265,17 +264,13 @@ class Session:
         return await self._do("skills.run_script", path=path, args=list(args), **options)
 
     @overload
-    def tools(
-        self, shape: None = None, *, exposure: ExposureName | None = None, budget: int | None = None
-    ) -> tuple[ToolSpec, ...]: ...
+    def tools(self, shape: None = None, **options: Unpack[OfferOptions]) -> tuple[ToolSpec, ...]: ...
 
     @overload
-    def tools(
-        self, shape: str, *, exposure: ExposureName | None = None, budget: int | None = None
-    ) -> list[dict[str, object]]: ...
+    def tools(self, shape: str, **options: Unpack[OfferOptions]) -> list[dict[str, object]]: ...
 
     def tools(
-        self, shape: str | None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+        self, shape: str | None = None, **options: Unpack[OfferOptions]
     ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
         """Return what to offer to a model, as specifications or in a provider's `shape`; no schema holds a session id.
 
@@ -287,8 +282,7 @@ class Session:
         Raises:
             InvalidArgumentsError: there is no such shape or exposure.
         """
-        self._parts.freshness.restore()
-        specs = self._parts.exposure.specs(self._face(exposure), [tool.spec for tool in self._parts.extra], budget)
+        specs = self._specs(**options)
         return specs if shape is None else shaped(specs, shape)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
@@ -323,7 +317,7 @@ class Session:
             self.disclose(**options),
             self.tools(exposure=face),
             self.active_skills,
-            self._context.rendered,
+            self._parts.rendering.text,
             self._read_tokens,
         )
 
@@ -340,20 +334,19 @@ class Session:
         Raises:
             SessionNotFoundError: the session is gone.
         """
-        context = self._context
+        stored = self._parts.stored
         await to_thread.run_sync(self._catalog.refresh)
-        await context.stored.touch()
-        for skill in (await context.stored.current()).active:
-            if context.is_live(skill) and await to_thread.run_sync(context.snapshots.is_edited, skill):
-                with suppress(DigestChangedError):  # it has to be loaded again, and the instructions say so
-                    await context.reload(skill)
+        await stored.touch()
+        for skill in (await stored.current()).active:
+            with suppress(DigestChangedError):  # it has to be loaded again, and the instructions say so
+                await self._parts.active.reload_edited(skill)
 
     def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
         """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
 
         Messages may have any shape that is made of mappings, sequences and text; none is changed.
         """
-        marks = [compaction.mark_of(self._session_id, skill) for skill in self.active_skills]
+        marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
         return compaction.protected(messages, marks)
 
     def restore_after_compaction(self, budget: int | None = None) -> str:
@@ -362,22 +355,25 @@ class Session:
         Empty with `body="instructions"`, where they stand in every call. `budget` bounds the text in tokens; bodies
         that do not fit are named instead.
         """
-        context = self._context
-        if context.body == "instructions":
+        if not self._in_results:
             return ""
-        bodies = [(skill, context.rendered(skill)) for skill in reversed(self.active_skills)]
+        bodies = [(skill, self._parts.rendering.text(skill)) for skill in reversed(self.active_skills)]
         return compaction.restored(
-            self._session_id, [(skill, body) for skill, body in bodies if body is not None], budget
+            self._parts.session_id, [(skill, body) for skill, body in bodies if body is not None], budget
         )
 
     async def close(self) -> None:
         """End the session: `post` hooks run, state and artifacts are deleted, later calls find no session."""
         with suppress(SkillError):  # gone, or its store is: then nothing is active any more
-            active = (await self._context.stored.current()).active
-            await self._hooks.report(active, "SessionEnd", uuid7(), {})
-            await self._activator.unload(None, uuid7(), "closed")
-        await self._context.stored.close()
-        await self._context.events.end()
+            active = (await self._parts.stored.current()).active
+            await self._parts.hooks.report(active, "SessionEnd", uuid7(), {})
+            await self._parts.activator.unload(None, uuid7(), "closed")
+        await self._parts.stored.close()
+        await self._parts.events.end()
+
+    def _specs(self, exposure: ExposureName | None = None, budget: int | None = None) -> tuple[ToolSpec, ...]:
+        self._parts.freshness.restore()
+        return self._parts.exposure.specs(self._face(exposure), [tool.spec for tool in self._parts.extra], budget)
 
     def _face(self, exposure: ExposureName | None) -> ExposureName:
         return self._exposed if exposure is None else checked_exposure(exposure)
@@ -391,4 +387,5 @@ def _open_fork(catalog: Catalog, options: SessionOptions, origin: ForkOrigin) ->
     """Open the session of a fork: its own state and artifacts, and of its parent only what restricts it."""
     session = Session.__new__(Session)
     session._connect(catalog, options, origin)  # noqa: SLF001 -- a session opens another of its kind
-    return Child(session=session, context=session._context, activator=session._activator)  # noqa: SLF001 -- as above
+    parts = session._parts  # noqa: SLF001 -- as above
+    return Child(session=session, rendering=parts.rendering, activator=parts.activator)

@@ -13,26 +13,30 @@ from prowess._internal.uuid7 import uuid7
 from prowess.errors import ToolNotAllowedError
 from prowess.execution import default_sandbox
 from prowess.policy.policy import Policy
+from prowess.runtime.activation.activation_events import ActivationEvents
 from prowess.runtime.activation.activator import Activator
+from prowess.runtime.activation.active_skills import ActiveSkills
 from prowess.runtime.activation.composition import KnownTools
+from prowess.runtime.activation.dynamic_commands import CommandRunner
 from prowess.runtime.activation.freshness import Freshness, Presence
 from prowess.runtime.activation.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.activation.invocation import Invocation, InvokeTool
+from prowess.runtime.activation.rendering import Rendering
+from prowess.runtime.activation.restrictions import Restrictions
 from prowess.runtime.activation.snapshots import Snapshots
 from prowess.runtime.activation.visibility import Visibility
-from prowess.runtime.context import SessionContext, find_active
 from prowess.runtime.disclosure.exposure import Exposure
 from prowess.runtime.disclosure.skill_tool import SkillTool
 from prowess.runtime.events.callback import EventCallback
 from prowess.runtime.events.delivery import Events, SessionRecords, report
 from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
-from prowess.runtime.forks.launcher import ForkLauncher
+from prowess.runtime.forks.launcher import ForkHost, ForkLauncher
 from prowess.runtime.guard import Guard, commands_under, mode_under
 from prowess.runtime.scripts.artifacts import Artifacts
 from prowess.runtime.scripts.script_rules import ScriptRules
 from prowess.runtime.scripts.skill_process import SkillPrograms
 from prowess.runtime.session_state import StoredState
-from prowess.runtime.tools.load import LoadTool
+from prowess.runtime.tools.load import LoadResults, LoadTool
 from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.catalog import Catalog
+    from prowess.policy.approval import ApprovalMemory
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.stack import Stack
     from prowess.runtime.forks.fork import AgentType
@@ -57,11 +62,12 @@ if TYPE_CHECKING:
 
 
 class ForkOrigin(Struct, frozen=True, kw_only=True):
-    """What the session of a fork has from its parent: whom to tell of events, its stack, and what restricts it."""
+    """What the session of a fork has from its parent: events, stack, restrictions, and what people refused."""
 
     events: Events
     lineage: Stack
     inherited: tuple[Restriction, ...]
+    approvals: ApprovalMemory
 
 
 class SessionParts:
@@ -85,7 +91,7 @@ class SessionParts:
         if origin is not None:
             events = origin.events.child(self.session_id)
         place = os.path.join(prowess_home(), "artifacts") if options.artifacts_dir is None else options.artifacts_dir
-        artifacts = Artifacts(os.path.abspath(place), self.session_id)
+        self.artifacts = artifacts = Artifacts(os.path.abspath(place), self.session_id)
         stored = StoredState(
             store,
             self.session_id,
@@ -106,70 +112,71 @@ class SessionParts:
         )
         records = SessionRecords(AuditRecorder(options.audit, self.session_id), events)
         snapshots = Snapshots(catalog)
-        self.context = context = SessionContext(
-            session_id=self.session_id,
-            catalog=catalog,
-            stored=stored,
-            snapshots=snapshots,
-            artifacts=artifacts,
-            records=records,
-            programs=programs,
-            cap=options.cap,
-            body=options.body,
-            expose_location=options.expose_location,
-            visibility=Visibility(catalog, forks=options.fork_runner is not None, policy=policy),
-            commands=commands_under(policy, options.commands),
-            mode=mode_under(policy, options.allowed_tools),
-            tools=KnownTools(options.host_tools),
-            events=events,
-            lineage=() if origin is None else origin.lineage,
-            inherited=() if origin is None else origin.inherited,
+        in_results, shown = options.body == "result", options.expose_location
+        inherited, lineage = ((), ()) if origin is None else (origin.inherited, origin.lineage)
+        self.events, self.stored, self._known = events, stored, KnownTools(options.host_tools)
+        self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
+        self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
+        self.rendering = Rendering(snapshots, self.session_id, expose_location=shown)
+        self.restrictions = Restrictions(catalog, mode_under(policy, options.allowed_tools), inherited)
+        self.guard = Guard(
+            policy, stored, self.restrictions, records, approver=options.approver, pattern_root=options.pattern_root
         )
-        self.guard = Guard(context, policy, options.approver, options.pattern_root)
+        if origin is not None:
+            # A yes was for the parent's skills and session. A no holds: a fork must not ask again until somebody nods.
+            self.guard.approvals.inherit(origin.approvals.refusals())
         self.hooks = HookRunner(stored, snapshots, programs, records)
-        self.activator = Activator(context, self.hooks)
-        types = {kind.name: kind for kind in options.agent_types}
+        self._told = ActivationEvents(stored, records, self.restrictions)
+        commands = CommandRunner(programs, records, allowed=commands_under(policy, options.commands))
+        self.activator = Activator(
+            self.active, self.offered, self.hooks, self._told, commands=commands, tools=self._known
+        )
 
         def open_child(lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None) -> Child:
             # Nothing that it is given leads back to this session.
             own = options.for_fork(() if agent is None else agent.tools)
-            return open_fork(catalog, own, ForkOrigin(events=events, lineage=lineage, inherited=inherited))
+            given = ForkOrigin(events=events, lineage=lineage, inherited=inherited, approvals=self.guard.approvals)
+            return open_fork(catalog, own, given)
 
-        forks = ForkLauncher(context, options.fork_runner, types, open_child)
-        invocation = Invocation(context, self.activator, forks)
+        types = {kind.name: kind for kind in options.agent_types}
+        host = ForkHost(runner=options.fork_runner, types=types, open_child=open_child)
+        forks = ForkLauncher(host, self.active, self.restrictions, self.hooks, records)
+        invocation = Invocation(self.activator, forks, self.offered, self.rendering, self.restrictions)
+        results = LoadResults(self.restrictions, self.rendering, in_results=in_results)
         own: tuple[Tool, ...] = (
-            LoadTool(context, self.activator),
-            UnloadTool(context, self.activator),
-            ReadTool(context),
-            RunScriptTool(context),
+            LoadTool(self.activator, results),
+            UnloadTool(self.activator, stored, self.offered, records, results),
+            ReadTool(self.active, artifacts, programs.rules, events),
+            RunScriptTool(self.active, artifacts, programs, records, expose_location=shown),
             SkillTool(invocation),
         )
         self.extra = tuple(options.extra_tools)
-        context.tools.add((*own, *self.extra))
+        self._known.add((*own, *self.extra))
         self.executor = self._make_executor((*own, *self.extra), self.guard.gates)
         self.user_executor = self._make_executor((InvokeTool(invocation),), self.guard.user_gates)
-        self.exposure = Exposure(context, [tool.spec for tool in own])
+        specs = [tool.spec for tool in own]
+        self.exposure = Exposure(specs, self.active, self.offered, self.rendering, programs, in_results=in_results)
         self.freshness = Freshness(catalog)
 
     def offer(self, tool: Tool) -> None:
         """Offer one more tool from the next call on; ValueError if another tool answers to its name."""
-        self.executor.add(HookedTool(tool, self.context.stored, self.hooks))
+        self.executor.add(HookedTool(tool, self.stored, self.hooks))
         self.extra = (*self.extra, tool)
-        self.context.tools.add((tool,))
+        self._known.add((tool,))
 
     def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
         """Return an executor of `tools`; hooks come last, so that they see what is left."""
         return ToolExecutor(
-            [HookedTool(tool, self.context.stored, self.hooks) for tool in tools],
-            gates=(*gates, ToolHookGate(self.context.stored, self.hooks)),
+            [HookedTool(tool, self.stored, self.hooks) for tool in tools],
+            gates=(*gates, ToolHookGate(self.stored, self.hooks)),
             audit=self._options.audit,
             session_id=self.session_id,
-            observer=CallEvents(self.context.events, self.context.stored),
+            observer=CallEvents(self.events, self.stored),
         )
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self.hooks.dropped(skills)
-        await self.activator.dropped(skills)
+        await self._told.dropped(skills)
 
 
 class CallEvents:
@@ -206,7 +213,7 @@ class CallEvents:
     async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
         """Let `tool.refused` happen, and `restriction.prevented` where a skill restricts the tool."""
         state = self._stored.state
-        by = state.latest if skill is None else find_active(state, skill) or skill
+        by = state.latest if skill is None else state.named(skill) or skill
         await self._events.tell(ToolRefused, call_id, by, tool=tool, code=code, rule=rule)
         if code == ToolNotAllowedError.code:
             await self._events.tell(RestrictionPrevented, call_id, by, tool=tool, reason=rule)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.errors import LimitExceededError, SkillConflictError, StoreError
+from prowess.format.name import SkillName
 from prowess.runtime.activation.stack import kept as still_on_stack
 
 if TYPE_CHECKING:
@@ -95,6 +96,10 @@ class SessionState(Struct, frozen=True, kw_only=True):
             if skill.key == key:
                 return skill
         return None
+
+    def named(self, name: str) -> ActiveSkill | None:
+        """Return the active skill of this name, compared after normalisation."""
+        return self.find(SkillName.of(name).text)
 
 
 class Transition(Struct, frozen=True, kw_only=True):

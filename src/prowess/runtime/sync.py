@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
-from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack, overload
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, Unpack, overload
 from weakref import WeakSet
 
 from anyio.from_thread import start_blocking_portal
@@ -17,30 +17,50 @@ from anyio.from_thread import start_blocking_portal
 from prowess.runtime.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from concurrent.futures import Future
     from types import TracebackType
 
     from anyio.from_thread import BlockingPortal
 
     from prowess.catalog import Catalog
-    from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
-    from prowess.runtime.activation.hooks import HookFailure, HostEvent
-    from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
+    from prowess.runtime.call_options import InstructionOptions, OfferOptions
     from prowess.runtime.disclosure.cost import Cost
     from prowess.runtime.disclosure.model_texts import Disclosure
-    from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.events.stream import EventStream
     from prowess.runtime.options import ListeningKeywords, SessionOptions
-    from prowess.runtime.state import ActiveSkill, LoadMode
-    from prowess.tools import ToolResult, ToolSpec
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolSpec
     from prowess.tools.functions.registry import F, FunctionOptions
 
 _LOOK_UP_SECONDS = 0.1
-_T = TypeVar("_T")
+P = ParamSpec("P")
+T = TypeVar("T")
 _open: WeakSet[SyncSession] = WeakSet()
 _watching = threading.Lock()
+
+
+def _waited(
+    method: Callable[Concatenate[Session, P], Coroutine[object, object, T]],
+) -> Callable[Concatenate[SyncSession, P], T]:
+    """Return a method of `Session` that waits for the answer."""
+
+    @wraps(method)
+    def waiting(self: SyncSession, /, *args: P.args, **options: P.kwargs) -> T:
+        return self._wait(partial(method, self._session, *args, **options))
+
+    return waiting
+
+
+def _direct(method: Callable[Concatenate[Session, P], T]) -> Callable[Concatenate[SyncSession, P], T]:
+    """Return a method of `Session` that waits for nothing."""
+
+    @wraps(method)
+    def calling(self: SyncSession, /, *args: P.args, **options: P.kwargs) -> T:
+        return method(self._session, *args, **options)
+
+    return calling
 
 
 class SyncSession:
@@ -103,35 +123,13 @@ class SyncSession:
         """As `Session.active_skill_name`."""
         return self._session.active_skill_name
 
-    def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """As `Session.call`."""
-        return self._wait(self._session.call, name, arguments, call_id)
-
-    def load(
-        self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
-    ) -> Mapping[str, object]:
-        """As `Session.load`."""
-        return self._wait(self._session.load, names, mode, location)
-
-    def unload(self, names: Sequence[str] = (), *, all: bool = False) -> Mapping[str, object]:  # noqa: A002 -- the protocol's own word
-        """As `Session.unload`."""
-        return self._wait(self._session.unload, names, all=all)
-
-    def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> Mapping[str, object]:
-        """As `Session.read`."""
-        return self._wait(self._session.read, path, **options)
-
-    def run_script(self, path: str, args: Sequence[str] = (), **options: Unpack[RunOptions]) -> Mapping[str, object]:
-        """As `Session.run_script`."""
-        return self._wait(self._session.run_script, path, args, **options)
-
-    def invoke(self, skill: str, args: str | None = None, *, raw: bool = False) -> Mapping[str, object]:
-        """As `Session.invoke`."""
-        return self._wait(self._session.invoke, skill, args, raw=raw)
-
-    def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
-        """As `Session.user_call`."""
-        return self._wait(self._session.user_call, skill, args, raw=raw)
+    call = _waited(Session.call)
+    load = _waited(Session.load)
+    unload = _waited(Session.unload)
+    read = _waited(Session.read)
+    run_script = _waited(Session.run_script)
+    invoke = _waited(Session.invoke)
+    user_call = _waited(Session.user_call)
 
     @overload
     def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
@@ -145,21 +143,10 @@ class SyncSession:
             return self._session.function(**options)
         return self._session.function(function, **options)
 
-    def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
-        """As `Session.approve`."""
-        return self._session.approve(request, answer)
-
-    def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
-        """As `Session.decide`."""
-        return self._wait(self._session.decide, name, arguments, by_skills_alone=by_skills_alone)
-
-    def completions(self, prefix: str = "") -> tuple[str, ...]:
-        """As `Session.completions`."""
-        return self._session.completions(prefix)
-
-    def fire(self, event: HostEvent, **about: object) -> list[HookFailure]:
-        """As `Session.fire`."""
-        return self._wait(self._session.fire, event, **about)
+    approve = _direct(Session.approve)
+    decide = _waited(Session.decide)
+    completions = _direct(Session.completions)
+    fire = _waited(Session.fire)
 
     def events(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[SessionEvent]:
         """As `Session.events`, for `for`; it also ends where this object is detached."""
@@ -177,35 +164,21 @@ class SyncSession:
 
         return following()
 
-    def replay(self, since: int = 0, limit: int = 1000) -> tuple[SessionEvent, ...]:
-        """As `Session.replay`."""
-        return self._wait(self._session.replay, since, limit)
-
-    def observe(self, observer: EventObserver) -> None:
-        """As `Session.observe`; it runs in the thread of the event loop."""
-        self._session.observe(observer)
-
-    def drain_events(self, seconds: float | None = None) -> bool:
-        """Wait until `on_event` has seen what happened so far; False where that takes longer than `seconds`."""
-        return self._session.drain_events(seconds)
+    replay = _waited(Session.replay)
+    observe = _direct(Session.observe)
+    drain_events = _direct(Session.drain_events)
 
     @overload
-    def tools(
-        self, shape: None = None, *, exposure: ExposureName | None = None, budget: int | None = None
-    ) -> tuple[ToolSpec, ...]: ...
+    def tools(self, shape: None = None, **options: Unpack[OfferOptions]) -> tuple[ToolSpec, ...]: ...
 
     @overload
-    def tools(
-        self, shape: str, *, exposure: ExposureName | None = None, budget: int | None = None
-    ) -> list[dict[str, object]]: ...
+    def tools(self, shape: str, **options: Unpack[OfferOptions]) -> list[dict[str, object]]: ...
 
     def tools(
-        self, shape: str | None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+        self, shape: str | None = None, **options: Unpack[OfferOptions]
     ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
         """As `Session.tools`."""
-        if shape is None:
-            return self._session.tools(exposure=exposure, budget=budget)
-        return self._session.tools(shape, exposure=exposure, budget=budget)
+        return self._session.tools(**options) if shape is None else self._session.tools(shape, **options)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """As `Session.instructions`, after a refresh."""
@@ -221,21 +194,10 @@ class SyncSession:
         self.refresh()
         return self._session.cost(**options)
 
-    def without_unloaded(self, messages: Sequence[object]) -> list[object]:
-        """As `Session.without_unloaded`."""
-        return self._session.without_unloaded(messages)
-
-    def refresh(self) -> None:
-        """As `Session.refresh`."""
-        self._wait(self._session.refresh)
-
-    def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
-        """As `Session.protected_messages`."""
-        return self._session.protected_messages(messages)
-
-    def restore_after_compaction(self, budget: int | None = None) -> str:
-        """As `Session.restore_after_compaction`."""
-        return self._session.restore_after_compaction(budget)
+    without_unloaded = _direct(Session.without_unloaded)
+    refresh = _waited(Session.refresh)
+    protected_messages = _direct(Session.protected_messages)
+    restore_after_compaction = _direct(Session.restore_after_compaction)
 
     def close(self) -> None:
         """As `Session.close`; the thread ends too."""
@@ -263,7 +225,7 @@ class SyncSession:
         if self._portal is not None:
             self.close()
 
-    def _wait(self, function: Callable[..., Awaitable[_T]], *args: object, **options: object) -> _T:
+    def _wait(self, function: Callable[..., Awaitable[T]], *args: object, **options: object) -> T:
         work = partial(function, *args, **options)
         if self._portal is not None:
             return _result_of(self._portal.start_task_soon(work))
@@ -272,7 +234,7 @@ class SyncSession:
             return _result_of(portal.start_task_soon(work))
 
 
-def _result_of(future: Future[_T]) -> _T:
+def _result_of(future: Future[T]) -> T:
     """Wait for a call, and look up now and then for a signal that did not end the wait.
 
     Python notes a signal when it comes and answers it between two steps of the main thread. One that comes between the

@@ -10,7 +10,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
-from prowess.runtime.activation.rendering import Rendering
+from prowess.runtime.activation.rendering import rendered
 
 
 @click.command()
@@ -33,7 +33,7 @@ def command(*, name: str, args: str | None, skills: CatalogOptions, policy_file:
     with activated(catalog, name, args, policy_file=policy_file) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)
-        body = Rendering().text(active, skill.body, session_id=session.session_id, expose_location=True)
+        body = rendered(active, skill.body, session.session_id, expose_location=True)
     if as_json:
         output.document(
             {

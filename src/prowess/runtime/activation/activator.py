@@ -17,12 +17,8 @@ from msgspec.structs import replace
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.format.limits import COMMAND_MARK
 from prowess.runtime.activation import load_result
-from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
-from prowess.runtime.activation.hooks import require_runnable
-from prowess.runtime.activation.rendering import values_for
 from prowess.runtime.activation.stack import entered
-from prowess.runtime.context import find_active
-from prowess.runtime.events.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
+from prowess.runtime.events.event import SkillActivating, SkillLoading
 from prowess.runtime.state import Transition, loaded, require_room, unloaded
 
 if TYPE_CHECKING:
@@ -30,12 +26,14 @@ if TYPE_CHECKING:
 
     from prowess.catalog import SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
-    from prowess.policy.restriction import Restriction
+    from prowess.runtime.activation.activation_events import ActivationEvents
+    from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.activation.composition import KnownTools
+    from prowess.runtime.activation.dynamic_commands import CommandRunner
     from prowess.runtime.activation.hooks import HookFailure, HookRunner
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot
-    from prowess.runtime.activation.visibility import By, Offer
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.visibility import By, Offer, Visibility
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
 
 
@@ -54,8 +52,18 @@ class Activation(Struct, kw_only=True):
 class Activator:
     """Brings skills of one session into force, and takes them out."""
 
-    def __init__(self, context: SessionContext, hooks: HookRunner) -> None:
-        self._context, self._hooks = context, hooks
+    def __init__(
+        self,
+        active: ActiveSkills,
+        offered: Visibility,
+        hooks: HookRunner,
+        events: ActivationEvents,
+        *,
+        commands: CommandRunner,
+        tools: KnownTools,
+    ) -> None:
+        self._active, self._offered, self._hooks = active, offered, hooks
+        self._commands, self._tools, self._events = commands, tools, events
 
     async def load(self, names: Sequence[str], mode: LoadMode, location: str | None, call_id: str) -> Activation:
         """Activate skills side by side, all or none, for the model.
@@ -64,19 +72,19 @@ class Activator:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
             SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
         """
-        context = self._context
-        async with context.loading:
-            before = await context.stored.current()
-            offers = {offer.key: offer for offer in await self._offered(names, location)}
-            if mode == "add" or len(offers) > context.cap:
-                require_room([skill.key for skill in before.active], offers, mode, context.cap)
+        active = self._active
+        async with active.loading:
+            before = await active.stored.current()
+            offers = {offer.key: offer for offer in await self._asked(names, location)}
+            if mode == "add" or len(offers) > active.cap:
+                require_room([skill.key for skill in before.active], offers, mode, active.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
-            taken = [await self._take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
+            taken = [await self.take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
             self._require_open(taken)
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
-                return loaded(state, ready, mode, context.cap)
+                return loaded(state, ready, mode, active.cap)
 
             activation = await self._activate(before, taken, step, call_id)
         if not others:
@@ -84,8 +92,8 @@ class Activator:
         kept = (load_result.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
 
-    async def _offered(self, names: Sequence[str], location: str | None) -> list[Offer]:
-        asked = [await self._context.offered(name, location) for name in names]
+    async def _asked(self, names: Sequence[str], location: str | None) -> list[Offer]:
+        asked = [await self._offered.offered(name, location) for name in names]
         for offer in asked:
             require_no_fork(offer.entry.name, offer.fields)
         return asked
@@ -93,7 +101,7 @@ class Activator:
     def _require_open(self, taken: Sequence[Snapshot]) -> None:
         """Hold what the files say against what a model may load: the catalog may have said something else."""
         for snapshot in taken:
-            self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, "model")
+            self._offered.require_open(snapshot.skill.name, snapshot.fields, "model")
             require_no_fork(snapshot.skill.name, snapshot.fields)
 
     async def enter(self, offer: Offer, args: str | None, call_id: str, by: By) -> Activation:
@@ -105,22 +113,22 @@ class Activator:
             ActivationCycleError, LimitExceededError: it runs further down already, or too many do.
             Also what `load` raises.
         """
-        context = self._context
-        async with context.loading:
-            before = await context.stored.current()
-            snapshot = await self._take(offer.entry, call_id)
-            context.visibility.require_open(offer.entry.name, snapshot.fields, by)
+        active = self._active
+        async with active.loading:
+            before = await active.stored.current()
+            snapshot = await self.take(offer.entry, call_id)
+            self._offered.require_open(offer.entry.name, snapshot.fields, by)
             require_no_fork(offer.entry.name, snapshot.fields)
-            require_room([skill.key for skill in before.active], [offer.entry.key], "add", context.cap)
+            require_room([skill.key for skill in before.active], [offer.entry.key], "add", active.cap)
             snapshot = replace(snapshot, skill=replace(snapshot.skill, args=args))
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
                 (skill,) = ready
                 top = state.stack[-1:] == (skill.key,)
-                lineage = len(context.lineage)
-                stack = (*context.lineage, *(() if by == "user" else state.stack))
-                nested = stack if top and by == "model" else entered(stack, skill.key, context.max_depth)
-                change = loaded(state, [skill], "add", context.cap)
+                lineage = len(active.lineage)
+                stack = (*active.lineage, *(() if by == "user" else state.stack))
+                nested = stack if top and by == "model" else entered(stack, skill.key)
+                change = loaded(state, [skill], "add", active.cap)
                 if by == "model" and not top and change.repeated and skill.key not in state.stack:
                     nested = stack  # loaded by itself before: it is in force, and inside nothing
                 return replace(change, state=replace(change.state, stack=nested[lineage:]))
@@ -130,13 +138,13 @@ class Activator:
 
     async def adopt(self, snapshot: Snapshot, args: str | None, call_id: str) -> Activation:
         """Activate the skill that a fork runs, in the session of the fork."""
-        context = self._context
+        active = self._active
         adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
-        await to_thread.run_sync(context.snapshots.keep, adopted)
-        async with context.loading:
-            before = await context.stored.current()
+        await to_thread.run_sync(active.snapshots.keep, adopted)
+        async with active.loading:
+            before = await active.stored.current()
             return await self._activate(
-                before, [adopted], lambda state, ready: loaded(state, ready, "add", context.cap), call_id
+                before, [adopted], lambda state, ready: loaded(state, ready, "add", active.cap), call_id
             )
 
     async def unload(
@@ -146,17 +154,17 @@ class Activator:
 
         `reason` stands in the events.
         """
-        context = self._context
-        async with context.loading:
-            before = await context.stored.current()
+        active = self._active
+        async with active.loading:
+            before = await active.stored.current()
             failures = await self._ended(
                 [skill for skill in before.active if keys is None or skill.key in keys], call_id
             )
-            step = await context.stored.change(
+            step = await active.stored.change(
                 lambda state: unloaded(state, {skill.key for skill in state.active} if keys is None else keys)
             )
-            await self._told(before, step, call_id, reason)
-        context.snapshots.keep_only(step.state.active)
+            await self._events.left(before, step, call_id, reason)
+        active.snapshots.keep_only(step.state.active)
         return step, tuple(load_result.hook_failed(failure.skill, failure.message) for failure in failures)
 
     async def _activate(
@@ -166,17 +174,17 @@ class Activator:
         step: Callable[[SessionState, Sequence[ActiveSkill]], Transition],
         call_id: str,
     ) -> Activation:
-        context = self._context
+        active = self._active
         fresh: list[Snapshot] = []
         plain = True
         for snapshot in taken:
             if not before.active or not _is_repeated(before, snapshot.skill):
                 fresh.append(snapshot)
                 plain = plain and snapshot.is_plain
-        notices = [] if plain else context.tools.require(fresh)
+        notices = [] if plain else self._tools.require(fresh)
         ready, skills = list(taken), [snapshot.skill for snapshot in taken]
         planned = step(before, skills)  # what may not stand side by side is refused before any hook
-        if not plain or context.events.wanted:
+        if not plain or self._events.records.events.wanted:
             await self._prepare(fresh, call_id)
         if not plain:
             notices += await self._run_commands(ready, fresh, call_id)
@@ -187,7 +195,7 @@ class Activator:
             for skill in skills:
                 # Removed from the catalog while it was read: then it must not become active. What is active has been
                 # looked for a moment ago.
-                if state.find(skill.key) is not skill and not context.stored.is_listed(skill):
+                if state.find(skill.key) is not skill and not active.stored.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return planned if state is before else step(state, skills)
 
@@ -195,10 +203,9 @@ class Activator:
         if leaving := planned.unloaded:
             change(before)  # as above
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
-        done = await context.stored.change(change)
-        context.snapshots.keep_only(done.state.active)
-        if context.records.wanted:
-            await self._record(before, done, skills, call_id)
+        done = await active.stored.change(change)
+        active.snapshots.keep_only(done.state.active)
+        await self._events.loaded(before, done, skills, call_id)
         said = self._said(done, skills, notices, failures)
         return Activation(step=done, taken=tuple(ready), notices=said)
 
@@ -207,7 +214,7 @@ class Activator:
         remarks: list[Notice] = []
         for place, snapshot in enumerate(ready):
             if COMMAND_MARK in snapshot.source.body and snapshot in fresh:
-                skill, remark = await self._commands(snapshot, call_id)
+                skill, remark = await self._commands.run(snapshot, call_id)
                 ready[place] = replace(snapshot, skill=skill)
                 remarks += [] if remark is None else [remark]
         return remarks
@@ -215,19 +222,10 @@ class Activator:
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
         """Let it be known that these skills are about to come into force, and run their `pre` hooks."""
         for snapshot in fresh:
-            require_runnable(snapshot.skill, snapshot.fields, snapshot.source.manifest, self._context.programs)
+            self._hooks.require_runnable(snapshot)
         for snapshot in fresh:
-            await self._context.events.tell(SkillActivating, call_id, snapshot.skill)
+            await self._events.records.events.tell(SkillActivating, call_id, snapshot.skill)
         await self._pass_hooks(fresh, call_id)
-
-    async def _record(
-        self, before: SessionState, done: Transition, skills: Sequence[ActiveSkill], call_id: str
-    ) -> None:
-        for skill in skills:
-            if skill.name not in done.repeated:
-                data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
-                await self._context.records.record_and_tell("skill.loaded", call_id, skill, data)
-        await self._told(before, done, call_id, "replaced")
 
     def _said(
         self,
@@ -237,7 +235,7 @@ class Activator:
         failures: Sequence[HookFailure],
     ) -> tuple[Notice, ...]:
         """Return what there is to say, in the order in which it counts; nearly always nothing."""
-        taken_away = self._context.stored.take_removed()
+        taken_away = self._active.stored.take_removed()
         digested = True
         for skill in skills:
             digested = digested and skill.digest is not None
@@ -264,62 +262,15 @@ class Activator:
     async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
         return await self._hooks.report(skills, "post", call_id, {})
 
-    async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
-        """Let the events happen for skills that left because the catalog lists them no more."""
-        events, now = self._context.events, self._context.stored.state
-        if not events.wanted:
-            return
-        for skill in skills:
-            await events.tell(SkillUnloaded, None, skill, reason="removed")
-        await self._tell_restriction(replace(now, active=(*now.active, *skills)), now, None)
-
-    async def _told(self, before: SessionState, done: Transition, call_id: str, reason: str) -> None:
-        """Let the events happen for what left with this step, and for a restriction that is another now."""
-        events = self._context.events
-        if not events.wanted:
-            return
-        for name in done.unloaded:
-            await events.tell(SkillUnloaded, call_id, find_active(before, name) or name, reason=reason)
-        await self._tell_restriction(before, done.state, call_id)
-
-    async def _tell_restriction(self, before: SessionState, after: SessionState, call_id: str | None) -> None:
-        now = _restricting(self._context.restrictions(after))
-        if set(now) != set(_restricting(self._context.restrictions(before))):
-            names = tuple(item.skill for item in now)
-            await self._context.events.tell(RestrictionChanged, call_id, restricting=names)
-
-    async def _commands(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
-        """Run the commands in a body, where the host allows it."""
-        context, skill = self._context, snapshot.skill
-        found = await to_thread.run_sync(commands, snapshot.source.body)
-        if not found:
-            return skill, None
-        if not context.commands or context.programs.sandbox is None:
-            return skill, load_result.commands_not_run(skill.name)
-        values = values_for(skill, session_id=context.session_id, expose_location=False)
-        outputs: list[str] = []
-        for command in found[:MAX_COMMANDS]:
-            argv = command.argv(values)
-            if not argv:
-                outputs.append("[command not run: its quotes are open, or it is empty]")
-                continue
-            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
-            await context.records.record_and_tell("command.started", call_id, skill, data)
-            done = await context.programs.run(skill.root_dir, snapshot.source.manifest, argv, seconds=COMMAND_SECONDS)
-            await context.records.record_and_tell(
-                "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
-            )
-            outputs.append(shown(done))
-        return replace(skill, outputs=tuple(outputs)), None
-
-    async def _take(self, entry: SkillEntry, call_id: str) -> Snapshot:
-        if self._context.events.wanted:
-            await self._context.events.tell(SkillLoading, call_id, entry.name)
-        # A thread only where something must be read: what is at rest takes a few calls of stat.
-        known = self._context.snapshots.retake(entry)
-        if known is not None:
+    async def take(self, entry: SkillEntry, call_id: str) -> Snapshot:
+        """Read a listed skill as it is now, after the event `skill.loading`; the errors are those of `Snapshots`."""
+        events, snapshots = self._events.records.events, self._active.snapshots
+        if events.wanted:
+            await events.tell(SkillLoading, call_id, entry.name)
+        # A thread only if something must be read: what has not changed takes a few calls of stat.
+        if (known := snapshots.retake(entry)) is not None:
             return known
-        return await to_thread.run_sync(self._context.snapshots.take, entry.name, entry.location)
+        return await to_thread.run_sync(snapshots.take, entry.name, entry.location)
 
 
 def require_no_fork(name: str, fields: ExtendedFields) -> None:
@@ -334,10 +285,6 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
             f'call the tool skill with {{"skill": "{name}", "args": "what it shall do"}}'
         )
         raise InvalidArgumentsError((problem,))
-
-
-def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:
-    return tuple(item for item in restrictions if item.tokens is not None and item.mode == "restrict")
 
 
 def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.execution import ExecResult
-    from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.fields.hooks import Hook
-    from prowess.runtime.activation.snapshots import Snapshots
+    from prowess.runtime.activation.snapshots import Snapshot, Snapshots
     from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.scripts.skill_process import SkillPrograms
     from prowess.runtime.session_state import StoredState
@@ -78,26 +77,6 @@ class HookFailure(Struct, frozen=True, kw_only=True):
     message: str
 
 
-def require_runnable(
-    skill: ActiveSkill, fields: ExtendedFields, manifest: TreeManifest, programs: SkillPrograms
-) -> None:
-    """Refuse a skill that declares a hook which could not be run when its time comes.
-
-    A setting that cannot be read (`once`, `matcher`, `timeout`) refuses nothing: the hook then runs more often.
-
-    Raises:
-        HookFailedError: a hook cannot be read, a file is missing, a shell would be needed, or scripts are off.
-        PolicyDeniedError: a policy lets scripts run from other directories alone.
-    """
-    if not fields.hooks.complete:
-        said = [fault for fault in fields.faults if fault.path[0] == "hooks"]
-        fault = next((fault for fault in said if fault.rule != "hooks.value"), said[0])
-        raise HookFailedError(skill.name, "pre", "hooks", f"cannot be read: {fault.message}")
-    for hook in fields.hooks.entries:
-        if (reason := _obstacle(hook, manifest, programs)) is not None:
-            raise HookFailedError(skill.name, hook.event, _named(hook), reason)
-
-
 def _obstacle(hook: Hook, manifest: TreeManifest, programs: SkillPrograms) -> str | None:
     if programs.sandbox is None:
         return "cannot be run: scripts are switched off in this session"
@@ -119,6 +98,24 @@ class HookRunner:
     ) -> None:
         self._stored, self._snapshots, self._programs, self._records = stored, snapshots, programs, records
         self._once = anyio.Lock()  # so that two calls at the same time do not both run a hook that runs once
+
+    def require_runnable(self, snapshot: Snapshot) -> None:
+        """Refuse a skill that declares a hook which could not be run when its time comes.
+
+        A setting that cannot be read (`once`, `matcher`, `timeout`) refuses nothing: the hook then runs more often.
+
+        Raises:
+            HookFailedError: a hook cannot be read, a file is missing, a shell would be needed, or scripts are off.
+            PolicyDeniedError: a policy lets scripts run from other directories alone.
+        """
+        skill, fields = snapshot.skill, snapshot.fields
+        if not fields.hooks.complete:
+            said = [fault for fault in fields.faults if fault.path[0] == "hooks"]
+            fault = next((fault for fault in said if fault.rule != "hooks.value"), said[0])
+            raise HookFailedError(skill.name, "pre", "hooks", f"cannot be read: {fault.message}")
+        for hook in fields.hooks.entries:
+            if (reason := _obstacle(hook, snapshot.source.manifest, self._programs)) is not None:
+                raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
     async def require(
         self,

@@ -7,25 +7,23 @@ sub-agent comes back with its output.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation import load_result
-from prowess.runtime.disclosure import model_texts
-from prowess.runtime.disclosure.compaction import mark_of
-from prowess.runtime.events.event import SkillLoading, loading_message
+from prowess.runtime.events.event import loading_message
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from prowess.runtime.activation.activator import Activator
-    from prowess.runtime.activation.snapshots import Snapshot
-    from prowess.runtime.activation.visibility import By, Offer
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.rendering import Rendering
+    from prowess.runtime.activation.restrictions import Restrictions
+    from prowess.runtime.activation.visibility import By, Offer, Visibility
     from prowess.runtime.forks.launcher import ForkLauncher
-    from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
 _COMMAND = r"(?s)[/$](\S+)(?:\s+(.*))?\Z"
@@ -63,8 +61,16 @@ def parsed(text: str, args: str | None) -> tuple[str, str | None]:
 class Invocation:
     """Runs one skill by name for one session."""
 
-    def __init__(self, context: SessionContext, activator: Activator, launcher: ForkLauncher) -> None:
-        self._context, self._activator, self._launcher = context, activator, launcher
+    def __init__(
+        self,
+        activator: Activator,
+        launcher: ForkLauncher,
+        offered: Visibility,
+        rendering: Rendering,
+        restrictions: Restrictions,
+    ) -> None:
+        self._activator, self._launcher, self._offered = activator, launcher, offered
+        self._rendering, self._restrictions = rendering, restrictions
 
     async def run(self, name: str, args: str | None, call_id: str, by: By, *, raw: bool = False) -> dict[str, object]:
         """Return the content, or for a fork the output; `raw` gives the file as written instead of the body.
@@ -73,11 +79,10 @@ class Invocation:
             SkillNotFoundError: with suggestions from the skills that are open to whoever asks.
             Also what `Activator.enter` and `ForkLauncher.run` raise.
         """
-        offer = await self._context.offered(name, by=by)
+        offer = await self._offered.offered(name, by=by)
         if offer.is_fork:
-            await self._context.events.tell(SkillLoading, call_id, offer.entry.name)
-            snapshot = await to_thread.run_sync(self._context.snapshots.take, offer.entry.name, offer.entry.location)
-            self._context.visibility.require_open(snapshot.skill.name, snapshot.fields, by)
+            snapshot = await self._activator.take(offer.entry, call_id)
+            self._offered.require_open(snapshot.skill.name, snapshot.fields, by)
             message = {"message": loading_message(snapshot.skill.name)}
             return {**await self._launcher.run(snapshot, args, call_id, by), **message}
         return await self._inherit(offer, args, call_id, by, raw=raw)
@@ -90,16 +95,17 @@ class Invocation:
         notices = [notice.as_dict() for notice in activation.notices]
         if running:
             notices.append(load_result.already_running(skill.name).as_dict())
+        content = partial(self._rendering.content, snapshot, skill, raw=raw)
         result: dict[str, object] = {
             "skill_name": skill.name,
             "message": f'The "{skill.name}" skill is running already' if running else loading_message(skill.name),
-            "base_path": skill.root_dir if self._context.expose_location else None,
-            "content": None if running else await to_thread.run_sync(self._content, snapshot, skill, raw),
+            "base_path": skill.root_dir if self._rendering.expose_location else None,
+            "content": None if running else await to_thread.run_sync(content),
         }
         if skill.allowed_tools is not None:
             tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens or ()
             result["allowed_tools"] = [str(token) for token in tokens]
-            result["allowed_tools_mode"] = self._context.mode_of(skill)
+            result["allowed_tools_mode"] = self._restrictions.mode_of(skill)
         if offer.fields.model is not None:
             result["model"] = offer.fields.model
         if skill.args is not None:
@@ -107,16 +113,6 @@ class Invocation:
         if notices:
             result["notices"] = notices
         return result
-
-    def _content(self, snapshot: Snapshot, skill: ActiveSkill, raw: bool) -> str:  # noqa: FBT001 -- passed on by to_thread
-        body = snapshot.source.document.text if raw else self._context.rendered(skill)
-        return model_texts.skill_content(
-            skill.name,
-            snapshot.source.body if body is None else body,
-            directory=skill.root_dir if self._context.expose_location else None,
-            resources=[file.path for file in snapshot.source.manifest.files if file.path != "SKILL.md"],
-            mark=mark_of(self._context.session_id, skill),
-        )
 
 
 class InvokeTool:

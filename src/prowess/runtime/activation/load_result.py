@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,9 +11,9 @@ from prowess.tools.prompt_escaping import sentence
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from prowess.runtime.state import ActiveSkill, SessionState
+    from prowess.runtime.state import ActiveSkill
 
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
@@ -117,45 +116,3 @@ def commands_not_run(name: str) -> Notice:
 def hook_failed(skill: str, message: str) -> Notice:
     """Report a hook that failed where nothing was left to stop."""
     return Notice(code="hook_failed", message=message, skill=skill)
-
-
-def load_result(
-    state: SessionState,
-    *,
-    expose_location: bool,
-    mode_of: Callable[[ActiveSkill], str | None],
-    unloaded: Sequence[str],
-    notices: Sequence[Notice],
-    contents: Mapping[str, str] | None,
-) -> dict[str, object]:
-    """Return the result; `contents` (name → wrapped body) is None if bodies are in the instructions.
-
-    `mode_of` returns how the `allowed-tools` of a skill are read.
-    """
-    entries: list[dict[str, object]] = []
-    for skill in state.active:
-        entry: dict[str, object] = {
-            "name": skill.name,
-            "location": skill.location if expose_location else None,
-            "root_dir": skill.root_dir if expose_location else None,
-            "digest": skill.digest,
-            "properties": _copied(skill.properties),
-            "allowed_tools_mode": mode_of(skill) if "allowed-tools" in skill.properties else None,
-        }
-        if contents is not None:
-            entry["content"] = contents.get(skill.name)
-        entries.append(entry)
-    return {
-        "active_skills": entries,
-        "unloaded_skills": list(unloaded),
-        "notices": [notice.as_dict() for notice in notices] if notices else [],
-    }
-
-
-def _copied(properties: Mapping[str, object]) -> dict[str, object]:
-    """Return a copy: a caller may do with a result as it likes, and the session keeps its own."""
-    copied = dict(properties)
-    for key, value in copied.items():
-        if type(value) is not str:
-            copied[key] = deepcopy(value)
-    return copied

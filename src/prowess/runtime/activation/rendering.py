@@ -4,47 +4,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.activation.dynamic_commands import commands
-from prowess.runtime.activation.substitution import Replacement, Values, substituted
+from prowess.runtime.activation.substitution import Replacement, substituted, values_for
+from prowess.runtime.disclosure import model_texts
+from prowess.runtime.disclosure.compaction import mark_of
 
 if TYPE_CHECKING:
+    from prowess.runtime.activation.snapshots import Snapshot, Snapshots
     from prowess.runtime.state import ActiveSkill
 
 _KEPT = 32  # more than any session has active skills
 
 
-def values_for(skill: ActiveSkill, *, session_id: str, expose_location: bool) -> Values:
-    """Return what the placeholders of a skill stand for; a hidden directory is `.`, which its paths are relative to."""
-    declared = extended_fields(skill.properties).arguments
-    return Values(
-        skill_dir=skill.root_dir if expose_location else ".",
-        session_id=session_id,
-        args=skill.args,
-        declared={argument.name: argument.default for argument in declared},
-    )
+def rendered(skill: ActiveSkill, body: str, session_id: str, *, expose_location: bool) -> str:
+    """Return `body`, which is that of `skill`, as it is in force; a hidden directory is `.`."""
+    if "$" not in body and not skill.outputs:
+        return body
+    found = commands(body) if skill.outputs else ()
+    outputs = [
+        Replacement(start=command.start, end=command.end, text=output)
+        for command, output in zip(found, skill.outputs, strict=False)
+    ]
+    return substituted(body, values_for(skill, session_id, expose_location=expose_location), outputs)
 
 
 class Rendering:
-    """Renders each body once for each activation: `instructions()` asks for it at every call."""
+    """Renders the bodies of one session's skills; with `expose_location=False` they hold no path of this machine.
 
-    def __init__(self) -> None:
+    Each body is rendered once for each activation: `instructions()` asks for it at every call.
+    """
+
+    def __init__(self, snapshots: Snapshots, session_id: str, *, expose_location: bool) -> None:
+        self._snapshots, self._session_id, self.expose_location = snapshots, session_id, expose_location
         self._texts: dict[tuple[str, str, str | None, tuple[str, ...]], str] = {}
 
-    def text(self, skill: ActiveSkill, body: str, *, session_id: str, expose_location: bool) -> str:
-        """Return `body`, which is that of `skill`, as it is in force."""
-        if "$" not in body and not skill.outputs:
+    def content(self, snapshot: Snapshot, skill: ActiveSkill, *, raw: bool = False) -> str:
+        """Return the content of a skill that joins a conversation: its body, or with `raw` the file as written."""
+        source = snapshot.source
+        body = source.document.text if raw else self.text(skill)
+        return model_texts.skill_content(
+            skill.name,
+            source.body if body is None else body,
+            directory=skill.root_dir if self.expose_location else None,
+            resources=[file.path for file in source.manifest.files if file.path != "SKILL.md"],
+            mark=mark_of(self._session_id, skill),
+        )
+
+    def text(self, skill: ActiveSkill) -> str | None:
+        """Return the body as it is in force; None if it is nowhere any more. Blocking."""
+        body = self._snapshots.body(skill)
+        if body is None or ("$" not in body and not skill.outputs):
             return body
         key = (skill.location, skill.document_digest, skill.args, skill.outputs)
         known = self._texts.get(key)
         if known is None:
-            values = values_for(skill, session_id=session_id, expose_location=expose_location)
-            found = commands(body) if skill.outputs else ()
-            outputs = [
-                Replacement(start=command.start, end=command.end, text=output)
-                for command, output in zip(found, skill.outputs, strict=False)
-            ]
-            known = substituted(body, values, outputs)
+            known = rendered(skill, body, self._session_id, expose_location=self.expose_location)
             while len(self._texts) >= _KEPT:
                 del self._texts[next(iter(self._texts))]
             self._texts[key] = known

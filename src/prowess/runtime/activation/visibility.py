@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from anyio import to_thread
 from msgspec import Struct
 
 from prowess._internal.text.shared_words import scores
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.policy.policy import Policy
+    from prowess.runtime.state import ActiveSkill
 
 By = Literal["model", "user"]
 
@@ -65,7 +67,7 @@ class Visibility:
     """
 
     def __init__(self, catalog: Catalog, *, forks: bool, policy: Policy | None = None) -> None:
-        self._catalog, self._forks = catalog, forks
+        self.catalog, self._forks = catalog, forks
         self._policy = policy if policy is not None and policy.files else None  # the built-in policy denies no skill
         self._entries: tuple[SkillEntry, ...] | None = None
         self._open: dict[By, tuple[Offer, ...]] = {}
@@ -73,7 +75,7 @@ class Visibility:
 
     def offers(self, by: By) -> tuple[Offer, ...]:
         """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
-        entries = self._catalog.entries()
+        entries = self.catalog.entries()
         if entries is not self._entries:  # the same tuple until a scan has found something else
             offers = [Offer.of(entry) for entry in entries]
             self._open = {who: tuple(offer for offer in offers if self._is_open(offer, who)) for who in _BOTH}
@@ -93,6 +95,43 @@ class Visibility:
             known = self._offers[entry] = Offer.of(entry)
         self.require_open(name, known.fields, by)
         return known
+
+    async def offered(self, name: str, location: str | None = None, by: By = "model") -> Offer:
+        """Return a skill that the model, or the user, may start.
+
+        Raises:
+            SkillNotFoundError, InvalidArgumentsError: see `require_open` and `listed`.
+        """
+        return self.offer(self._known(name, location) or await self._scanned(name, location, by), name, by)
+
+    async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
+        """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.
+
+        Raises:
+            SkillNotFoundError: with suggestions, and the reason if a broken copy is known.
+        """
+        return self._known(name, location) or await self._scanned(name, location, by)
+
+    def _known(self, name: str, location: str | None) -> SkillEntry | None:
+        try:
+            entry = self.catalog.get(name, location)
+        except SkillNotFoundError:
+            return None
+        return entry if entry.is_current() else None
+
+    async def _scanned(self, name: str, location: str | None, by: By) -> SkillEntry:
+        await to_thread.run_sync(self.catalog.refresh)
+        try:
+            return self.catalog.get(name, location)
+        except SkillNotFoundError as error:
+            raise self.not_found(error, by) from None
+
+    def is_live(self, skill: ActiveSkill) -> bool:
+        """Tell whether edits of this skill take effect without a new load, as in its author's own directory."""
+        try:
+            return self.catalog.get(skill.name, skill.location).live
+        except SkillNotFoundError:
+            return False
 
     def require_open(self, name: str, fields: ExtendedFields, by: By) -> None:
         """Return only where a skill with these fields may be started; `name` as whoever asks has written it.
@@ -114,7 +153,7 @@ class Visibility:
 
     def _is_hidden(self, name: str) -> bool:
         try:
-            return self._catalog.get(name).extended.disable_model_invocation
+            return self.catalog.get(name).extended.disable_model_invocation
         except SkillNotFoundError:
             return False
 
@@ -130,7 +169,7 @@ class Visibility:
 
         For hosts that bring skills into force themselves.
         """
-        offers = [Offer.of(entry) for entry in self._catalog.entries()]
+        offers = [Offer.of(entry) for entry in self.catalog.entries()]
         return [offer.entry for offer in offers if self._is_shown(offer, by)]
 
     def _is_open(self, offer: Offer, by: By) -> bool:

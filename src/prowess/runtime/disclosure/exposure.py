@@ -23,10 +23,12 @@ from prowess.tools.shapes import SHAPES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.runtime.activation.visibility import Offer
+    from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.activation.rendering import Rendering
+    from prowess.runtime.activation.visibility import Offer, Visibility
     from prowess.runtime.call_options import ExposureName
-    from prowess.runtime.context import SessionContext
     from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.scripts.skill_process import SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
 
@@ -34,8 +36,18 @@ if TYPE_CHECKING:
 class Exposure:
     """Makes specifications and instructions for one session; `own` are the tools of skills, `extra` all others."""
 
-    def __init__(self, context: SessionContext, own: Sequence[ToolSpec]) -> None:
-        self._context, self._own = context, tuple(own)
+    def __init__(
+        self,
+        own: Sequence[ToolSpec],
+        active: ActiveSkills,
+        offered: Visibility,
+        rendering: Rendering,
+        programs: SkillPrograms,
+        *,
+        in_results: bool,
+    ) -> None:
+        self._own, self._active, self._offered = tuple(own), active, offered
+        self._rendering, self._programs, self._in_results = rendering, programs, in_results
         self._scripts_seen: tuple[int, bool] | None = None
         self._listed: tuple[tuple[Offer, ...], list[model_texts.ListedSkill]] | None = None
 
@@ -58,10 +70,9 @@ class Exposure:
         Raises:
             InvalidArgumentsError: by files, where locations are not to be shown, or a compact list has none.
         """
-        context = self._context
         if compact is not None and name != "tools":
             raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
-        if name == "files" and not context.expose_location:
+        if name == "files" and not self._rendering.expose_location:
             raise InvalidArgumentsError(("exposure 'files' needs locations; open the session with expose_location",))
         before: dict[str, str] = {}
         known = self._reachable(name, extra)
@@ -69,17 +80,16 @@ class Exposure:
             before["tool_system"] = prompts.tool_system(known)
         if navigation:
             before["navigation"] = prompts.navigation(known)
-        in_results = context.body == "result"
         listed = [] if name == "skill" else self.listed()
         section = None
         if compact is not None and listed:
             text, shown, shortened = compact_list(listed, compact)
             listed, section = list(shown), (text, shortened)
-        active = () if name == "skill" or in_results else context.stored.state.active
+        active = () if name == "skill" or self._in_results else self._active.stored.state.active
         return model_texts.instructions(
             listed,
             [self._body(skill) for skill in active],
-            bodies_in_results=in_results,
+            bodies_in_results=self._in_results,
             budget=budget,
             by_files=name == "files",
             before=before,
@@ -88,7 +98,7 @@ class Exposure:
 
     def listed(self) -> list[model_texts.ListedSkill]:
         """Return the skills that are open to the model."""
-        offers = self._context.visibility.offers("model")
+        offers = self._offered.offers("model")
         if self._listed is None or self._listed[0] is not offers:
             self._listed = (offers, self._listed_anew(offers))
         return self._listed[1]
@@ -98,7 +108,7 @@ class Exposure:
             model_texts.ListedSkill(
                 name=offer.entry.name,
                 description=offer.entry.description,
-                location=offer.entry.location if self._context.expose_location else None,
+                location=offer.entry.location if self._rendering.expose_location else None,
                 is_fork=offer.is_fork,
                 origin=None if offer.entry.origin is None else offer.entry.source,
             )
@@ -108,7 +118,7 @@ class Exposure:
     def _of_skills(self, name: ExposureName, budget: int) -> tuple[ToolSpec, ...]:
         if name == "files":
             return ()
-        listed, active = self.listed(), self._context.stored.state.active
+        listed, active = self.listed(), self._active.stored.state.active
         beside = tuple(spec for spec in self._own if spec.name not in (LOAD.name, skill_tool.SkillTool.spec.name))
         if not self.can_run_scripts():
             beside = tuple(spec for spec in beside if spec.name != RUN_SCRIPT.name)
@@ -128,22 +138,21 @@ class Exposure:
     def _body(self, skill: ActiveSkill) -> model_texts.ActiveBody:
         return model_texts.ActiveBody(
             name=skill.name,
-            body=self._context.rendered(skill),
+            body=self._rendering.text(skill),
             args=skill.args,
-            changed=self._context.snapshots.is_touched(skill),
+            changed=self._active.snapshots.is_touched(skill),
         )
 
     def can_run_scripts(self) -> bool:
         """Tell whether a script of an open or active skill could be run; looked up once a state of the catalog."""
-        context = self._context
-        if context.programs.sandbox is None or not context.programs.sandbox.probe().available:
+        if self._programs.sandbox is None or not self._programs.sandbox.probe().available:
             return False
-        generation = context.catalog.generation
+        generation = self._offered.catalog.generation
         if self._scripts_seen is None or self._scripts_seen[0] != generation:
-            dirs = context.programs.rules.dirs
+            dirs = self._programs.rules.dirs
             found = any(
                 os.path.isdir(os.path.join(entry.root_dir, name))
-                for entry in context.catalog.entries()
+                for entry in self._offered.catalog.entries()
                 for name in dirs
             )
             self._scripts_seen = (generation, found)

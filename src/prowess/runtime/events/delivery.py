@@ -225,12 +225,12 @@ class SessionRecords:
     """Writes the audit records of a session, and lets the events of the same kinds happen."""
 
     def __init__(self, recorder: AuditRecorder, events: Events) -> None:
-        self._recorder, self._events = recorder, events
+        self._recorder, self.events = recorder, events
 
     @property
     def wanted(self) -> bool:
         """Whether anybody reads them."""
-        return self._recorder.has_log or self._events.wanted
+        return self._recorder.has_log or self.events.wanted
 
     @property
     def has_log(self) -> bool:
@@ -244,7 +244,7 @@ class SessionRecords:
     async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
         """As `record`; then it is an event of the same kind too."""
         await self._recorder.record(kind, call_id, data)
-        await self._events.tell_record(kind, call_id, skill, data)
+        await self.events.tell_record(kind, call_id, skill, data)
 
 
 def report(what: str, fault: BaseException) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prowess.policy.restriction import Restriction
-    from prowess.runtime.call_options import ExposureName, InstructionOptions, ReadOptions, RunOptions
+    from prowess.runtime.call_options import InstructionOptions, OfferOptions, ReadOptions, RunOptions
     from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import Tool, ToolResult, ToolSpec
@@ -65,17 +65,13 @@ class ForkSession(Protocol):
         ...
 
     @overload
-    def tools(
-        self, shape: None = None, *, exposure: ExposureName | None = None, budget: int | None = None
-    ) -> tuple[ToolSpec, ...]: ...
+    def tools(self, shape: None = None, **options: Unpack[OfferOptions]) -> tuple[ToolSpec, ...]: ...
 
     @overload
-    def tools(
-        self, shape: str, *, exposure: ExposureName | None = None, budget: int | None = None
-    ) -> list[dict[str, object]]: ...
+    def tools(self, shape: str, **options: Unpack[OfferOptions]) -> list[dict[str, object]]: ...
 
     def tools(
-        self, shape: str | None = None, *, exposure: ExposureName | None = None, budget: int | None = None
+        self, shape: str | None = None, **options: Unpack[OfferOptions]
     ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
         """Return what to offer to the model."""
         ...

@@ -9,8 +9,6 @@ import anyio
 from msgspec import Struct
 
 from prowess.errors import AuditError, LimitExceededError, SkillError
-from prowess.policy.restriction import Restriction
-from prowess.runtime.activation.hooks import require_runnable
 from prowess.runtime.activation.stack import entered
 from prowess.runtime.events.event import SkillActivating
 from prowess.runtime.forks.fork import MAX_OUTPUT, MAX_TURNS, ForkRequest, ForkUnavailableError, agent_type
@@ -20,10 +18,14 @@ if TYPE_CHECKING:
 
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.activator import Activator
+    from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.activation.hooks import HookRunner
+    from prowess.runtime.activation.rendering import Rendering
+    from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.runtime.activation.stack import Stack
     from prowess.runtime.activation.visibility import By
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.forks.fork import AgentType, ForkOutcome, ForkRunner, ForkSession
 
     OpenChild = Callable[[Stack, tuple[Restriction, ...], AgentType | None], "Child"]
@@ -39,21 +41,31 @@ class Child(Struct, frozen=True, kw_only=True):
     """The session of a fork and its inside."""
 
     session: ForkSession
-    context: SessionContext
+    rendering: Rendering
     activator: Activator
 
 
+class ForkHost(Struct, frozen=True, kw_only=True):
+    """What runs the forks of a session; `open_child` makes the session of a fork and must not reach the parent's."""
+
+    runner: ForkRunner | None
+    types: Mapping[str, AgentType]
+    open_child: OpenChild
+
+
 class ForkLauncher:
-    """Runs forks for one session. `open_child` makes the session of a fork and must not reach the parent's."""
+    """Runs forks for one session."""
 
     def __init__(
         self,
-        context: SessionContext,
-        runner: ForkRunner | None,
-        types: Mapping[str, AgentType],
-        open_child: OpenChild,
+        host: ForkHost,
+        active: ActiveSkills,
+        restrictions: Restrictions,
+        hooks: HookRunner,
+        records: SessionRecords,
     ) -> None:
-        self._context, self._runner, self._types, self._open_child = context, runner, types, open_child
+        self._host, self._active, self._restrictions = host, active, restrictions
+        self._hooks, self._records = hooks, records
 
     async def run(self, snapshot: Snapshot, args: str | None, call_id: str, by: By) -> dict[str, object]:
         """Run a skill in a sub-agent; return `skill_name`, `output`, `turns`, `child_session_id`.
@@ -63,54 +75,52 @@ class ForkLauncher:
             ActivationCycleError, LimitExceededError: too deep, too many turns, or too much output.
             HookFailedError: a `pre` hook refused.
         """
-        context, skill = self._context, snapshot.skill
-        if self._runner is None:
+        records, skill = self._records, snapshot.skill
+        if self._host.runner is None:
             raise ForkUnavailableError(skill.name, "this host runs no sub-agents")
-        agent = agent_type(skill.name, snapshot.fields.agent, self._types)
-        state = await context.stored.current()
+        agent = agent_type(skill.name, snapshot.fields.agent, self._host.types)
+        state = await self._active.stored.current()
         own = () if by == "user" else state.stack
-        lineage = entered((*context.lineage, *own), skill.key, context.max_depth)
-        require_runnable(skill, snapshot.fields, snapshot.source.manifest, context.programs)
-        inherited = context.restrictions(state)
-        child = self._open_child(lineage, inherited, agent)
-        # A yes was for the parent's skills and session. A no holds: a fork is no way to ask again until somebody nods.
-        child.context.approvals.inherit(context.approvals.refusals())
+        lineage = entered((*self._active.lineage, *own), skill.key)
+        self._hooks.require_runnable(snapshot)
+        inherited = self._restrictions.of(state)
+        child = self._host.open_child(lineage, inherited, agent)
         child_id = child.session.session_id
         data: dict[str, object] = {"skill": skill.name, "child_session_id": child_id, "depth": len(lineage)}
-        await context.events.tell(SkillActivating, call_id, skill)
+        await records.events.tell(SkillActivating, call_id, skill)
         begun = {**data, "content_digest": skill.content_digest}
-        await context.records.record_and_tell("fork.started", call_id, skill, begun)
+        await records.record_and_tell("fork.started", call_id, skill, begun)
         try:
             adopted = (await child.activator.adopt(snapshot, args, call_id)).taken[0].skill
             parts = (
                 _FRAME,
                 agent.instructions if agent else "",
-                child.context.rendered(adopted) or snapshot.source.body,
+                child.rendering.text(adopted) or snapshot.source.body,
             )
             request = ForkRequest(
                 skill_name=skill.name,
                 instructions="\n".join(part for part in parts if part),
                 input=args or "",
-                allowed_tools=(*inherited, context.restriction(skill)),
+                allowed_tools=(*inherited, self._restrictions.of_skill(skill)),
                 model=snapshot.fields.model or (agent.model if agent else None),
                 agent=agent,
                 depth=len(lineage),
                 max_turns=agent.max_turns if agent else MAX_TURNS,
                 session=child.session,
             )
-            outcome = _bounded(await self._runner.run(request), request)
+            outcome = _bounded(await self._host.runner.run(request), request)
         except SkillError as error:
-            await context.records.record_and_tell("fork.finished", call_id, skill, {**data, "code": error.code})
+            await records.record_and_tell("fork.finished", call_id, skill, {**data, "code": error.code})
             raise
         except BaseException as fault:
             code = "internal" if isinstance(fault, Exception) else "cancelled"
             with anyio.CancelScope(shield=True), suppress(AuditError):
-                await context.records.record_and_tell("fork.finished", call_id, skill, {**data, "code": code})
+                await records.record_and_tell("fork.finished", call_id, skill, {**data, "code": code})
             raise
         finally:
             with anyio.CancelScope(shield=True):
                 await child.session.close()
-        await context.records.record_and_tell("fork.finished", call_id, skill, {**data, "turns": outcome.turns})
+        await records.record_and_tell("fork.finished", call_id, skill, {**data, "turns": outcome.turns})
         return {
             "skill_name": skill.name,
             "output": outcome.output,

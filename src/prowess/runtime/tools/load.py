@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
@@ -9,15 +10,18 @@ from anyio import to_thread
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.activation import load_result
 from prowess.runtime.disclosure import model_texts
-from prowess.runtime.disclosure.compaction import mark_of
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from prowess.runtime.activation.activator import Activation, Activator
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.activator import Activator
+    from prowess.runtime.activation.load_result import Notice
+    from prowess.runtime.activation.rendering import Rendering
+    from prowess.runtime.activation.restrictions import Restrictions
+    from prowess.runtime.activation.snapshots import Snapshot
+    from prowess.runtime.state import Transition
     from prowess.tools import ToolCall
 
 SPEC = ToolSpec(
@@ -48,13 +52,58 @@ SPEC = ToolSpec(
 )
 
 
+class LoadResults:
+    """Makes the results of one session; with `in_results` they carry the bodies, which no instructions hold then."""
+
+    def __init__(self, restrictions: Restrictions, rendering: Rendering, *, in_results: bool) -> None:
+        self._restrictions, self._rendering, self._in_results = restrictions, rendering, in_results
+
+    async def of(
+        self, step: Transition, notices: Sequence[Notice], fresh: Sequence[Snapshot] = ()
+    ) -> dict[str, object]:
+        """Return the result of a step; `fresh` are the skills whose body is new to the session."""
+        contents = None
+        if self._in_results:
+            contents = await to_thread.run_sync(self._contents, fresh) if fresh else {}
+        shown, entries = self._rendering.expose_location, list[dict[str, object]]()
+        for skill in step.state.active:
+            entry: dict[str, object] = {
+                "name": skill.name,
+                "location": skill.location if shown else None,
+                "root_dir": skill.root_dir if shown else None,
+                "digest": skill.digest,
+                "properties": _copied(skill.properties),
+                "allowed_tools_mode": self._restrictions.mode_of(skill),
+            }
+            if contents is not None:
+                entry["content"] = contents.get(skill.name)
+            entries.append(entry)
+        return {
+            "active_skills": entries,
+            "unloaded_skills": list(step.unloaded),
+            "notices": [notice.as_dict() for notice in notices] if notices else [],
+        }
+
+    def _contents(self, fresh: Sequence[Snapshot]) -> dict[str, str]:
+        return {snapshot.skill.name: self._rendering.content(snapshot, snapshot.skill) for snapshot in fresh}
+
+
+def _copied(properties: Mapping[str, object]) -> dict[str, object]:
+    """Return a copy: a caller may do with a result as it likes, and the session keeps its own."""
+    copied = dict(properties)
+    for key, value in copied.items():
+        if type(value) is not str:
+            copied[key] = deepcopy(value)
+    return copied
+
+
 class LoadTool:
     """Activates skills side by side and answers with the receipt."""
 
     spec = SPEC
 
-    def __init__(self, context: SessionContext, activator: Activator) -> None:
-        self._context, self._activator = context, activator
+    def __init__(self, activator: Activator, results: LoadResults) -> None:
+        self._activator, self._results = activator, results
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the receipt.
@@ -69,26 +118,5 @@ class LoadTool:
         if location is not None and len(names) > 1:
             raise InvalidArgumentsError(("location picks one copy of one skill; give exactly one name with it",))
         activation = await self._activator.load(names, given["mode"], location, call.id)
-        step = activation.step
-        in_result = self._context.body == "result"
-        contents = await to_thread.run_sync(self._contents, activation) if in_result else None
-        return load_result.load_result(
-            step.state,
-            expose_location=self._context.expose_location,
-            mode_of=self._context.mode_of,
-            unloaded=step.unloaded,
-            notices=[*activation.notices, *map(load_result.already_active, step.repeated)],
-            contents=contents,
-        )
-
-    def _contents(self, activation: Activation) -> dict[str, str]:
-        return {
-            snapshot.skill.name: model_texts.skill_content(
-                snapshot.skill.name,
-                self._context.rendered(snapshot.skill) or snapshot.source.body,
-                directory=snapshot.skill.root_dir if self._context.expose_location else None,
-                resources=[file.path for file in snapshot.source.manifest.files if file.path != "SKILL.md"],
-                mark=mark_of(self._context.session_id, snapshot.skill),
-            )
-            for snapshot in activation.fresh()
-        }
+        notices = [*activation.notices, *map(load_result.already_active, activation.step.repeated)]
+        return await self._results.of(activation.step, notices, activation.fresh())

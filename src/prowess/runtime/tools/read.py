@@ -11,7 +11,6 @@ from anyio import to_thread
 
 from prowess._internal.files.contained import check_relative
 from prowess.errors import (
-    DigestChangedError,
     InvalidArgumentsError,
     NotTextError,
     ResourceNotFoundError,
@@ -32,10 +31,13 @@ from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.events.delivery import Events
     from prowess.runtime.files.sections import Section
     from prowess.runtime.files.skill_files import VerifiedFile
     from prowess.runtime.files.slices import Slice
+    from prowess.runtime.scripts.artifacts import Artifacts
+    from prowess.runtime.scripts.script_rules import ScriptRules
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
@@ -109,8 +111,8 @@ class ReadTool:
 
     spec = SPEC
 
-    def __init__(self, context: SessionContext) -> None:
-        self._context = context
+    def __init__(self, active: ActiveSkills, artifacts: Artifacts, rules: ScriptRules, events: Events) -> None:
+        self._active, self._artifacts, self._rules, self._events = active, artifacts, rules, events
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the slice, the section, or the facts about a script.
@@ -124,35 +126,24 @@ class ReadTool:
         require_executor(self, call)
         _require_consistent(arguments)
         if (artifact := cast("str | None", arguments.get("artifact"))) is not None:
-            await self._context.stored.current()
+            await self._active.stored.current()
             return {"skill": None, **await to_thread.run_sync(self._artifact, artifact, arguments)}
         path = cast("str", arguments["path"])
         check_relative(path)
-        context = self._context
-        skill = await context.choose(cast("str | None", arguments.get("skill")))
-        try:
-            manifest = await context.manifest(skill)
-            described = await to_thread.run_sync(self._answer, skill, manifest, path, arguments)
-        except DigestChangedError:
-            if not context.is_live(skill):
-                raise
-        else:
-            await context.events.tell(ResourceRead, call.id, skill, path=described["path"])
-            return {"skill": skill.name, **described}
-        # A skill whose source is live follows its author's edits.
-        skill = await context.reload(skill)
-        described = await to_thread.run_sync(self._answer, skill, await context.manifest(skill), path, arguments)
-        await context.events.tell(ResourceRead, call.id, skill, path=described["path"])
-        return {"skill": skill.name, **described, "notices": [load_result.reloaded(skill.name).as_dict()]}
+        skill = await self._active.choose(cast("str | None", arguments.get("skill")))
+        skill, described, notices = await self._active.with_files(skill, self._answer, path, arguments)
+        await self._events.tell(ResourceRead, call.id, skill, path=described["path"])
+        said = {"notices": [notice.as_dict() for notice in notices]} if notices else {}
+        return {"skill": skill.name, **described, **said}
 
     def _artifact(self, name: str, arguments: dict[str, object]) -> dict[str, object]:
-        return _content(self._context.artifacts.read(name), arguments, None)
+        return _content(self._artifacts.read(name), arguments, None)
 
     def _answer(
         self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]
     ) -> dict[str, object]:
         """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
-        rules = self._context.programs.rules
+        rules = self._rules
         hidden = rules.is_script(check_relative(path)) and not rules.shows_text
         if not hidden and "section" not in arguments:
             offset, limit = _range(arguments)

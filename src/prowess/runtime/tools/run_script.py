@@ -13,7 +13,7 @@ from anyio import to_thread
 from prowess import execution  # `stage` is imported when used
 from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
-from prowess.errors import DigestChangedError, ScriptUnsupportedError
+from prowess.errors import ScriptUnsupportedError
 from prowess.execution import ExecLimits, ExecRequest
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.load_result import Notice
@@ -24,10 +24,14 @@ from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from prowess._internal.files.tree_digest import TreeManifest
     from prowess.execution import ExecResult
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.scripts.artifacts import Artifacts
+    from prowess.runtime.scripts.skill_process import SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
@@ -103,8 +107,17 @@ class RunScriptTool:
 
     spec = SPEC
 
-    def __init__(self, context: SessionContext) -> None:
-        self._context = context
+    def __init__(
+        self,
+        active: ActiveSkills,
+        artifacts: Artifacts,
+        programs: SkillPrograms,
+        records: SessionRecords,
+        *,
+        expose_location: bool,
+    ) -> None:
+        self._active, self._artifacts, self._programs = active, artifacts, programs
+        self._records, self._expose_location = records, expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return what the script did.
@@ -116,16 +129,16 @@ class RunScriptTool:
             Also what `skills.read` raises for a path, and InvalidArgumentsError for env, args and workdir.
         """
         require_executor(self, call)
-        context, path = self._context, cast("str", arguments["path"])
+        programs, events, path = self._programs, self._records.events, cast("str", arguments["path"])
         parts = check_relative(path)
         workdir = "/".join(check_relative(cast("str", arguments["workdir"]), "the workspace")) or "."
-        skill = await context.choose(cast("str | None", arguments.get("skill")))
-        if context.programs.sandbox is None:
+        skill = await self._active.choose(cast("str | None", arguments.get("skill")))
+        if programs.sandbox is None:
             raise ScriptUnsupportedError(path, "scripts are switched off in this session")
-        context.programs.rules.require_runnable(path, parts)
-        environment = context.programs.rules.environment(cast("Mapping[str, str]", arguments.get("env", {})))
-        skill, staged, notices = await self._staged(skill, path)
-        out_dir = await to_thread.run_sync(context.artifacts.new_run)
+        programs.rules.require_runnable(path, parts)
+        environment = programs.rules.environment(cast("Mapping[str, str]", arguments.get("env", {})))
+        skill, staged, notices = await self._active.with_files(skill, _verified_copy, path)
+        out_dir = await to_thread.run_sync(self._artifacts.new_run)
         stdin = cast("str | None", arguments.get("stdin"))
         request = ExecRequest(
             skill_dir=staged,
@@ -134,20 +147,20 @@ class RunScriptTool:
             env=environment,
             workdir=workdir,
             stdin=None if stdin is None else stdin.encode("utf-8", "replace"),
-            workspace=context.programs.workspace,
-            write=context.programs.write,
+            workspace=programs.workspace,
+            write=programs.write,
             out_dir=out_dir,
             limits=ExecLimits(wall_seconds=float(cast("float", arguments.get("timeout", DEFAULT_TIMEOUT)))),
-            session_id=context.session_id,
+            session_id=programs.session_id,
         )
-        await context.events.tell(ScriptStarted, call.id, skill, path=request.script)
+        await events.tell(ScriptStarted, call.id, skill, path=request.script)
         try:
-            done = await context.programs.sandbox.run(request)
+            done = await programs.sandbox.run(request)
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await context.events.tell(ScriptFinished, call.id, skill, path=request.script)
+                await events.tell(ScriptFinished, call.id, skill, path=request.script)
             raise
-        await context.events.tell(
+        await events.tell(
             ScriptFinished,
             call.id,
             skill,
@@ -158,31 +171,17 @@ class RunScriptTool:
         )
         # That it was about to run is in the record `tool.started`; this one says what ran.
         data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
-        await context.records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
-        return _result(request.script, done, notices, expose_path=context.expose_location)
-
-    async def _staged(self, skill: ActiveSkill, path: str) -> tuple[ActiveSkill, str, list[Notice]]:
-        try:
-            return skill, await self._stage(skill, path), []
-        except DigestChangedError:
-            if not self._context.is_live(skill):
-                raise
-        # A skill whose source is live follows its author's edits.
-        skill = await self._context.reload(skill)
-        return skill, await self._stage(skill, path), [load_result.reloaded(skill.name)]
-
-    async def _stage(self, skill: ActiveSkill, path: str) -> str:
-        manifest = await self._context.manifest(skill)
-
-        def verified_copy() -> str:
-            # Also where the copy exists already: a script that was edited meanwhile is refused, not run as it was.
-            read_verified(skill, manifest, path)
-            return execution.stage(skill.root_dir, manifest, cache_home())
-
-        return await to_thread.run_sync(verified_copy)
+        await self._records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
+        return _result(request.script, done, notices, expose_path=self._expose_location)
 
 
-def _result(script: str, done: ExecResult, notices: list[Notice], *, expose_path: bool) -> dict[str, object]:
+def _verified_copy(skill: ActiveSkill, manifest: TreeManifest, path: str) -> str:
+    # Also where the copy exists already: a script that was edited meanwhile is refused, not run as it was.
+    read_verified(skill, manifest, path)
+    return execution.stage(skill.root_dir, manifest, cache_home())
+
+
+def _result(script: str, done: ExecResult, notices: Sequence[Notice], *, expose_path: bool) -> dict[str, object]:
     remarks = [*notices, *(Notice(code=notice.code, message=notice.message) for notice in done.notices)]
     result: dict[str, object] = {
         "path": script,

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, cast
 
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.activation import load_result
-from prowess.runtime.context import find_active
 from prowess.runtime.disclosure import model_texts
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
     from prowess.runtime.activation.activator import Activator
-    from prowess.runtime.context import SessionContext
+    from prowess.runtime.activation.visibility import Visibility
+    from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.session_state import StoredState
+    from prowess.runtime.tools.load import LoadResults
     from prowess.tools import ToolCall
 
 SPEC = ToolSpec(
@@ -38,8 +40,16 @@ class UnloadTool:
 
     spec = SPEC
 
-    def __init__(self, context: SessionContext, activator: Activator) -> None:
-        self._context, self._activator = context, activator
+    def __init__(
+        self,
+        activator: Activator,
+        stored: StoredState,
+        offered: Visibility,
+        records: SessionRecords,
+        results: LoadResults,
+    ) -> None:
+        self._activator, self._stored, self._offered = activator, stored, offered
+        self._records, self._results = records, results
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the receipt.
@@ -50,30 +60,22 @@ class UnloadTool:
             SessionNotFoundError: the session is gone.
         """
         require_executor(self, call)
-        context = self._context
         names = list(dict.fromkeys(cast("list[str]", arguments.get("names", []))))
         everything = arguments["all"] is True
         if not names and not everything:
             raise InvalidArgumentsError(("give names with at least one skill, or all: true",))
-        state = await context.stored.current()
+        state = await self._stored.current()
         keys: set[str] = set()
-        removed = context.stored.take_removed()
+        removed = self._stored.take_removed()
         for name in [] if everything else names:
-            if (active := find_active(state, name)) is not None:
+            if (active := state.named(name)) is not None:
                 keys.add(active.key)
             elif name not in {skill.name for skill in removed}:
-                keys.add((await context.offered(name)).key)
+                keys.add((await self._offered.offered(name)).key)
         step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
-            await context.records.record("skill.unloaded", call.id, {"skill": name})
+            await self._records.record("skill.unloaded", call.id, {"skill": name})
         notices = [*(load_result.removed(skill) for skill in removed), *remarks]
         if everything and names:
             notices.append(load_result.names_ignored(names))
-        return load_result.load_result(
-            step.state,
-            expose_location=context.expose_location,
-            mode_of=context.mode_of,
-            unloaded=step.unloaded,
-            notices=notices,
-            contents={} if context.body == "result" else None,
-        )
+        return await self._results.of(step, notices)

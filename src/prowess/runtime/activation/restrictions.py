@@ -1,0 +1,47 @@
+"""What the `allowed-tools` of active skills mean for the calls of one session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from prowess.errors import SkillNotFoundError
+from prowess.policy.restriction import Restriction
+
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog
+    from prowess.policy.restriction import RestrictionMode
+    from prowess.runtime.state import ActiveSkill, SessionState
+
+AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
+
+
+class Restrictions:
+    """The restrictions of one session's skills; `inherited` restricts a fork from outside."""
+
+    def __init__(self, catalog: Catalog, mode: RestrictionMode, inherited: tuple[Restriction, ...] = ()) -> None:
+        self._catalog, self._mode, self._inherited = catalog, mode, inherited
+
+    def of(self, state: SessionState) -> tuple[Restriction, ...]:
+        """Return what restricts a call: every active skill, and for a fork everything that restricted its parent."""
+        return (*self._inherited, *(self.of_skill(skill) for skill in state.active))
+
+    def of_skill(self, skill: ActiveSkill) -> Restriction:
+        """Return what one skill says about tools, bound to the bytes that say it."""
+        digest = skill.digest or skill.content_digest
+        tools = None if self.mode_of(skill) == "ignored" else skill.allowed_tools
+        return Restriction.of_field(skill.name, tools, mode=self._mode, digest=digest)
+
+    def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
+        """Return how the `allowed-tools` of one skill are read; None if it has none.
+
+        `ignored`: a skill of another server, or one whose origin is not known any more, approves nothing in advance.
+        """
+        if skill.allowed_tools is None:
+            return None
+        if self._mode == "restrict":
+            return "restrict"
+        try:
+            origin = self._catalog.get(skill.name, skill.location).origin
+        except SkillNotFoundError:
+            return "ignored"
+        return "preapprove" if origin is None else "ignored"
