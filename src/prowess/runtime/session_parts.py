@@ -16,8 +16,8 @@ from prowess.policy.policy import Policy
 from prowess.runtime.activation.activation_events import ActivationEvents
 from prowess.runtime.activation.activator import Activator
 from prowess.runtime.activation.active_skills import ActiveSkills
+from prowess.runtime.activation.command_runner import CommandRunner
 from prowess.runtime.activation.composition import KnownTools
-from prowess.runtime.activation.dynamic_commands import CommandRunner
 from prowess.runtime.activation.freshness import Freshness, Presence
 from prowess.runtime.activation.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.activation.invocation import Invocation, InvokeTool
@@ -36,7 +36,8 @@ from prowess.runtime.scripts.artifacts import Artifacts
 from prowess.runtime.scripts.script_rules import ScriptRules
 from prowess.runtime.scripts.skill_process import SkillPrograms
 from prowess.runtime.session_state import StoredState
-from prowess.runtime.tools.load import LoadResults, LoadTool
+from prowess.runtime.tools.load import LoadTool
+from prowess.runtime.tools.load_results import LoadResults
 from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool

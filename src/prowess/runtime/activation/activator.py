@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.runtime.activation.activation_events import ActivationEvents
     from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.activation.command_runner import CommandRunner
     from prowess.runtime.activation.composition import KnownTools
-    from prowess.runtime.activation.dynamic_commands import CommandRunner
     from prowess.runtime.activation.hooks import HookFailure, HookRunner
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot

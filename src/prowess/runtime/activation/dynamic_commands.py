@@ -11,25 +11,15 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
 from msgspec import Struct
-from msgspec.structs import replace
 
 from prowess._internal.markdown import inline_code
 from prowess.format.limits import COMMAND_MARK
-from prowess.runtime.activation import load_result
-from prowess.runtime.activation.substitution import substituted, values_for
+from prowess.runtime.activation.substitution import substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from prowess.execution import ExecResult
-    from prowess.runtime.activation.load_result import Notice
-    from prowess.runtime.activation.snapshots import Snapshot
     from prowess.runtime.activation.substitution import Values
-    from prowess.runtime.events.delivery import SessionRecords
-    from prowess.runtime.scripts.skill_process import SkillPrograms
-    from prowess.runtime.state import ActiveSkill
 
 MAX_COMMANDS = 16
 MAX_OUTPUT = 10_000  # characters of one command
@@ -69,38 +59,6 @@ def _is_marked(body: str, start: int, end: int) -> bool:
     before = body[max(start - 2, 0) : start - 1]
     marked = marked and before != "\\" and not before.isalnum()
     return marked and not body.startswith("``", start) and not body.endswith("``", start, end)
-
-
-class CommandRunner:
-    """Runs the commands in the bodies of one session's skills, if the host allows it and there is a sandbox."""
-
-    def __init__(self, programs: SkillPrograms, records: SessionRecords, *, allowed: bool) -> None:
-        self._programs, self._records = programs, records
-        self._allowed = allowed and programs.sandbox is not None
-
-    async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
-        """Return the skill with what its commands printed, or as it is with a notice that they were not run."""
-        skill, source = snapshot.skill, snapshot.source
-        found = await to_thread.run_sync(commands, source.body)
-        if not found:
-            return skill, None
-        if not self._allowed:
-            return skill, load_result.commands_not_run(skill.name)
-        values = values_for(skill, self._programs.session_id, expose_location=False)
-        outputs: list[str] = []
-        for command in found[:MAX_COMMANDS]:
-            argv = command.argv(values)
-            if not argv:
-                outputs.append("[command not run: its quotes are open, or it is empty]")
-                continue
-            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
-            await self._records.record_and_tell("command.started", call_id, skill, data)
-            done = await self._programs.run(skill.root_dir, source.manifest, argv, seconds=COMMAND_SECONDS)
-            await self._records.record_and_tell(
-                "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
-            )
-            outputs.append(shown(done))
-        return replace(skill, outputs=tuple(outputs)), None
 
 
 def shown(done: ExecResult) -> str:

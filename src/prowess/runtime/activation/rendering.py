@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.activation.dynamic_commands import commands
-from prowess.runtime.activation.substitution import Replacement, substituted, values_for
+from prowess.runtime.activation.substitution import Replacement, Values, substituted
 from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.compaction import mark_of
 
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
 
 _KEPT = 32  # more than any session has active skills
+
+
+def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool) -> Values:
+    """Return what the placeholders of a skill stand for; a hidden directory is `.`, which its paths are relative to."""
+    declared = extended_fields(skill.properties).arguments
+    return Values(
+        skill_dir=skill.root_dir if expose_location else ".",
+        session_id=session_id,
+        args=skill.args,
+        declared={argument.name: argument.default for argument in declared},
+    )
 
 
 def rendered(skill: ActiveSkill, body: str, session_id: str, *, expose_location: bool) -> str:

@@ -16,12 +16,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess.format.fields.extended_fields import extended_fields
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from prowess.runtime.state import ActiveSkill
 
 # The first two alternatives take a dollar out of the way that is no placeholder: escaped, or the shell's own `$$`.
 _BUILT_IN = r"\\\$|\$\$|\$ARGUMENTS(?![A-Za-z0-9_])|\$[1-9][0-9]{0,5}(?![0-9])|\$\{(?:SKILL_DIR|SESSION_ID)\}"
@@ -37,17 +33,6 @@ class Values(Struct, frozen=True, kw_only=True):
     session_id: str
     args: str | None = None
     declared: Mapping[str, str | None] = MappingProxyType({})
-
-
-def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool) -> Values:
-    """Return what the placeholders of a skill stand for; a hidden directory is `.`, which its paths are relative to."""
-    declared = extended_fields(skill.properties).arguments
-    return Values(
-        skill_dir=skill.root_dir if expose_location else ".",
-        session_id=session_id,
-        args=skill.args,
-        declared={argument.name: argument.default for argument in declared},
-    )
 
 
 class Replacement(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.visibility import Visibility
     from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.session_state import StoredState
-    from prowess.runtime.tools.load import LoadResults
+    from prowess.runtime.tools.load_results import LoadResults
     from prowess.tools import ToolCall
 
 SPEC = ToolSpec(

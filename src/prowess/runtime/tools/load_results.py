@@ -1,0 +1,62 @@
+"""What `skills.load` and `skills.unload` give back: the active skills in order, what left, and notices."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.runtime.activation.load_result import Notice
+    from prowess.runtime.activation.rendering import Rendering
+    from prowess.runtime.activation.restrictions import Restrictions
+    from prowess.runtime.activation.snapshots import Snapshot
+    from prowess.runtime.state import Transition
+
+
+class LoadResults:
+    """Makes the results of one session; with `in_results` they carry the bodies, which no instructions hold then."""
+
+    def __init__(self, restrictions: Restrictions, rendering: Rendering, *, in_results: bool) -> None:
+        self._restrictions, self._rendering, self._in_results = restrictions, rendering, in_results
+
+    async def of(
+        self, step: Transition, notices: Sequence[Notice], fresh: Sequence[Snapshot] = ()
+    ) -> dict[str, object]:
+        """Return the result of a step; `fresh` are the skills whose body is new to the session."""
+        contents = None
+        if self._in_results:
+            contents = await to_thread.run_sync(self._contents, fresh) if fresh else {}
+        shown, entries = self._rendering.expose_location, list[dict[str, object]]()
+        for skill in step.state.active:
+            entry: dict[str, object] = {
+                "name": skill.name,
+                "location": skill.location if shown else None,
+                "root_dir": skill.root_dir if shown else None,
+                "digest": skill.digest,
+                "properties": _copied(skill.properties),
+                "allowed_tools_mode": self._restrictions.mode_of(skill),
+            }
+            if contents is not None:
+                entry["content"] = contents.get(skill.name)
+            entries.append(entry)
+        return {
+            "active_skills": entries,
+            "unloaded_skills": list(step.unloaded),
+            "notices": [notice.as_dict() for notice in notices] if notices else [],
+        }
+
+    def _contents(self, fresh: Sequence[Snapshot]) -> dict[str, str]:
+        return {snapshot.skill.name: self._rendering.content(snapshot, snapshot.skill) for snapshot in fresh}
+
+
+def _copied(properties: Mapping[str, object]) -> dict[str, object]:
+    """Return a copy: a caller may do with a result as it likes, and the session keeps its own."""
+    copied = dict(properties)
+    for key, value in copied.items():
+        if type(value) is not str:
+            copied[key] = deepcopy(value)
+    return copied
