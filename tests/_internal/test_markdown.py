@@ -3,7 +3,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from prowess._internal.markdown import links
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prowess._internal.markdown import links, possible_targets
 
 if TYPE_CHECKING:
     import pytest
@@ -42,3 +45,35 @@ def test_without_pyromark_the_same_links_are_found_in_their_paragraphs(monkeypat
     found = links(TEXT)
     assert [link.target for link in found] == expected
     assert all("[" in TEXT[link.start : link.end] for link in found)
+
+
+_PARTS = st.sampled_from(
+    [
+        "[a",
+        "](",
+        "]: ",
+        "]:\n",
+        "](\n> ",
+        "<",
+        ">",
+        " ",
+        "\n",
+        "\n\n",
+        ")",
+        "!",
+        "x.md",
+        "b(c)",
+        "\\",
+        "&amp;",
+        "%20",
+        "\u3000",
+        "`",
+    ]
+)
+
+
+@given(st.lists(_PARTS, max_size=30).map("".join))
+def test_no_link_has_a_target_that_the_look_without_a_parser_missed(text: str) -> None:
+    for link in links(text):
+        written = [target for target in possible_targets(text) if link.target in target or set("\\&") & set(target)]
+        assert written or not link.target, (link, list(possible_targets(text)))

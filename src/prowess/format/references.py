@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.markdown import links
+from prowess._internal.markdown import links, possible_targets
 
 if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
@@ -77,7 +77,11 @@ def inner_components(path: str) -> list[str] | None:
 
 
 def _may_link(body: str) -> bool:
-    return "](" in body or "]:" in body
+    """Whether a link may mean a file; most lead to the web, or to a heading."""
+    return any(
+        target[:1] != "#" and (not re.match(_SCHEME, target) or target[:5].lower() == "file:")
+        for target in possible_targets(body)
+    )
 
 
 def _file_path(target: str) -> str | None:

@@ -28,7 +28,17 @@ PIECES = (  # compiled by `re` when first used: it takes 5 ms
     r"|[\r\n]+|\s+(?=[0-9])|\s{2,}|[\u2500-\u259f]{1,4}|[\u0080-\u33ff]{1,2}|[^\x00-\x7f]"
 )
 _SMALL_LETTERS = bytes(range(0x61, 0x7B))
-_SMALL_LETTERS_ALONE = bytes(byte if byte in _SMALL_LETTERS else 0x20 for byte in range(256))
+_CONTINUATION = bytes(range(0x80, 0xC0))  # what goes on with a character of UTF-8
+# A byte stands for its kind: a small letter, a capital, a digit, punctuation, or itself.
+_KINDS = bytes.maketrans(
+    _SMALL_LETTERS
+    + _SMALL_LETTERS.upper()
+    + b"0123456789"
+    + bytes((*range(0x21, 0x30), *range(0x3A, 0x41), *range(0x5B, 0x61), *range(0x7B, 0x7F))),
+    b"a" * 26 + b"A" * 26 + b"0" * 10 + b"!" * 32,
+)
+_SMALL_OR_NOT = bytes(byte if byte in _SMALL_LETTERS else 0x20 for byte in range(256))
+_TAKES_LINE_ENDS = (b".\n", b":\n", b")\n", b"|\n")
 _SHORTEST_CUT = 9  # small letters that a piece takes before the next one goes on with the word
 FACTOR = 1.014  # median of real tokens to pieces over the public skills of every second owner
 _NAMES: dict[Method, str] = {
@@ -89,9 +99,9 @@ def _pieces(text: str) -> int:
 def _most_pieces(text: str, limit: int) -> int:
     """Return a number that `PIECES` does not exceed, from counts of characters alone: a tenth of the time.
 
-    A run of small letters is one piece, with the blank before it, and one more for each nine letters. Any other
-    character is at most one, but blanks only by twos or before a digit, and line breaks by twos. Between two runs
-    stands at least one character that is counted once, or two that are counted as one.
+    A run of small letters is one piece, with the blank or the capital before it, and one more for each nine letters.
+    Any other character is at most one, but punctuation, digits and line breaks only by twos, blanks by twos or before a
+    digit, and no line break behind most punctuation.
     """
     data = text.encode("utf-8", "surrogatepass")
     length, blanks = len(data), data.count(b" ")
@@ -100,9 +110,10 @@ def _most_pieces(text: str, limit: int) -> int:
     crude = 1 + blanks + 3 * others + blanks // 2 + small // _SHORTEST_CUT
     if crude * FACTOR <= limit:
         return crude  # the usual case, from less than half of the counts
-    alone = data.translate(_SMALL_LETTERS_ALONE)
-    runs = 1 + alone.count(b" ") - alone.count(b"  ") + small // _SHORTEST_CUT
-    return runs + others - data.count(b"\n\n") + data.count(b"  ") + length - len(data.translate(None, b"0123456789"))
+    kinds = data.translate(_KINDS, _CONTINUATION)
+    runs = 1 + kinds.translate(_SMALL_OR_NOT).count(b" a") + kinds.count(b"a" * _SHORTEST_CUT) - kinds.count(b"Aa")
+    others = len(kinds) - small - blanks - sum(map(kinds.count, (b"!!", b"00", b"\n\n")))
+    return runs + others - sum(map(data.count, _TAKES_LINE_ENDS)) + kinds.count(b"  ") + kinds.count(b" 0")
 
 
 def _really(text: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prowess._internal.markdown import outline
+from prowess._internal.markdown import outline, possible_targets
 from prowess.format.references import Reference, inner_components, percent_decoded
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def other_markdown(linked: Iterable[tuple[str, str]], files: SkillFiles) -> Iter
 def local_targets(text: str, path: str, files: SkillFiles) -> Iterator[str]:
     """Yield the Markdown files of the skill that a file links to or names: from the skill's directory, else its own."""
     here = path.rpartition("/")[0]
-    links = outline(text).links[:_MAX_TARGETS] if "](" in text else []
+    links = outline(text).links[:_MAX_TARGETS] if "](" in text and _may_link_to_markdown(text) else []
     linked = (percent_decoded(link.target.partition("#")[0].partition("?")[0]) for link in links)
     for target in (*linked, *(path for path, _ in bare_paths(text))):
         if not target or ":" in target or target.startswith(("/", "~")) or not target.lower().endswith(".md"):
@@ -123,6 +123,11 @@ def local_targets(text: str, path: str, files: SkillFiles) -> Iterator[str]:
             if components and files.look_for("/".join(components)).kind == "found":
                 yield "/".join(components)
                 break
+
+
+def _may_link_to_markdown(text: str) -> bool:
+    """Whether a target may end in `.md`, which it may spell in escapes."""
+    return any(".md" in target.lower() or any(sign in target for sign in "%&\\") for target in possible_targets(text))
 
 
 _TREE = ("\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}", "\N{BOX DRAWINGS LIGHT UP AND RIGHT}", "|--", "+--")

@@ -17,7 +17,7 @@ _TITLE = (
 )
 _HEADING = r"(?m)^#{1,4} +(.+)$"
 _ENTRY = r"(?m)^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$"
-_MARKUP = r"[*_`\[\]|:]|\([^()]*\)"
+_MARKUP = r"[*_`\[\]|:]|\([^()\n]*\)"
 _WIDEST = 300  # characters of a line
 
 
@@ -61,12 +61,14 @@ class ReferenceContents(LintRule):
 def _has_contents(text: str) -> bool:
     lines = text.split("\n", _TOP)[:_TOP]
     top = "\n".join(lines)
-    if "](#" in top or any(re.match(_TITLE, _plain(line)) for line in lines):
+    if "](#" in top or any(re.match(_TITLE, line) for line in _plain(lines)):
         return True
-    headings = {_plain(heading[1]) for heading in re.finditer(_HEADING, text)}
-    listed = {_plain(entry[1]) for entry in re.finditer(_ENTRY, top)}
+    headings = _plain(re.findall(_HEADING, text))
+    listed = _plain(re.findall(_ENTRY, top))
     return len(headings & listed) >= _FEW or len(headings) < _FEW
 
 
-def _plain(text: str) -> str:
-    return re.sub(_MARKUP, "", text[:_WIDEST]).strip(" #>-").lower()
+def _plain(lines: list[str]) -> set[str]:
+    """Return each different line without its marks, in small letters."""
+    unmarked = re.sub(_MARKUP, "", "\n".join(line[:_WIDEST] for line in lines)).lower().split("\n")
+    return {line.strip(" #>-") for line in unmarked}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prowess._internal.globs import fits_text
@@ -109,9 +110,12 @@ class _Mentions:
     def __init__(self, own: str, texts: dict[str, str]) -> None:
         self._own = own
         self._texts = {path.lower(): text for path, text in texts.items()}
-        self._patterns = {
+
+    @cached_property
+    def _patterns(self) -> set[str]:
+        return {
             pattern
-            for text in (own, *texts.values())
+            for text in (self._own, *self._texts.values())
             if "*." in text or "}." in text or ">." in text
             for line in text.split("\n")  # a pattern ends with its line, and most lines have none of its signs
             if "*" in line or "}" in line or ">" in line
