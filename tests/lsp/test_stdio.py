@@ -14,8 +14,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from prowess.lsp import stdio
-from prowess.lsp.stdio import _next_message
+from prowess.lsp.server import _next_message
 from tests.lsp.editor import COMMAND, WAIT, document, editing
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 _PLANTED = """
 import prowess.lsp.open_skills as open_skills, prowess.lsp.server as server
 from prowess.config import Configuration
-from prowess.lsp.stdio import serve_stdio
+from prowess.lsp.server import serve_stdio
 judge = open_skills.analyse
 def analyse(uri, path, text, **rest):
     if "boom" in text:
@@ -153,8 +152,8 @@ def test_a_signal_ends_the_server_at_once() -> None:
 
 
 def test_a_message_that_is_too_long_is_dropped_and_the_next_one_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "MAX_MESSAGE_BYTES", 100)
-    monkeypatch.setattr(stdio, "_PIECE", 7)
+    monkeypatch.setattr("prowess.lsp.server.MAX_MESSAGE_BYTES", 100)
+    monkeypatch.setattr("prowess.lsp.server._PIECE", 7)
     source = io.BytesIO(framed(b"x" * 101, b"{}") + b"Content-Length: 99999999999999999999\r\n\r\n" + framed(b"[1]"))
     assert [_next_message(source) for _ in range(4)] == [b"null", b"{}", b"[1]", None]
     assert _next_message(io.BytesIO(b"content-length: 5\r\n\r\nab")) is None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from langchain.agents.middleware import AgentState, ModelRequest, ModelResponse
-    from langchain_core.messages import InvalidToolCall
+    from langchain_core.messages import InvalidToolCall, ToolCall
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.runtime import Runtime
     from langgraph.types import Command
@@ -116,7 +116,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
             if not isinstance(request.tool, SessionTool):
                 reason = self._hosted.blocking().refusal(call["name"], call["args"])
                 if reason is not None:
-                    return _refused(request, reason)
+                    return _refused(call, reason)
             return handler(request)
 
     async def awrap_tool_call(
@@ -128,7 +128,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
         if not isinstance(request.tool, SessionTool):
             reason = await self._hosted.refusal(call["name"], call["args"])
             if reason is not None:
-                return _refused(request, reason)
+                return _refused(call, reason)
         return await handler(request)
 
     def _asked(self, request: ModelRequest[Any], ours: str) -> ModelRequest[Any]:
@@ -198,12 +198,10 @@ def _calls_before(request: ToolCallRequest) -> list[str]:
 
 def _malformed(call: InvalidToolCall) -> ToolMessage:
     problem = call_of("", "", call["args"] or "", ()).unreadable or "Arguments must be a JSON object"
-    text = text_of(unreadable(problem))
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
+    return _refused(call, text_of(unreadable(problem)))
 
 
-def _refused(request: ToolCallRequest, reason: str) -> ToolMessage:
-    call = request.tool_call
+def _refused(call: ToolCall | InvalidToolCall, reason: str) -> ToolMessage:
     return ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
 
 

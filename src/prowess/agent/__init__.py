@@ -8,33 +8,31 @@ from prowess.agent.forks import AgentForkRunner
 from prowess.agent.instructions import SystemPrompt, system_prompt
 from prowess.agent.local import LocalModel
 from prowess.agent.model import (
+    AgentResult,
+    AgentStep,
     AssistantMessage,
+    Budget,
+    CallFinished,
+    CallStarted,
+    Ended,
     Message,
     Model,
     ModelError,
     ModelRequest,
     Opaque,
     Part,
-    TextDelta,
-    ToolMessage,
-    ToolUse,
-    Usage,
-    UserMessage,
-)
-from prowess.agent.pydantic_ai_model import PydanticAIModel
-from prowess.agent.result import (
-    AgentResult,
-    AgentStep,
-    Budget,
-    CallFinished,
-    CallStarted,
-    Ended,
     Said,
     SkillActivated,
     SkillActivating,
     SkillDeactivated,
+    TextDelta,
+    ToolMessage,
+    ToolUse,
     TurnStarted,
+    Usage,
+    UserMessage,
 )
+from prowess.agent.pydantic_ai_model import PydanticAIModel
 from prowess.agent.scripted import ScriptedModel, ScriptedTurn
 
 __all__ = [

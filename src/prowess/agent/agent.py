@@ -17,7 +17,7 @@ from prowess.agent.create_skill import CreateSkillTool
 from prowess.agent.forks import AgentForkRunner
 from prowess.agent.instructions import ROLE, SystemPrompt, system_prompt
 from prowess.agent.local.model import PREFIX, LocalModel
-from prowess.agent.result import AgentStep, Budget
+from prowess.agent.model import AgentStep, Budget
 from prowess.agent.transcript import Transcript
 from prowess.agent.turn_loop import TurnLoop
 from prowess.errors import InvalidArgumentsError
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-    from prowess.agent.model import Model
-    from prowess.agent.result import AgentResult
+    from prowess.agent.model import AgentResult, Model
     from prowess.catalog import Catalog
     from prowess.runtime.options import SessionKeywords
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.agent.result import Budget
+from prowess.agent.model import Budget
 from prowess.agent.turn_loop import TurnLoop
 from prowess.errors import LimitExceededError, SkillError
 from prowess.runtime.forks.fork import ForkOutcome, ForkUnavailableError
@@ -18,8 +18,7 @@ from prowess.tools import report_usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prowess.agent.model import Model
-    from prowess.agent.result import AgentResult, AgentStep
+    from prowess.agent.model import AgentResult, AgentStep, Model
     from prowess.runtime.forks.fork import ForkRequest
 
 # A sub-agent has its skill; it follows that one and is not offered others to join it. Forks within are.

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import asdict, astuple
 
 from prowess._internal.files.open_flags import READ
 from prowess.runtime.disclosure.model_texts import estimate_tokens
@@ -44,18 +45,12 @@ class SystemPrompt(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """All parts, in order."""
-        return "\n".join(part for part in (self.role, self.tool_system, self.navigation, self.project) if part)
+        return "\n".join(filter(None, astuple(self)))
 
     @property
     def tokens(self) -> Mapping[str, int]:
         """What each part costs, estimated as characters / 4, and `total`."""
-        parts = {
-            "role": self.role,
-            "tool_system": self.tool_system,
-            "navigation": self.navigation,
-            "project": self.project,
-        }
-        return {**{name: estimate_tokens(part) for name, part in parts.items()}, "total": estimate_tokens(self.text)}
+        return {name: estimate_tokens(part) for name, part in {**asdict(self), "total": self.text}.items()}
 
 
 def system_prompt(specs: Sequence[ToolSpec], *, role: str = ROLE, project: str | None = None) -> SystemPrompt:

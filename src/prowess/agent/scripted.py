@@ -7,7 +7,7 @@ asked, so that a test can look at the instructions of each turn.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _PIECE = 16  # characters of one text delta
 _FREE = Usage(cost_usd=0.0)
+_KINDS: dict[type, str] = {list: "a list", dict: "an object", str: "a text"}
+_T = TypeVar("_T")
 
 
 class ScriptedTurn(Struct, frozen=True, kw_only=True):
@@ -65,7 +67,7 @@ class ScriptedModel:
         try:
             with open(path, encoding="utf-8-sig") as file:
                 listed = json.load(file)
-            return cls([_turn(item) for item in _list(listed, "the script")], name=f"scripted:{shown}")
+            return cls([_turn(item) for item in _of(list, listed, "the script")], name=f"scripted:{shown}")
         except (OSError, ValueError, RecursionError) as fault:
             reason = fault.strerror if isinstance(fault, OSError) else str(fault)
             raise InvalidArgumentsError((f"{shown} is no script of turns: {reason}",)) from None
@@ -92,18 +94,18 @@ class ScriptedModel:
 
 
 def _turn(value: object) -> ScriptedTurn:
-    turn = _object(value, "a turn")
+    turn = _of(dict, value, "a turn")
     if unknown := sorted(set(turn) - {"text", "calls", "usage"}):
         message = f"a turn has text, calls and usage, not {unknown[0]!r}"
         raise ValueError(message)
     calls = []
-    for item in _list(turn.get("calls", []), "calls"):
-        call = _object(item, "a call")
-        arguments = _object(call.get("arguments", {}), "the arguments of a call")
-        calls.append((_text(call.get("name"), "the name of a call"), arguments))
-    usage = _object(turn.get("usage", {}), "usage")
+    for item in _of(list, turn.get("calls", []), "calls"):
+        call = _of(dict, item, "a call")
+        arguments = _of(dict, call.get("arguments", {}), "the arguments of a call")
+        calls.append((_of(str, call.get("name"), "the name of a call"), arguments))
+    usage = _of(dict, turn.get("usage", {}), "usage")
     return ScriptedTurn(
-        text=_text(turn.get("text", ""), "text"),
+        text=_of(str, turn.get("text", ""), "text"),
         calls=tuple(calls),
         usage=Usage(
             input_tokens=int(_number(usage.get("input_tokens", 0), "input_tokens")),
@@ -113,21 +115,9 @@ def _turn(value: object) -> ScriptedTurn:
     )
 
 
-def _list(value: object, what: str) -> list[object]:
-    if not isinstance(value, list):
-        raise _wrong(what, "a list")
-    return value
-
-
-def _object(value: object, what: str) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise _wrong(what, "an object")
-    return value
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong(what, "a text")
+def _of(kind: type[_T], value: object, what: str) -> _T:
+    if not isinstance(value, kind):
+        raise _wrong(what, _KINDS[kind])
     return value
 
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from prowess.agent.model import Message
-    from prowess.agent.result import AgentResult
+    from prowess.agent.model import AgentResult, Message
 
 
 class TranscriptError(SkillError):

@@ -17,27 +17,25 @@ import anyio
 from msgspec import Struct
 
 from prowess.agent.model import (
-    AssistantMessage,
-    ModelError,
-    ModelRequest,
-    Opaque,
-    TextDelta,
-    ToolMessage,
-    ToolUse,
-    Usage,
-    UserMessage,
-)
-from prowess.agent.result import (
     AgentResult,
     AgentStep,
+    AssistantMessage,
     CallFinished,
     CallStarted,
     Ended,
+    ModelError,
+    ModelRequest,
+    Opaque,
     Said,
     SkillActivated,
     SkillActivating,
     SkillDeactivated,
+    TextDelta,
+    ToolMessage,
+    ToolUse,
     TurnStarted,
+    Usage,
+    UserMessage,
 )
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.policy.restriction import Restriction
@@ -49,8 +47,7 @@ from prowess.tools.prompt_escaping import json_for_model
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from prowess.agent.model import Message, Model
-    from prowess.agent.result import Budget, Ending
+    from prowess.agent.model import Budget, Ending, Message, Model
     from prowess.agent.transcript import Transcript
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.forks.fork import ForkSession
@@ -87,7 +84,7 @@ class TurnLoop:
         self._used: dict[str, None] = {}
         self._text = ""
         self._turns = 0
-        session.observe(_Activations(session.session_id, emit))
+        session.observe(self)
 
     async def run(self, task: str) -> AgentResult:
         """Go through the turns; only cancellation and defects raise."""
@@ -113,6 +110,13 @@ class TurnLoop:
             self._transcript.end(result)
         await self._emit(Ended(result=result))
         return result
+
+    async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
+        """Make a step of an activation before it takes effect: the session waits until the step is told."""
+        del content
+        # A fork hands its events on, and has a loop of its own.
+        if event.kind == SkillActivatingEvent.kind and event.session_id == self._session.session_id:
+            await self._emit(SkillActivating(skill=event.skill or "", message=event.message or ""))
 
     async def _go(self, task: str) -> Stop:
         self._add(UserMessage(text=task))
@@ -193,19 +197,6 @@ class TurnLoop:
         self._messages.append(message)
         if self._transcript is not None:
             self._transcript.message(message)
-
-
-class _Activations:
-    """Makes a step of an activation before it takes effect: the session waits until the step is told."""
-
-    def __init__(self, session_id: str, emit: Emit) -> None:
-        self._session_id, self._emit = session_id, emit
-
-    async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
-        del content
-        # A fork hands its events on, and has a loop of its own.
-        if event.kind == SkillActivatingEvent.kind and event.session_id == self._session_id:
-            await self._emit(SkillActivating(skill=event.skill or "", message=event.message or ""))
 
 
 def model_text(result: ToolResult) -> str:

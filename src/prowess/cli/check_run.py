@@ -49,9 +49,9 @@ class CheckRun:
     def everything(self) -> Iterator[tuple[SkillDocument, tuple[Diagnostic, ...]]]:
         """All findings, also those that a baseline knows."""
         for skill in self._judged:
-            yield skill.target.document, skill.result.findings
+            yield skill.target.read(), skill.result.findings
         for target, found in self._between:
-            yield target.document, found
+            yield target.read(), found
 
     def judge(self, targets: Iterable[Target], cache: CheckCache | None, jobs: int, opening: Opening) -> None:
         """Judge skills, in `jobs` processes; those that `cache` knows are not read. `opening`: as for processes."""
@@ -73,7 +73,7 @@ class CheckRun:
         """Fix skills, and judge what is left."""
         for target, judgement in self._chosen(targets):
             new = partial(self._findings, judgement=judgement)
-            fixed = fixing.fix(target.document, target.data, new, within=target.named)
+            fixed = fixing.fix(target.read(), target.data, new, within=target.named)
             result = judge_document(fixed, judgement, self._silencing)
             self._add(JudgedSkill(target=target.fixed(fixed), judgement=judgement, result=result))
 
@@ -157,7 +157,7 @@ def _over_budget(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, .
     from prowess.lint import RULES
     from prowess.lint.catalog_budget import catalog_budget
 
-    over = catalog_budget([skill.result.listed for skill in judged], lambda at: judged[at].target.document)
+    over = catalog_budget([skill.result.listed for skill in judged], lambda at: judged[at].target.read())
     if over is None:
         return {}
     at, found = over

@@ -76,7 +76,7 @@ def judge_document(document: SkillDocument, judgement: Judgement, silencing: Sil
 def judge_target(target: Target, judgement: Judgement, silencing: Silencing, *, stamped: bool) -> StampedResult:
     """Return the result of one skill, with the stamp of its files if that is asked for."""
     stamp = stamp_tree(target.directory, most=_MOST_STAMPED) if stamped and target.directory is not None else None
-    result = judge_document(target.document, judgement, silencing)
+    result = judge_document(target.read(), judgement, silencing)
     return StampedResult(result=result, stamp=stamp if stamp is not None and stamp.holds() else None)
 
 

@@ -37,13 +37,8 @@ class Target:
         self.path, self.directory, self.named = path, directory, named
         self._read = read
 
-    @property
-    def document(self) -> SkillDocument:
-        """The document as it was when it was first asked for."""
-        return self._found[0]
-
     def read(self) -> SkillDocument:
-        """Return `document`."""
+        """Return the document as it was when it was first asked for."""
         return self._found[0]
 
     def fixed(self, document: SkillDocument) -> Target:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import json
 import os
-import queue
 import re
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -100,65 +100,40 @@ def ask(
         OSError: there is no temporary directory to write to.
     """
     with tempfile.TemporaryDirectory(prefix="prowess-conformance-", ignore_cleanup_errors=True) as place:
-        round_ = _Round(question, cases, os.path.realpath(place), told)
-        threads = [threading.Thread(target=round_.work) for _ in range(max(1, min(jobs, len(cases))))]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                thread.join()
-        except BaseException:  # an interrupt: what runs is ended before we leave
-            round_.stop()
-            for thread in threads:
-                thread.join()
-            raise
-        if round_.fault is not None:
-            raise round_.fault
-        return [round_.answers[number] for number in range(len(cases))]
+        round_ = _Round(question, os.path.realpath(place), told)
+        with ThreadPoolExecutor(max(1, min(jobs, len(cases)))) as executor:
+            try:
+                return list(executor.map(round_.answer, range(len(cases)), cases))
+            except BaseException:  # a fault or an interrupt: what runs is ended before we leave
+                round_.stop()
+                executor.shutdown(cancel_futures=True)
+                raise
+            finally:
+                round_.close()
 
 
 class _Round:
-    """One run over the cases, shared by its threads."""
+    """One run over the cases, shared by its threads, each of which has a watcher of its own."""
 
-    def __init__(self, question: Question, cases: Sequence[Case], place: str, told: Callable[[Answer], None]) -> None:
-        self.answers: dict[int, Answer] = {}
-        self.fault: Exception | None = None
-        self._question = question
-        self._place = place
-        self._told = told
+    def __init__(self, question: Question, place: str, told: Callable[[Answer], None]) -> None:
+        self._question, self._place, self._told = question, place, told
         self._lock = threading.Lock()
-        self._watchers: set[_Watcher] = set()
-        self._stopped = False
+        self._own = threading.local()
+        self._watchers: list[_Watcher] = []
+        self._stopped = self._spoke = False
         self._silent = 0
-        self._spoke = False
-        self._left: queue.SimpleQueue[tuple[int, Case]] = queue.SimpleQueue()
-        for entry in enumerate(cases):
-            self._left.put(entry)
 
-    def work(self) -> None:
-        """Answer cases until none is left."""
-        watched: _Watcher | None = None
-        try:
-            while not self._stopped:
-                try:
-                    number, case = self._left.get_nowait()
-                except queue.Empty:
-                    return
-                if not self._spoke and self._silent >= GIVEN_UP_AFTER:
-                    self._take(number, Answer(case=case, said="skipped", why="the tool had answered none before"))
-                    continue
-                if watched is not None and not watched.alive:
-                    watched.close()
-                    watched = None
-                if watched is None:
-                    watched = self._new_watcher()
-                self._take(number, self._answer(watched, number, case))
-        except Exception as fault:  # noqa: BLE001 -- raised again in the caller's thread
-            self.fault = fault
-            self.stop()
-        finally:
-            if watched is not None:
-                watched.close()
+    def answer(self, number: int, case: Case) -> Answer:
+        """Ask about one case, unless the tool has answered none before."""
+        if not self._spoke and self._silent >= GIVEN_UP_AFTER:
+            answer = Answer(case=case, said="skipped", why="the tool had answered none before")
+        else:
+            answer = self._asked(number, case)
+        with self._lock:
+            self._spoke = self._spoke or answer.said in {"accept", "reject"}
+            self._silent += answer.said == "none"
+            self._told(answer)
+        return answer
 
     def stop(self) -> None:
         """End what runs, and ask nothing more."""
@@ -167,31 +142,33 @@ class _Round:
             for watched in self._watchers:
                 watched.end()
 
-    def _new_watcher(self) -> _Watcher:
-        with self._lock:
-            watched = _Watcher()
-            self._watchers.add(watched)
-            if self._stopped:
-                watched.end()
-        return watched
+    def close(self) -> None:
+        """Wait for the end of every watcher."""
+        for watched in self._watchers:
+            watched.close()
 
-    def _take(self, number: int, answer: Answer) -> None:
-        with self._lock:
-            self.answers[number] = answer
-            self._spoke = self._spoke or answer.said in {"accept", "reject"}
-            self._silent += answer.said == "none"
-            self._told(answer)
-
-    def _answer(self, watched: _Watcher, number: int, case: Case) -> Answer:
+    def _asked(self, number: int, case: Case) -> Answer:
         folder = os.path.join(self._place, str(number))
         try:
             skill = case.lay_out(folder)
         except OSError as fault:
             return Answer(case=case, said="skipped", why=f"this file system does not hold it: {fault.strerror}")
-        report = watched.ask(
-            self._question.words(skill=skill, folder=folder), self._question.seconds, self._question.most_bytes
+        words = self._question.words(skill=skill, folder=folder)
+        return _judged(
+            case, self._question, self._watcher().ask(words, self._question.seconds, self._question.most_bytes)
         )
-        return _judged(case, self._question, report)
+
+    def _watcher(self) -> _Watcher:
+        watched: _Watcher | None = getattr(self._own, "watcher", None)
+        if watched is not None and not watched.alive:
+            watched.close()
+        if watched is None or not watched.alive:
+            with self._lock:
+                watched = self._own.watcher = _Watcher()
+                self._watchers.append(watched)
+                if self._stopped:
+                    watched.end()
+        return watched
 
 
 def _judged(case: Case, question: Question, report: dict[str, object]) -> Answer:

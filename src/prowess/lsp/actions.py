@@ -22,7 +22,7 @@ from prowess.diagnostics import FixSafety
 from prowess.fix import fix_document
 from prowess.format.name import name_faults, normalise
 from prowess.format.source.scalars import double_quoted, scalar, type_beside_text
-from prowess.lsp.analysis import concerns, reported
+from prowess.lsp.analysis import concerns, findings, reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ def _all_fixed(analysis: Analysis) -> tuple[str, int]:
     rounds = iter(range(_MOST_ROUNDS))
 
     def check(document: SkillDocument) -> list[Diagnostic]:
-        return [] if next(rounds, None) is None else analysis.findings_of(document)
+        return [] if next(rounds, None) is None else findings(document, analysis.judgement, analysis.silence)
 
     fixed = fix_document(analysis.text.encode(), analysis.read, check)
     return fixed.data.decode(), len(fixed.fixed)

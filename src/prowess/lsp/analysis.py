@@ -63,10 +63,6 @@ class Analysis(Struct, frozen=True, kw_only=True, eq=False):
     silence: Silence
     findings: tuple[Diagnostic, ...]
 
-    def findings_of(self, document: SkillDocument) -> list[Diagnostic]:
-        """Judge another document of the same skill."""
-        return findings(document, self.judgement, self.silence)
-
     def read(self, data: bytes) -> SkillDocument:
         """Read other bytes as if they were in this buffer."""
         return _read(data, self.path, ())

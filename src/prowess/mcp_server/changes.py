@@ -24,8 +24,6 @@ from mcp.server.subscriptions import (
 )
 
 if TYPE_CHECKING:
-    from mcp.server.session import ServerSession
-
     from prowess.mcp_server.served_session import Sessions
 
 INTERVAL_SECONDS = 5.0
@@ -64,15 +62,11 @@ class Changes:
             tools_differ = tools_differ or differ
             if session.peer is not None:
                 with anyio.move_on_after(_SENDING_SECONDS):
-                    await _tell(session.peer, tools=differ)
+                    await session.peer.send_resource_list_changed()
+                    await session.peer.send_prompt_list_changed()
+                    if differ:
+                        await session.peer.send_tool_list_changed()
         await self._bus.publish(ResourcesListChanged())
         await self._bus.publish(PromptsListChanged())
         if tools_differ:
             await self._bus.publish(ToolsListChanged())
-
-
-async def _tell(peer: ServerSession, *, tools: bool) -> None:
-    await peer.send_resource_list_changed()
-    await peer.send_prompt_list_changed()
-    if tools:
-        await peer.send_tool_list_changed()

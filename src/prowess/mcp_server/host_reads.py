@@ -19,8 +19,8 @@ from msgspec import Struct
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
 from prowess.catalog.skill_uri import INDEX, parse_skill_uri
-from prowess.errors import InvalidArgumentsError, ResourceNotFoundError
-from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST, index_text, manifest_text
+from prowess.errors import ResourceNotFoundError
+from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST, index_text, manifest_text, parsed_uri
 from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
@@ -142,10 +142,7 @@ class _AsSkillTool:
         if spec is _LIST or call.arguments.get("uri") == INDEX:
             listing = ToolCall(id=call.id, name=SKILLS_LIST.name, arguments={})
             return await self._gate.check(listing, SKILLS_LIST)
-        try:
-            skill, path = parse_skill_uri(cast("str", call.arguments["uri"]))
-        except ValueError as error:
-            raise InvalidArgumentsError((str(error),)) from None
+        skill, path = parsed_uri(cast("str", call.arguments["uri"]))
         arguments = {"skill": skill, "path": path or "."}
         return await self._gate.check(ToolCall(id=call.id, name=SKILLS_READ.name, arguments=arguments), SKILLS_READ)
 

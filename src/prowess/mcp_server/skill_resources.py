@@ -127,7 +127,7 @@ class SkillResources:
         Raises:
             InvalidArgumentsError: it is not the URI of a SKILL.md; or as `get`.
         """
-        name, path = _parsed(uri)
+        name, path = parsed_uri(uri)
         if path != DOCUMENT:
             raise InvalidArgumentsError((f"{uri} is not the URI of a skill's SKILL.md",))
         return self.get(name)
@@ -138,7 +138,7 @@ class SkillResources:
         Raises:
             InvalidArgumentsError, SkillNotFoundError, ResourceNotFoundError, NotAFileError, UnavailableError.
         """
-        name, path = _parsed(uri)
+        name, path = parsed_uri(uri)
         skill = self.get(name)
         record = next((file for file in skill.files if file.path == path), None)
         if record is None:
@@ -153,7 +153,7 @@ class SkillResources:
         Raises:
             InvalidArgumentsError: it is no directory; or as `get`.
         """
-        name, path = _parsed(uri)
+        name, path = parsed_uri(uri)
         skill = self.get(name)
         if path and not _holds(skill, path):
             raise InvalidArgumentsError((f"{uri} is not a directory resource",))
@@ -199,7 +199,8 @@ def _served(skill: Skill, asked: str) -> ServedSkill:
     )
 
 
-def _parsed(uri: str) -> tuple[str, str]:
+def parsed_uri(uri: str) -> tuple[str, str]:
+    """Return name and path of a URI; InvalidArgumentsError if it is no URI of a skill."""
     try:
         return parse_skill_uri(uri)
     except ValueError as error:

@@ -50,8 +50,7 @@ class Tally(Struct, frozen=True, kw_only=True):
     def of(cls, skills: Iterable[CheckedSkill]) -> Tally:
         """Count the findings of `skills`."""
         skills = tuple(skills)
-        found = [diagnostic for skill in skills for diagnostic in skill.diagnostics]
-        severities = [diagnostic.severity for diagnostic in found]
+        severities = [found.severity for skill in skills for found in skill.diagnostics]
         return cls(
             skills=len(skills),
             errors=severities.count(Severity.ERROR),

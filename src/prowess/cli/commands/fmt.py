@@ -36,7 +36,7 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
 
     changed = same = failed = 0
     for target in targets(paths or (".",)):
-        document, data, named = target.document, target.data, target.named
+        document, data, named = target.read(), target.data, target.named
         path = document.path or ""
         unreadable = next((one for one in document.diagnostics if one.rule.startswith("file.")), None)
         formatted = format_source(data)

@@ -38,7 +38,7 @@ def command(**options: Any) -> int:  # noqa: ANN401 -- those of configuration_op
         return configuration, Silencing(configuration, None).by_comments
 
     # Imported here, not at the top: pygls takes half a second, which --help must not pay for.
-    from prowess.lsp.stdio import serve_stdio
+    from prowess.lsp.server import serve_stdio
 
     if sys.stdin.isatty():
         output.note("Waiting for an editor on standard input; Ctrl-C ends this. docs/editor.md sets editors up.")

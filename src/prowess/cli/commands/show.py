@@ -75,7 +75,7 @@ def _set(path: str, *, as_json: bool) -> int:
     names: list[str] = []
     invalid: list[tuple[str, Diagnostic]] = []
     for target in targets((path,)):
-        document = target.document
+        document = target.read()
         found = [one for one in validate_skill(document, profile=_BOXXY) if one.severity is Severity.ERROR]
         if found:
             where = os.path.dirname(document.path or "") or path
