@@ -95,6 +95,26 @@ def fits_text(text: str, glob: str) -> bool:
     return fnmatchcase(text, glob)
 
 
+def fits_stars(text: str, pattern: str) -> bool:
+    """Whether a whole text matches a pattern in which only `*` is special; no expression is compiled from it.
+
+    Linear in the text for each star, whatever the pattern: the first place that fits is always good enough.
+    """
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern == text
+    last = rest.pop()
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for piece in rest:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
 def path_components(text: str) -> list[str]:
     """Return the components of a path or pattern, without empty ones and `.`."""
     return [part for part in text.split("/") if part not in {"", "."}]

@@ -329,11 +329,9 @@ def _own_groups() -> str:
 
 
 def _enabled(root: str) -> str:
-    try:
-        with _opened(root, "cgroup.subtree_control", _READ) as file:
-            return os.fsdecode(os.read(file, _FILE_BYTES))
-    except OSError:
-        return ""
+    with contextlib.suppress(OSError), _opened(root, "cgroup.subtree_control", _READ) as file:
+        return os.fsdecode(os.read(file, _FILE_BYTES))
+    return ""
 
 
 def _is_empty(path: str) -> bool:

@@ -29,8 +29,8 @@ class InterpreterRule(Struct, frozen=True, kw_only=True):
     extensions: tuple[str, ...]
     shebangs: tuple[str, ...]  # base names; `.N` stands for any minor version
     programs: tuple[str, ...]
-    arguments: tuple[str, ...]
-    flags: str
+    arguments: tuple[str, ...] = ()
+    flags: str = ""
     package: str
 
 
@@ -51,7 +51,6 @@ INTERPRETERS: Final = (
         extensions=(".sh",),
         shebangs=("sh", "dash"),
         programs=("/usr/bin/sh", "/bin/sh"),
-        arguments=(),
         flags="efux",
         package="dash",
     ),
@@ -61,7 +60,6 @@ INTERPRETERS: Final = (
         extensions=(".bash",),
         shebangs=("bash",),
         programs=("/usr/bin/bash", "/bin/bash"),
-        arguments=(),
         flags="efux",
         package="bash",
     ),
@@ -71,8 +69,6 @@ INTERPRETERS: Final = (
         extensions=(".js",),
         shebangs=("node", "nodejs"),
         programs=("/usr/bin/node", "/usr/bin/nodejs", "/usr/local/bin/node"),
-        arguments=(),
-        flags="",
         package="nodejs",
     ),
 )

@@ -193,70 +193,45 @@ class _LimitProbe(Struct, frozen=True, kw_only=True):
     holds: Callable[[ExecResult], bool]
 
 
-def _number(result: ExecResult) -> int:
-    return int(result.stdout or b"0")
+def _probe(bound: str, action: str, limits: ExecLimits, holds: Callable[[ExecResult], bool]) -> _LimitProbe:
+    return _LimitProbe(bound=bound, action=action, limits=limits, holds=holds)
 
 
+def _within(most: int) -> Callable[[ExecResult], bool]:
+    """Judge a number that the probe prints: how far it came."""
+    return lambda result: 0 < int(result.stdout or b"0") <= most
+
+
+def _prompt(result: ExecResult) -> bool:
+    return result.duration_ms < _PROMPT_SECONDS * 1000
+
+
+_FEW = 4 * MEBIBYTE
 _LIMIT_PROBES = (
-    _LimitProbe(
-        bound="wall_time",
-        action="wall",
-        limits=ExecLimits(wall_seconds=0.3),
-        holds=lambda result: result.timed_out and result.duration_ms < _PROMPT_SECONDS * 1000,
+    _probe("wall_time", "wall", ExecLimits(wall_seconds=0.3), lambda result: result.timed_out and _prompt(result)),
+    _probe(
+        "cpu_time",
+        "cpu",
+        ExecLimits(cpu_seconds=1, wall_seconds=_PROMPT_SECONDS),
+        lambda result: not result.timed_out and result.exit_code != 0,
     ),
-    _LimitProbe(
-        bound="cpu_time",
-        action="cpu",
-        limits=ExecLimits(cpu_seconds=1, wall_seconds=_PROMPT_SECONDS),
-        holds=lambda result: not result.timed_out and result.exit_code != 0,
+    _probe(
+        "output_size",
+        "output",
+        ExecLimits(output_bytes=MEBIBYTE),
+        lambda result: len(result.stdout) == MEBIBYTE and result.stdout_bytes == _FEW,
     ),
-    _LimitProbe(
-        bound="output_size",
-        action="output",
-        limits=ExecLimits(output_bytes=MEBIBYTE),
-        holds=lambda result: len(result.stdout) == MEBIBYTE and result.stdout_bytes == 4 * MEBIBYTE,
-    ),
-    _LimitProbe(
-        bound="file_size",
-        action="file",
-        limits=ExecLimits(file_bytes=4 * MEBIBYTE),
-        holds=lambda result: 0 < _number(result) <= 4 * MEBIBYTE,
-    ),
-    _LimitProbe(
-        bound="tmp_size",
-        action="tmp",
-        limits=ExecLimits(tmp_bytes=4 * MEBIBYTE),
-        holds=lambda result: 0 < _number(result) <= 4 * MEBIBYTE,
-    ),
-    _LimitProbe(
-        bound="out_size",
-        action="out",
-        limits=ExecLimits(out_bytes=4 * MEBIBYTE),
-        holds=lambda result: 0 < _number(result) <= 4 * MEBIBYTE,
-    ),
-    _LimitProbe(
-        bound="process_tree",
-        action="tree",
-        limits=ExecLimits(),
-        holds=lambda result: result.stdout == b"started" and result.duration_ms < _PROMPT_SECONDS * 1000,
-    ),
-    _LimitProbe(
-        bound="open_files",
-        action="open-files",
-        limits=ExecLimits(open_files=64),
-        holds=lambda result: 0 < _number(result) < 64,  # noqa: PLR2004 -- the limit in the line above
-    ),
-    _LimitProbe(
-        bound="processes",
-        action="forks",
-        limits=ExecLimits(processes=32),
-        holds=lambda result: 0 < _number(result) < 32,  # noqa: PLR2004 -- the limit in the line above
-    ),
-    _LimitProbe(
-        bound="memory",
-        action="memory",
-        limits=ExecLimits(memory_bytes=128 * MEBIBYTE),
-        holds=lambda result: result.exit_code != 0 and not result.stdout,
+    _probe("file_size", "file", ExecLimits(file_bytes=_FEW), _within(_FEW)),
+    _probe("tmp_size", "tmp", ExecLimits(tmp_bytes=_FEW), _within(_FEW)),
+    _probe("out_size", "out", ExecLimits(out_bytes=_FEW), _within(_FEW)),
+    _probe("process_tree", "tree", ExecLimits(), lambda result: result.stdout == b"started" and _prompt(result)),
+    _probe("open_files", "open-files", ExecLimits(open_files=64), _within(63)),
+    _probe("processes", "forks", ExecLimits(processes=32), _within(31)),
+    _probe(
+        "memory",
+        "memory",
+        ExecLimits(memory_bytes=128 * MEBIBYTE),
+        lambda result: result.exit_code != 0 and not result.stdout,
     ),
 )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.globs import fits_stars
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess._internal.shell.launchers import started_by
 from prowess.policy.decision import CERTAIN, Fit
@@ -139,25 +140,8 @@ def _shortened(text: str, most: int = 120) -> str:
 
 
 def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
-    """Whether `text` fits a pattern in which only `*` is special; without `slash` a star stands for no `/`.
-
-    Linear in the text for each star, whatever the pattern: the first place that fits is always good enough.
-    """
-    first, *rest = pattern.split("*")
-    if not rest:
-        return pattern == text
-    if not slash and text.count("/") != pattern.count("/"):
-        return False
-    if not slash and "/" in pattern:
-        pieces = zip(pattern.split("/"), text.split("/"), strict=True)
-        return all(matches_stars(part, piece, slash=True) for part, piece in pieces)
-    last = rest.pop()
-    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for piece in rest:
-        found = text.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True
+    """Whether `text` fits a pattern in which only `*` is special; without `slash` a star stands for no `/`."""
+    if slash or "/" not in f"{pattern}{text}":
+        return fits_stars(text, pattern)
+    pieces, parts = text.split("/"), pattern.split("/")
+    return len(pieces) == len(parts) and all(map(fits_stars, pieces, parts))

@@ -39,6 +39,7 @@ _ALLOWED = {
     for tool in SKILL_TOOLS | {"Read", "Glob", "Grep"}
 }
 _GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be given up")
+_DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
 _ASKING = frozenset({"Write", "Edit", "Bash"})
 
 
@@ -117,13 +118,9 @@ def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decisi
     effect = file.default or DEFAULT_EFFECT
     said = "its default" if file.default else "no rule is about it and the file sets no default"
     reason = f"{file.path}: {said}"
-    match effect:
-        case "allow":
-            return Allow(rule="default", reason=reason)
-        case "ask":
-            return Ask(rule="default", reason=reason, by_default=True)
-        case _:
-            return Deny(rule="default", reason=reason)
+    if effect == "ask":
+        return Ask(rule="default", reason=reason, by_default=True)
+    return _DECISIONS[effect](rule="default", reason=reason)
 
 
 def _by_rule(rule: PolicyRule, doubt: str | None) -> Decision:
@@ -131,13 +128,7 @@ def _by_rule(rule: PolicyRule, doubt: str | None) -> Decision:
     if doubt is not None:
         # What may be meant counts as meant; the caller learns how to write it so that it can be told.
         reason = f"{reason} (it cannot be ruled out here: {printable_line(doubt[:300])})"
-    match rule.effect:
-        case "allow":
-            return Allow(rule=str(rule), reason=reason, origin=rule.origin)
-        case "ask":
-            return Ask(rule=str(rule), reason=reason, origin=rule.origin)
-        case "deny":
-            return Deny(rule=str(rule), reason=reason, origin=rule.origin)
+    return _DECISIONS[rule.effect](rule=str(rule), reason=reason, origin=rule.origin)
 
 
 def _built_in(name: str, *, registered: bool) -> Decision:

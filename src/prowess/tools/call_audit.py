@@ -51,10 +51,6 @@ class AuditRecorder:
         if self._log is not None:
             await to_thread.run_sync(self.write, kind, call_id, data)
 
-    def call(self, call_id: str) -> CallAudit:
-        """Return what writes the records of one call."""
-        return CallAudit(self, call_id)
-
     def write(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
         """Do what `record` does, blocking."""
         log = self._log

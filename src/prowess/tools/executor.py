@@ -121,7 +121,7 @@ class ToolExecutor:
         # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
         if (short := shortened(call.id)) != call.id:
             call = replace(call, id=short)
-        audit = self._recorder.call(call.id)
+        audit = CallAudit(self._recorder, call.id)
         measured: bytes | None = None
         try:
             measured = _canonical(call.arguments)

@@ -30,7 +30,7 @@ def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
     """
     if not hasattr(os, "geteuid"):
         return None  # Windows has access lists, which the modes do not show
-    return _foreign_link(path) or _exposed_itself(path, bits) or _exposed_above(os.path.realpath(path))
+    return _foreign_link(path) or exposed(os.stat(path), path, bits=bits) or _exposed_above(os.path.realpath(path))
 
 
 def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
@@ -44,10 +44,6 @@ def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> st
         open_to = "open to other users" if bits == OTHERS else "writable by other users"
         return f"{path} is {open_to}; run `chmod {mode} {path}`"
     return None
-
-
-def _exposed_itself(path: str, bits: int) -> str | None:
-    return exposed(os.stat(path), path, bits=bits)
 
 
 def _exposed_above(real: str) -> str | None:

@@ -95,7 +95,7 @@ class TomlLines:
 
     def _walk(self) -> None:
         table: KeyPath = ()
-        at = self._skip(0)
+        at = self._after(_BLANK, 0)
         while at < len(self._text):
             line = self._text.count("\n", 0, at) + 1
             if self._text[at] == "[":
@@ -108,7 +108,7 @@ class TomlLines:
                 names, at = self._keys(at)
                 self._lines.setdefault(table + names, line)
                 at = self._value_end(at)
-            at = self._skip(at)
+            at = self._after(_BLANK, at)
 
     def _header(self, names: tuple[str, ...], *, is_array: bool) -> KeyPath:
         path: KeyPath = ()
@@ -145,9 +145,6 @@ class TomlLines:
             depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(char, 0)
             at += 1
         return at
-
-    def _skip(self, at: int) -> int:
-        return self._after(_BLANK, at)
 
     def _after(self, pattern: str, at: int) -> int:
         match = re.compile(pattern).match(self._text, at)

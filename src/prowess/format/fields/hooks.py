@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.contained import check_relative
+from prowess._internal.globs import fits_stars
 from prowess.errors import UnsafePathError
 from prowess.format.fields.value_readers import (
     is_blank,
@@ -76,7 +77,7 @@ class Hook(Struct, frozen=True, kw_only=True):
 
     def matches(self, tool: str) -> bool:
         """Whether the hook is for this tool; names are compared whole and case-sensitively."""
-        return self.matcher is None or any(_fits(part, tool) for part in self.matcher.split("|"))
+        return self.matcher is None or any(fits_stars(tool, part) for part in self.matcher.split("|"))
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
@@ -205,20 +206,3 @@ def _matcher(value: object, path: Path, faults: Faults) -> str | None:
         faults.add("hooks.value", f"{message}; every tool is matched", path)
         return None
     return None if text.strip("*") == "" else text
-
-
-def _fits(part: str, tool: str) -> bool:
-    """Match `*` for any characters: the pieces between must occur in order. No expression is compiled from the text."""
-    pieces = part.split("*")
-    if len(pieces) == 1:
-        return part == tool
-    head, *middle, tail = pieces
-    if len(tool) < len(head) + len(tail) or not (tool.startswith(head) and tool.endswith(tail)):
-        return False
-    at, end = len(head), len(tool) - len(tail)
-    for piece in middle:
-        found = tool.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True
