@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.near_words import near_words
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,9 +29,6 @@ def close_names(asked: str, names: Iterable[str]) -> tuple[str, ...]:
         found.update(
             dict.fromkeys(sorted(within, key=lambda name: (not name.lower().startswith(wanted), len(name), name)))
         )
-    # Imported here, not at the top: only a wrong name needs it.
-    from difflib import get_close_matches
-
     similar = {name.lower(): name for name in known if abs(len(name) - len(wanted)) <= _LENGTH_APART}
-    found.update((similar[name], None) for name in get_close_matches(wanted, similar, _AT_MOST, cutoff=0.7))
+    found.update((similar[name], None) for name in near_words(wanted, similar, most=_AT_MOST, cutoff=0.7))
     return tuple(found)[:_AT_MOST]

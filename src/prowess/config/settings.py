@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 
 from prowess._internal.globs import PathGlob, path_components
+from prowess._internal.text.near_words import near_words
 from prowess.diagnostics import Severity
 from prowess.format.profiles import PROFILES
 
@@ -171,10 +172,7 @@ def from_text(setting: Setting, texts: Iterable[str]) -> object:
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the spelling that may have been meant."""
-    # Imported here, not at the top: only a fault needs it.
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name[:_SHOWN], list(known), n=1, cutoff=cutoff)), None)
+    return next(iter(near_words(name[:_SHOWN], known, cutoff=cutoff)), None)
 
 
 def shown(value: object) -> str:

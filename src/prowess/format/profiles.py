@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError
 from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
 from prowess.format.rules.table import RULES
@@ -104,9 +105,6 @@ def profile_named(name: str) -> Profile:
     """
     if name in PROFILES:
         return PROFILES[name]
-    # Imported here, not at the top: only a wrong name needs them.
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, PROFILES, n=1)
+    near = near_words(name, PROFILES)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise InvalidArgumentsError((f"no profile is called {name!r}; there are {', '.join(PROFILES)}{hint}",))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError
 from prowess.format.profiles import PROFILES
 from prowess.format.rules.meta import Page
@@ -61,11 +62,8 @@ def rule_page(rule: str) -> RulePage:
         InvalidArgumentsError: there is none of this id; the sentence names the nearest.
     """
     if rule not in RULES:
-        # Imported here, not at the top: only a wrong id needs them.
-        from difflib import get_close_matches
-
         folded = {name.casefold(): name for name in RULES}
-        near = get_close_matches(rule.casefold(), folded, n=1, cutoff=0.6)
+        near = near_words(rule.casefold(), folded)
         hint = f"did you mean {folded[near[0]]}?" if near else "`prowess rule` lists them"
         raise InvalidArgumentsError((f"no rule is called {rule!r}; {hint}",))
     meta = RULES[rule]

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from prowess._internal.files.contained import check_relative
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
+from prowess._internal.text.near_words import near_words
 from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
@@ -165,10 +166,7 @@ class _Reader:
     def _only(self, table: Mapping[str, object], known: tuple[str, ...], *at: str | int) -> None:
         for key in table:
             if key not in known:
-                # Imported here, not at the top: only a fault pays for it.
-                from difflib import get_close_matches
-
-                near = get_close_matches(key, known, n=1)
+                near = near_words(key, known)
                 meant = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
                 self._fault(f"is no key of a policy; {meant}", *at, key)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.text.near_words import near_words
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidArgumentsError
 from prowess.format.rules.table import RULES
@@ -124,11 +125,8 @@ def _exactness(selectors: tuple[str, ...], rule: str, family: str) -> int:
 
 
 def _unknown(selector: str, rules: tuple[str, ...], families: tuple[str, ...]) -> str:
-    # Imported here, not at the top: only a wrong selector needs it.
-    from difflib import get_close_matches
-
     prefixes = {rule.partition(".")[0] for rule in rules}
-    near = get_close_matches(selector, [*rules, *prefixes, *families], n=1, cutoff=0.7)
+    near = near_words(selector, [*rules, *prefixes, *families], cutoff=0.7)
     hint = f"did you mean {near[0]}?" if near else f"families are {', '.join(families)}"
     return f"no rule or family is called {selector!r}; {hint}"
 

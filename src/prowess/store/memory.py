@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from contextlib import contextmanager
 from itertools import islice
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from prowess.errors import StoreError
 from prowess.store.protocols import KeptEvent, SessionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 URL = "memory:"
 
@@ -23,8 +27,7 @@ class MemorySessionStore:
 
     async def create(self, row: SessionRow) -> bool:
         """Add a row, or return False."""
-        with self._lock:
-            rows = self._open()
+        with self._opened() as rows:
             if row.session_id in rows:
                 return False
             rows[row.session_id] = row
@@ -32,13 +35,12 @@ class MemorySessionStore:
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
-        with self._lock:
-            return self._open().get(session_id)
+        with self._opened() as rows:
+            return rows.get(session_id)
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""
-        with self._lock:
-            rows = self._open()
+        with self._opened() as rows:
             present = rows.get(row.session_id)
             if present is None or present.version != expected_version:
                 return False
@@ -47,8 +49,7 @@ class MemorySessionStore:
 
     async def touch(self, session_id: str, at: float) -> bool:
         """Move the time of the last touch forward."""
-        with self._lock:
-            rows = self._open()
+        with self._opened() as rows:
             row = rows.get(session_id)
             if row is None:
                 return False
@@ -60,13 +61,12 @@ class MemorySessionStore:
 
     async def delete(self, session_id: str) -> bool:
         """Remove the row, or return False."""
-        with self._lock:
-            return self._open().pop(session_id, None) is not None
+        with self._opened() as rows:
+            return rows.pop(session_id, None) is not None
 
     async def expire(self, before: float) -> list[str]:
         """Remove every row last touched before that time."""
-        with self._lock:
-            rows = self._open()
+        with self._opened() as rows:
             gone = sorted(row.session_id for row in rows.values() if row.touched_at < before)
             for session_id in gone:
                 del rows[session_id]
@@ -80,8 +80,7 @@ class MemorySessionStore:
 
     async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
         """Write one event and return its number."""
-        with self._lock:
-            self._open()
+        with self._opened():
             kept = self._events.setdefault(session_id, deque())
             sequence = kept[-1][1].sequence + 1 if kept else 1
             kept.append((at, KeptEvent(sequence=sequence, body=body)))
@@ -91,22 +90,20 @@ class MemorySessionStore:
 
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
         """Return the first `limit` events with a higher number."""
-        with self._lock:
-            self._open()
+        with self._opened():
             kept = self._events.get(session_id, ())
             return list(islice((event for _, event in kept if event.sequence > sequence), limit))
 
     async def last_event(self, session_id: str) -> int:
         """Return the highest number given, or 0."""
-        with self._lock:
-            self._open()
+        with self._opened():
             kept = self._events.get(session_id)
             return kept[-1][1].sequence if kept else 0
 
     async def count(self) -> int:
         """Return the number of rows."""
-        with self._lock:
-            return len(self._open())
+        with self._opened() as rows:
+            return len(rows)
 
     async def close(self) -> None:
         """Forget all rows."""
@@ -124,7 +121,9 @@ class MemorySessionStore:
             self._rows = None
             self._events.clear()
 
-    def _open(self) -> dict[str, SessionRow]:
-        if self._rows is None:
-            raise StoreError(URL, "the store is closed")
-        return self._rows
+    @contextmanager
+    def _opened(self) -> Iterator[dict[str, SessionRow]]:
+        with self._lock:
+            if self._rows is None:
+                raise StoreError(URL, "the store is closed")
+            yield self._rows

@@ -21,6 +21,7 @@ from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
+from prowess._internal.text.near_words import near_words
 from prowess.errors import AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
@@ -105,10 +106,7 @@ class ToolExecutor:
         """
         if name in self._spellings:
             return self._tools[self._spellings[name]]
-        # Imported here, not at the top: only a wrong name pays for it.
-        from difflib import get_close_matches
-
-        near = get_close_matches(name[:80], list(self._spellings), n=3)
+        near = near_words(name[:80], self._spellings, most=3)
         raise ToolNotFoundError(name[:80], tuple(dict.fromkeys(self._spellings[spelling] for spelling in near)))
 
     async def call_all(self, calls: Iterable[ToolCall]) -> list[ToolResult]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from operator import gt, lt
 from typing import TYPE_CHECKING, Any
 
+from prowess._internal.text.near_words import near_words
 from prowess._internal.text.terminal_text import printable_line
 from prowess.errors import InvalidArgumentsError
 
@@ -133,7 +134,7 @@ def _faults_of_object(value: Mapping[str, object], schema: Mapping[str, object],
         if isinstance(below, Mapping):
             yield from _faults(item, below, _join(path, name))
         elif below is False:
-            near = _near(name, properties)
+            near = near_words(name[:_MAX_NAME], properties)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             yield f"Unknown parameter: {_join(path, name)}{hint}", near
 
@@ -141,7 +142,7 @@ def _faults_of_object(value: Mapping[str, object], schema: Mapping[str, object],
 def _faults_of_choice(value: object, choices: Sequence[object], path: str) -> Iterator[_Fault]:
     if not any(value == choice and type_name(value) == type_name(choice) for choice in choices):
         texts = [str(choice) for choice in choices]
-        near = _near(value, texts) if isinstance(value, str) else []
+        near = near_words(value[:_MAX_NAME], texts) if isinstance(value, str) else []
         yield f"Invalid parameter value: {path or 'arguments'}: expected one of {', '.join(map(repr, texts))}", near
 
 
@@ -179,13 +180,6 @@ def type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
 def _join(path: str, name: str) -> str:
     shown = printable_line(name[:_MAX_NAME]) + ("…" if len(name) > _MAX_NAME else "")
     return f"{path}.{shown}" if path else shown
-
-
-def _near(name: str, known: Mapping[str, object] | Sequence[str]) -> list[str]:
-    # Imported here, not at the top: only a wrong call pays for it.
-    from difflib import get_close_matches
-
-    return get_close_matches(name[:_MAX_NAME], list(known), n=1)
 
 
 def _mapping(value: object) -> Mapping[str, object]:

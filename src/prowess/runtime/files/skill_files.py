@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.text.near_words import near_words
 from prowess.errors import (
     DigestChangedError,
     LimitExceededError,
@@ -89,13 +90,10 @@ def read_whole(file: OpenedFile, limit: int = MAX_FILE_BYTES) -> bytes:
 
 def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
     """Return up to three paths that may have been meant: the same file name elsewhere, else similar spellings."""
-    # Imported here, not at the top: only a wrong path pays for it.
-    from difflib import get_close_matches
-
     known = list(paths)
     name = asked.rsplit("/", 1)[-1].casefold()
     same_name = [path for path in known if path.rsplit("/", 1)[-1].casefold() == name]
-    similar = same_name or get_close_matches(asked[:200], known[:2000], n=_MAX_SUGGESTIONS, cutoff=0.6)
+    similar = same_name or near_words(asked[:200], known[:2000], most=_MAX_SUGGESTIONS, cutoff=0.6)
     return tuple(similar[:_MAX_SUGGESTIONS])
 
 

@@ -8,7 +8,7 @@ from typing import cast
 from prowess.errors import LimitExceededError
 from prowess.execution.artifacts import media_type
 from prowess.tools.builtin.faults import AccessRefusedError
-from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of, without_mark
+from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.spec import ToolSpec, object_schema
 
@@ -75,7 +75,7 @@ class Read(WorkspaceTool):
 
 def _lines(text: str, arguments: dict[str, object], encoding: str) -> dict[str, object]:
     ends = line_ends(text)
-    text = without_mark(text)
+    text = text.removeprefix("\ufeff")  # a byte order mark is no part of the text
     if ends == "crlf":
         text = text.replace("\r\n", "\n")
     lines = lines_of(text)

@@ -7,7 +7,6 @@ from prowess.tools.builtin.faults import NoTextError
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "ascii")
 _SNIFFED = 8192
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_MARK = "\ufeff"
 
 # The images that models can look at, by their first bytes.
 _IMAGES = (
@@ -39,11 +38,6 @@ def decode(data: bytes, path: str, encoding: str = "utf-8") -> str:
         utf16 = data.startswith(_UTF16_MARKS)
         raise NoTextError(path, encoding, f"read it with encoding {'utf-16' if utf16 else 'binary'!r}")
     return text
-
-
-def without_mark(text: str) -> str:
-    """Drop a byte order mark, which is no part of the text."""
-    return text.removeprefix(_MARK)
 
 
 def line_ends(text: str) -> str:

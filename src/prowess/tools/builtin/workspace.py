@@ -19,6 +19,7 @@ from msgspec import Struct
 from prowess._internal.files.contained import check_relative
 from prowess._internal.files.workspace_names import relative_to_workspace
 from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot
+from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
 from prowess.execution.workspace import protected_part
@@ -196,14 +197,11 @@ def _is_skill(root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
 
 def _near(root: WorkspaceRoot, place: Place) -> tuple[str, ...]:
     """Return files of the same directory whose names are close."""
-    # Imported here, not at the top: only a wrong path pays for it.
-    from difflib import get_close_matches
-
     if not place.parts:
         return ()
     try:
         names = [name for name, _ in root.entries("/".join(place.parts[:-1]) or ".")]
     except (OSError, UnsafePathError):
         return ()
-    close = get_close_matches(place.parts[-1], names[:10_000], n=3)
+    close = near_words(place.parts[-1], names[:10_000], most=3)
     return tuple(place.below((*place.parts[:-1], name)) for name in close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
 
+from prowess._internal.text.near_words import near_words
 from prowess.errors import ToolNotFoundError
 from prowess.tools.functions.function_tool import FunctionTool
 from prowess.tools.names import spelling_table
@@ -73,10 +74,7 @@ class FunctionRegistry:
     def get(self, name: str) -> FunctionTool:
         """Return the tool of this name; ToolNotFoundError, with names that may have been meant, where there is none."""
         if name not in self._tools:
-            # Imported here, not at the top: only a wrong name pays for it.
-            from difflib import get_close_matches
-
-            raise ToolNotFoundError(name[:80], tuple(get_close_matches(name[:80], list(self._tools), n=3)))
+            raise ToolNotFoundError(name[:80], tuple(near_words(name[:80], self._tools, most=3)))
         return self._tools[name]
 
     def list(self) -> tuple[str, ...]:
