@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PLANTED = """
-import prowess.lsp.open_skills as open_skills, prowess.lsp.server as server
+import prowess.lsp.analysis as open_skills, prowess.lsp.server as server
 from prowess.config import Configuration
 from prowess.lsp.server import serve_stdio
 judge = open_skills.analyse

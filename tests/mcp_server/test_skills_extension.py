@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from prowess.audit import verify_log
 from prowess.audit.log import JsonlAuditLog
 from prowess.catalog.skill_uri import skill_uri
-from prowess.mcp_server.skills_extension import DIRECTORY_PAGE, IDENTIFIER
+from prowess.mcp_server.server import DIRECTORY_PAGE, IDENTIFIER
 from prowess.mcp_server.skills_list import PAGE
 
 if TYPE_CHECKING:

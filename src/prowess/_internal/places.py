@@ -50,6 +50,11 @@ def prowess_home() -> str:
     return os.path.abspath(chosen) if chosen else os.path.join(user_home(), ".prowess")
 
 
+def audit_path() -> str:
+    """Return the path of the audit log of this user's commands; it may not exist yet."""
+    return os.path.join(prowess_home(), "audit", "audit.jsonl")
+
+
 def cache_home() -> str:
     """Return the absolute path of the cache; everything below it may be deleted at any time."""
     if os.environ.get("PROWESS_HOME"):

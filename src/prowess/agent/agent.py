@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import anyio
@@ -100,11 +101,7 @@ class Agent:
 
     def run_sync(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:
         """As `run`, for programs without an event loop."""
-
-        async def run() -> AgentResult:
-            return await self.run(task, transcript=transcript)
-
-        return anyio.run(run)
+        return anyio.run(partial(self.run, task, transcript=transcript))
 
     @asynccontextmanager
     async def stream(

@@ -48,7 +48,7 @@ class Transcript:
         except OSError as fault:
             raise InvalidArgumentsError((f"no transcript at {os.fspath(path)}: {fault.strerror}",)) from None
         self._ended, self._path = False, os.fspath(path)
-        self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 -- closed by `close`
+        self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 -- closed by `__exit__`
 
     def message(self, message: Message) -> None:
         """Write one message."""
@@ -59,11 +59,6 @@ class Transcript:
         self._write({"role": "end", **result.as_dict()})
         self._ended = True
 
-    def close(self) -> None:
-        """Close the file."""
-        with suppress(OSError):  # each line was flushed, so this can only repeat what was raised then
-            self._file.close()
-
     def __enter__(self) -> Self:
         return self
 
@@ -73,7 +68,8 @@ class Transcript:
         if kind is not None and not self._ended:
             with suppress(TranscriptError):  # what broke the run off is the one to be told
                 self._write({"role": "end", "ended": "interrupted", "reason": "the run was broken off before its end"})
-        self.close()
+        with suppress(OSError):  # each line was flushed, so this can only repeat what was raised then
+            self._file.close()
 
     def _write(self, value: Mapping[str, object]) -> None:
         try:

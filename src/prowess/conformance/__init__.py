@@ -7,8 +7,7 @@ by a process of its own (`watcher`). `agreement` holds what was answered against
 
 from __future__ import annotations
 
-from prowess.conformance.cases import FORMAT, VERSION, Case, Suite, suite
-from prowess.conformance.cases_schema import cases_schema
+from prowess.conformance.cases import FORMAT, VERSION, Case, Suite, cases_schema, suite
 from prowess.conformance.runner import Agreement, Answer, Question, Verdict, agreement, ask
 
 __all__ = [

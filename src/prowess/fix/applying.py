@@ -68,8 +68,8 @@ def fix_document(
         step = _step(data, document, wanted, read, refused) if wanted else None
         if step is None:
             break
-        data, document = step.data, step.document
-        fixed += step.fixed
+        data, document, done = step
+        fixed += done
         findings = check(document)
     return FixedDocument(data=data, fixed=tuple(fixed), document=document, findings=tuple(findings))
 
@@ -94,19 +94,13 @@ def _is_usable(found: Diagnostic, document: SkillDocument, *, unsafe: bool) -> b
     return unsafe or fix.safety is FixSafety.SAFE
 
 
-class _Step(Struct, frozen=True, kw_only=True):
-    data: bytes
-    document: SkillDocument
-    fixed: list[Diagnostic]
-
-
 def _step(
     data: bytes,
     document: SkillDocument,
     wanted: Sequence[Diagnostic],
     read: Callable[[bytes], SkillDocument],
     refused: set[Fix],
-) -> _Step | None:
+) -> tuple[bytes, SkillDocument, list[Diagnostic]] | None:
     """Apply as many fixes as go together, else the first that keeps its word; None where none does."""
     try:
         text = data.decode("utf-8")
@@ -120,7 +114,7 @@ def _step(
             continue
         after = read(new)
         if keeps_its_word(document, after, applied.fixes):
-            return _Step(data=new, document=after, fixed=[found for found in wanted if found.fix in applied.fixes])
+            return new, after, [found for found in wanted if found.fix in applied.fixes]
         if len(attempt) == 1:
             refused.update(attempt)
     return None

@@ -95,22 +95,16 @@ def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
 def finding_page(found: Diagnostic, analysis: Analysis) -> str:
     """Return a finding as the buffer shows it, and the page of its rule, as Markdown."""
     head = f"**{found.rule}** ({found.severity.value}): {escaped(reported(found, analysis).message)}"
-    page = page_of(found.rule)
-    return f"{head}\n\n{page}" if page else head
-
-
-def page_of(rule: str) -> str:
-    """Return the page of a rule as Markdown, empty for a rule that has none."""
-    if rule not in RULES:
-        return ""
-    found = rule_page(rule)
+    if found.rule not in RULES:
+        return head
+    rule = rule_page(found.rule)
     parts = {
-        "What it does": found.page.what,
-        "Why it matters": found.page.why,
-        "Example": found.page.example,
-        "Instead": found.page.instead,
+        "What it does": rule.page.what,
+        "Why it matters": rule.page.why,
+        "Example": rule.page.example,
+        "Instead": rule.page.instead,
     }
-    return "\n\n".join((found.summary, *(f"**{title}**\n\n{text}" for title, text in parts.items())))
+    return "\n\n".join((head, rule.summary, *(f"**{title}**\n\n{text}" for title, text in parts.items())))
 
 
 def escaped(text: str) -> str:

@@ -30,10 +30,9 @@ from prowess._internal.text.terminal_text import printable
 from prowess.format.limits import FILE_NAMES
 from prowess.format.reading import locate
 from prowess.lsp.actions import FIX_ALL, actions, follow, may_move, rename, renamed_range
-from prowess.lsp.analysis import diagnostics
+from prowess.lsp.analysis import OpenSkills, diagnostics
 from prowess.lsp.completion import TRIGGERS, completions
 from prowess.lsp.explanations import hover, symbols
-from prowess.lsp.open_skills import OpenSkills
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -191,8 +191,8 @@ class _ReadSkillFile:
             skill = self._skills.get(name)
             if all(file.path != MANIFEST for file in skill.files):
                 return _generated(uri, manifest_text(skill))
-        file = self._skills.read(uri)
-        return _content(uri, file.media_type, file.data, _utf8(file.data))
+        kind, data = self._skills.read(uri)
+        return _content(uri, kind, data, _utf8(data))
 
 
 def _manifest_of(uri: str) -> str | None:

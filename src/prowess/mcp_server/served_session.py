@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
 from mcp.shared.exceptions import MCPError
@@ -81,28 +81,6 @@ class ServedSession(Session):
         text = self.instructions(INSTRUCTIONS_BUDGET)
         rules, tag, rest = text.partition(model_texts.AVAILABLE)
         return f"{model_texts.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if text else None
-
-
-class Sessions(Protocol):
-    """Which session a request belongs to."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of every session."""
-        ...
-
-    @property
-    def instructions(self) -> str | None:
-        """What a new connection is told."""
-        ...
-
-    async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
-        """Return the session of a request, a new one for a new connection."""
-        ...
-
-    def open(self) -> Iterable[ServedSession]:
-        """Return every session that is open."""
-        ...
 
 
 class OnlySession:
@@ -233,6 +211,10 @@ class SessionTable:
         if (session := self._sessions.pop(key, None)) is not None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
+
+
+Sessions = OnlySession | SessionTable
+"""Which session a request belongs to, what a new connection is told, and every session that is open."""
 
 
 def session_key(session_id: str, bearer: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import base64
 import os
 import signal
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import anyio
@@ -18,21 +18,24 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from pydantic import Field
 
 from prowess import __version__
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
-from prowess.errors import ApprovalRequiredError
+from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
 from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
-from prowess.mcp_server.skills_extension import SkillsExtension, protocol_error
-from prowess.mcp_server.skills_list import cursor_after, position_of
+from prowess.mcp_server.skills_list import PAGE, cursor_after, last_before, position_of
+from prowess.tools import ToolResult
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -41,11 +44,17 @@ if TYPE_CHECKING:
     from prowess.mcp_server.host_reads import ArtifactResource
     from prowess.mcp_server.prompts import SkillPrompt
     from prowess.mcp_server.served_session import Sessions
+    from prowess.mcp_server.skill_resources import Child
     from prowess.runtime import SessionOptions
     from prowess.runtime.options import ListeningKeywords
 
 _T = TypeVar("_T")
 RESOURCES_PAGE = 200
+IDENTIFIER = "io.modelcontextprotocol/skills"
+SETTINGS = {"directoryRead": True}
+DIRECTORY_PAGE = 200
+CACHING = {"ttlMs": 5000, "cacheScope": "private"}  # skills on disk change without notice, and belong to one user
+_ASKED_WRONGLY = (ValueError, LookupError)
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 _CLOSING_SECONDS = 2.0
 
@@ -281,3 +290,90 @@ def _facts(artifact: ArtifactResource) -> dict[str, Any]:
 
 def _link(artifact: ArtifactResource) -> dict[str, object]:
     return types.ResourceLink(**_facts(artifact)).model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class GetParams(types.RequestParams):
+    """Parameters of `skills/get`."""
+
+    uri: str = Field(max_length=8192)
+
+
+class DirectoryParams(types.PaginatedRequestParams):
+    """Parameters of `resources/directory/read`."""
+
+    uri: str = Field(max_length=8192)
+
+
+class SkillsExtension:
+    """The MCP Skills extension: `skills/list`, `skills/get` and `resources/directory/read`.
+
+    Three methods and one capability; files themselves are read with `resources/read`. The SDK has no types for them, so
+    the parameters are declared here and results are plain dictionaries.
+
+    Source: MCP Skills extension `io.modelcontextprotocol/skills`, stable text against protocol revision 2026-07-28.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def install(self, server: Server[Any]) -> None:
+        """Declare the extension and register its methods."""
+        server.extensions[IDENTIFIER] = dict(SETTINGS)
+        server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list)
+        server.add_request_handler("skills/get", GetParams, self.get)
+        server.add_request_handler("resources/directory/read", DirectoryParams, self.read_directory)
+
+    async def list(
+        self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> dict[str, Any]:
+        """Return one page of entries; a page ends at a name, so a later page is right whatever came or went."""
+        session = await self._sessions.of(context)
+        with protocol_error(), elicitation_from(context):
+            skills, after = await session.reads.page(last_before(params.cursor), PAGE, str(context.request_id))
+        result = {"resultType": "complete", "skills": [skill.as_entry() for skill in skills], **CACHING}
+        return result if after is None else {**result, "nextCursor": cursor_after(after)}
+
+    async def get(self, context: ServerRequestContext[Any, Any], params: GetParams) -> dict[str, Any]:
+        """Return the entry of one skill, listed or not."""
+        session = await self._sessions.of(context)
+        with protocol_error(), elicitation_from(context):
+            skill = await session.reads.describe(params.uri, str(context.request_id))
+        return {"resultType": "complete", "skill": skill.as_entry(), **CACHING}
+
+    async def read_directory(self, context: ServerRequestContext[Any, Any], params: DirectoryParams) -> dict[str, Any]:
+        """Return the direct children of a directory."""
+        session = await self._sessions.of(context)
+        with protocol_error(), elicitation_from(context):
+            last = last_before(params.cursor)
+            children = await session.reads.children(params.uri, str(context.request_id))
+        rest = [child for child in children if child.name > last]
+        result = {"resultType": "complete", "resources": [_child(child) for child in rest[:DIRECTORY_PAGE]]}
+        if len(rest) <= DIRECTORY_PAGE:
+            return result
+        return {**result, "nextCursor": cursor_after(rest[DIRECTORY_PAGE - 1].name)}
+
+
+def _child(child: Child) -> dict[str, Any]:
+    facts = {"uri": child.uri, "name": child.name, "mimeType": child.media_type}
+    return facts if child.size is None else {**facts, "size": child.size}
+
+
+@contextmanager
+def protocol_error(uri: str | None = None) -> Iterator[None]:
+    """Turn a SkillError that is raised inside into the protocol's error, for requests that are no tool calls.
+
+    What was asked for wrongly, or is not there, is `invalid params` (-32602), as the Skills extension and the revision
+    2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions. Of a
+    resource `uri` that is not there it holds the URI and nothing else: by that clients tell absence from other faults.
+
+    Raises:
+        MCPError: instead.
+    """
+    try:
+        yield
+    except SkillError as error:
+        failed = ToolResult.failed(error)  # for its texts: a model may be shown them
+        if uri is not None and isinstance(error, LookupError):
+            raise MCPError(INVALID_PARAMS, failed.error or "", {"uri": uri}) from error
+        code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR
+        raise MCPError(code, failed.error or "", dict(failed.error_detail or {})) from error

@@ -77,13 +77,6 @@ class ServedSkill(Struct, frozen=True, kw_only=True):
         }
 
 
-class ServedFile(Struct, frozen=True, kw_only=True):
-    """The bytes of one file."""
-
-    media_type: str
-    data: bytes
-
-
 class Child(Struct, frozen=True, kw_only=True):
     """What a directory holds: a file or, with the type `inode/directory` and no size, a directory."""
 
@@ -132,8 +125,8 @@ class SkillResources:
             raise InvalidArgumentsError((f"{uri} is not the URI of a skill's SKILL.md",))
         return self.get(name)
 
-    def read(self, uri: str) -> ServedFile:
-        """Return one file of a skill.
+    def read(self, uri: str) -> tuple[str, bytes]:
+        """Return the media type and the bytes of one file of a skill.
 
         Raises:
             InvalidArgumentsError, SkillNotFoundError, ResourceNotFoundError, NotAFileError, UnavailableError.
@@ -145,7 +138,7 @@ class SkillResources:
             if not path or _holds(skill, path):
                 raise NotAFileError(name, path or ".", tuple(child.name for child in _children(skill, path)))
             raise ResourceNotFoundError(name, path)
-        return ServedFile(media_type=_type(path), data=_bytes(skill, record))
+        return _type(path), _bytes(skill, record)
 
     def children(self, uri: str) -> list[Child]:
         """Return what a directory of a skill holds, sorted by name.

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import to_builtins
 
-from prowess._internal.places import prowess_home
+from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.reading import read_tail
 from prowess.audit.verification import UnfinishedCalls, verify_log
 from prowess.cli import exit_codes, output
-from prowess.cli.audit_place import audit_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +55,7 @@ def show(log: str | None, tail: int, *, as_json: bool) -> int:
 
     Example: prowess audit show --tail 50
     """
-    path = log or _default_log()
+    path = log or audit_path()
     records = read_tail(path, tail)
     if as_json:
         output.document({"log": os.path.abspath(path), "records": records})
@@ -86,17 +85,13 @@ def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
     """
     if head is not None and not _HASH.fullmatch(head):
         raise click.BadParameter("give the 64 hexadecimal digits that `audit verify` printed", param_hint="--head")
-    verdict = verify_log(log or _default_log(), head)
+    verdict = verify_log(log or audit_path(), head)
     if as_json:
         output.document(to_builtins(verdict))
     else:
         for line in _report(verdict):
             output.line(line)
     return exit_codes.OK if verdict.ok else exit_codes.FAILED
-
-
-def _default_log() -> str:
-    return audit_path(prowess_home())
 
 
 def _row(record: AuditRecord | None, *, unfinished: bool) -> str:

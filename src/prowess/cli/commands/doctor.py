@@ -12,10 +12,9 @@ import click
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from prowess._internal.places import cache_home, ensure_private_directory, prowess_home
+from prowess._internal.places import audit_path, cache_home, ensure_private_directory, prowess_home
 from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.cli import exit_codes, output
-from prowess.cli.audit_place import audit_path
 from prowess.errors import SkillError
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def _trust() -> _Line:
 
 
 def _audit() -> _Line:
-    path = audit_path(prowess_home())
+    path = audit_path()
     if not os.path.exists(path):
         return _Line(status="ok", detail="nothing has been recorded yet")
     # Imported here, not at the top: see _yaml.

@@ -48,7 +48,10 @@ def command(*, path: Path, profile: str | None, json_full: bool) -> int:
     except SkillParseError as fault:
         if not json_full:
             return output.answer(outcomes.failure(fault))
-        output.document(unloadable(fault))
+        # Imported here, not at the top: one form needs it.
+        from prowess.report.json_report import diagnostic_object
+
+        output.document({"loads": False, "diagnostics": [diagnostic_object(found) for found in fault.diagnostics]})
         return exit_codes.FAILED
     output.document(everything(skill) if json_full else known_properties(skill))
     return exit_codes.OK
@@ -87,11 +90,3 @@ def everything(skill: Skill) -> dict[str, object]:
         "digest": skill.digest,
         "diagnostics": [diagnostic_object(found) for found in skill.diagnostics],
     }
-
-
-def unloadable(fault: SkillParseError) -> dict[str, object]:
-    """Return the answer for a skill that the profile does not load."""
-    # Imported here, not at the top: one form needs it.
-    from prowess.report.json_report import diagnostic_object
-
-    return {"loads": False, "diagnostics": [diagnostic_object(found) for found in fault.diagnostics]}

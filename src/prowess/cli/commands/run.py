@@ -128,8 +128,13 @@ def _copy(source: str, out: str, name: str) -> str:
 
 
 def _print(result: Mapping[str, object], out: str | None) -> None:
-    _stream(str(result["stdout"]), to_error=False)
-    _stream(str(result["stderr"]), to_error=True)
+    stdout, stderr = str(result["stdout"]), str(result["stderr"])
+    if stdout and sys.stdout.isatty():
+        output.line(stdout.removesuffix("\n"))
+    else:
+        output.raw(stdout)  # a pipe gets what the script wrote
+    if stderr:
+        output.note(stderr.removesuffix("\n"))
     for stream in ("stdout", "stderr"):
         if result[f"{stream}_truncated"]:
             output.note(f"{stream} was cut: the script wrote {result[f'{stream}_bytes']} bytes")
@@ -143,14 +148,3 @@ def _print(result: Mapping[str, object], out: str | None) -> None:
         output.note(f"ended at the time limit after {result['duration_ms']} ms")
     elif result["exit_code"] != 0:
         output.note(f"{result['path']} exited with status {result['exit_code']}")
-
-
-def _stream(text: str, *, to_error: bool) -> None:
-    if not text:
-        return
-    if to_error:
-        output.note(text.removesuffix("\n"))
-    elif sys.stdout.isatty():
-        output.line(text.removesuffix("\n"))
-    else:
-        output.raw(text)  # a pipe gets what the script wrote

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess.cli import exit_codes, output
-from prowess.cli.audit_place import audit_log, writable_home
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.host_tools_option import host_tools_named, host_tools_option
-from prowess.cli.options.session_options import open_workspace, policy_option, require_log, workspace_options
+from prowess.cli.options.session_options import (
+    audit_log,
+    open_workspace,
+    policy_option,
+    require_log,
+    workspace_options,
+    writable_home,
+)
 from prowess.cli.options.tool_options import BY_WORD, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError

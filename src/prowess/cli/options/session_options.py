@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.places import WorkingDirectoryError, prowess_home, working_directory
+from prowess._internal.files.privacy import NotPrivateError
+from prowess._internal.places import (
+    WorkingDirectoryError,
+    audit_path,
+    ensure_private_directory,
+    prowess_home,
+    working_directory,
+)
 from prowess._internal.text.terminal_text import printable_line
+from prowess.audit.log import JsonlAuditLog
 from prowess.cli import output
-from prowess.cli.audit_place import audit_log, audit_path, writable_home
 from prowess.cli.options import together
 from prowess.errors import AuditError
 from prowess.execution import usable_workspace
 
 if TYPE_CHECKING:
-    from prowess.audit import JsonlAuditLog
     from prowess.policy import Policy
 
 _DIRECTORY = click.Path(exists=True, file_okay=False)
@@ -51,6 +58,27 @@ def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
     return chosen
 
 
+def writable_home(consequence: str) -> str | None:
+    """Return the home of this user, made if missing; None, with a note that says what follows, if it is no use."""
+    home = prowess_home()
+    why = "cannot be written"
+    try:
+        ensure_private_directory(home)
+        if os.access(home, os.W_OK):
+            return home
+    except NotPrivateError as fault:
+        why = f"is not used, because {fault.strerror}"
+    except OSError:
+        pass
+    output.note(printable_line(f"{home} {why}: {consequence}"))
+    return None
+
+
+def audit_log(home: str | None) -> JsonlAuditLog | None:
+    """Return the log of this user's commands, one flush to disk a record; None without a home."""
+    return None if home is None else JsonlAuditLog(audit_path(), fsync="record")
+
+
 def open_rules(policy_file: str | None, unlogged: str) -> tuple[Policy, JsonlAuditLog | None]:
     """Return the policy of this machine, this user and `policy_file`, and the log of this user's commands.
 
@@ -75,6 +103,4 @@ def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
         AuditError: said once, now, instead of in the answer to every call.
     """
     if policy.audit_required and audit is None:
-        raise AuditError(
-            audit_path(prowess_home()), "it cannot be written, and the policy permits no call without a record"
-        )
+        raise AuditError(audit_path(), "it cannot be written, and the policy permits no call without a record")
