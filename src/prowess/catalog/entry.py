@@ -60,7 +60,18 @@ class EntrySource(Protocol):
 class SkillEntry:
     """A listed skill. Values come from the moment of the scan; nothing but `document_digest` touches the disk."""
 
-    __slots__ = ("_aliases", "_digest", "_facts", "_file", "_location", "_mark", "_name", "_relative", "_source")
+    __slots__ = (
+        "_aliases",
+        "_digest",
+        "_extended",
+        "_facts",
+        "_file",
+        "_location",
+        "_mark",
+        "_name",
+        "_relative",
+        "_source",
+    )
 
     def __init__(
         self,
@@ -82,6 +93,7 @@ class SkillEntry:
         self._mark = 0 if found is None else hash(mark_of(found))  # a number: a tuple would be most of an entry
         self._aliases = aliases
         self._digest: tuple[int, str] | None = None
+        self._extended: ExtendedFields | None = None
         self._location: str | None = None  # made when asked for: a list of many skills may never be
 
     @property
@@ -117,11 +129,18 @@ class SkillEntry:
 
     @property
     def extended(self) -> ExtendedFields:
-        """The fields beside those of the specification that a runtime obeys; nothing is parsed if there are none."""
-        # Imported here: a listing does not need the types of fields that few skills have.
-        from prowess.format.fields.extended_fields import extended_fields
+        """The fields beside those of the specification that a runtime obeys; read once, and only if there are any."""
+        if self._extended is None:
+            # Imported here: a listing does not need the types of fields that few skills have.
+            from prowess.format.fields.extended_fields import extended_fields
 
-        return extended_fields({} if isinstance(self._facts, bytes) else self._facts)
+            self._extended = extended_fields({} if isinstance(self._facts, bytes) else self._facts)
+        return self._extended
+
+    @property
+    def is_fork(self) -> bool:
+        """Whether it runs in a sub-agent and never joins the active skills."""
+        return self.extended.context == "fork"
 
     @property
     def root_dir(self) -> str:

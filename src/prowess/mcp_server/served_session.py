@@ -53,7 +53,7 @@ class ServedSession(Session):
         chosen = SessionOptions.of(options, keywords)
         listing = SkillsListTool(
             catalog,
-            lambda: [offer.entry for offer in self._parts.offered.offers("model")],
+            lambda: list(self._parts.offered.offers("model")),
             lambda: {(skill.key, skill.location) for skill in self.active_skills},
             expose_location=chosen.expose_location,
         )

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from prowess.errors import LimitExceededError, SkillConflictError, StoreError
 from prowess.format.name import SkillName
@@ -223,22 +223,7 @@ def to_json(state: SessionState) -> str:
 
 
 def _skill_json(skill: ActiveSkill) -> str:
-    return _ENCODE(
-        {
-            "name": skill.name,
-            "key": skill.key,
-            "location": skill.location,
-            "root_dir": skill.root_dir,
-            "digest": skill.digest,
-            "content_digest": skill.content_digest,
-            "document_digest": skill.document_digest,
-            "obstacle": skill.obstacle,
-            "properties": dict(skill.properties),
-            "args": skill.args,
-            "outputs": skill.outputs,
-            "conflicts": skill.conflicts,
-        }
-    )
+    return _ENCODE({**asdict(skill), "properties": dict(skill.properties)})
 
 
 def _no_fraction(text: str) -> float:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.hooks import HookFailure, HookRunner
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot
-    from prowess.runtime.activation.visibility import By, Offer, Visibility
+    from prowess.runtime.activation.visibility import By, Visibility
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
 
 
@@ -75,12 +75,12 @@ class Activator:
         active = self._active
         async with active.loading:
             before = await active.stored.current()
-            offers = {offer.key: offer for offer in await self._asked(names, location)}
+            offers = {entry.key: entry for entry in await self._asked(names, location)}
             if mode == "add" or len(offers) > active.cap:
                 require_room([skill.key for skill in before.active], offers, mode, active.cap)
             # A load by name alone keeps the copy of that name that is active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
-            taken = [await self.take(offer.entry, call_id) for key, offer in offers.items() if key not in others]
+            taken = [await self.take(entry, call_id) for key, entry in offers.items() if key not in others]
             self._require_open(taken)
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
@@ -92,10 +92,10 @@ class Activator:
         kept = (load_result.kept_copy(skill) for skill in others.values())
         return replace(activation, notices=(*kept, *activation.notices))
 
-    async def _asked(self, names: Sequence[str], location: str | None) -> list[Offer]:
+    async def _asked(self, names: Sequence[str], location: str | None) -> list[SkillEntry]:
         asked = [await self._offered.offered(name, location) for name in names]
-        for offer in asked:
-            require_no_fork(offer.entry.name, offer.fields)
+        for entry in asked:
+            require_no_fork(entry.name, entry.extended)
         return asked
 
     def _require_open(self, taken: Sequence[Snapshot]) -> None:
@@ -104,7 +104,7 @@ class Activator:
             self._offered.require_open(snapshot.skill.name, snapshot.fields, "model")
             require_no_fork(snapshot.skill.name, snapshot.fields)
 
-    async def enter(self, offer: Offer, args: str | None, call_id: str, by: By) -> Activation:
+    async def enter(self, entry: SkillEntry, args: str | None, call_id: str, by: By) -> Activation:
         """Activate one skill inside the one that runs; a user's own request begins a new stack.
 
         A skill that runs on top, unchanged and with the same arguments, is a repetition and not an activation.
@@ -116,10 +116,10 @@ class Activator:
         active = self._active
         async with active.loading:
             before = await active.stored.current()
-            snapshot = await self.take(offer.entry, call_id)
-            self._offered.require_open(offer.entry.name, snapshot.fields, by)
-            require_no_fork(offer.entry.name, snapshot.fields)
-            require_room([skill.key for skill in before.active], [offer.entry.key], "add", active.cap)
+            snapshot = await self.take(entry, call_id)
+            self._offered.require_open(entry.name, snapshot.fields, by)
+            require_no_fork(entry.name, snapshot.fields)
+            require_room([skill.key for skill in before.active], [entry.key], "add", active.cap)
             snapshot = replace(snapshot, skill=replace(snapshot.skill, args=args))
 
             def step(state: SessionState, ready: Sequence[ActiveSkill]) -> Transition:
@@ -293,9 +293,9 @@ def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
     return known is not None and skill.same_activation(known)
 
 
-def _other_copies(state: SessionState, offers: Mapping[str, Offer]) -> dict[str, ActiveSkill]:
+def _other_copies(state: SessionState, offers: Mapping[str, SkillEntry]) -> dict[str, ActiveSkill]:
     return {
         skill.key: skill
         for skill in state.active
-        if skill.key in offers and skill.location != offers[skill.key].entry.location
+        if skill.key in offers and skill.location != offers[skill.key].location
     }

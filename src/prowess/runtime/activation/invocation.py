@@ -19,10 +19,11 @@ from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
+    from prowess.catalog import SkillEntry
     from prowess.runtime.activation.activator import Activator
     from prowess.runtime.activation.rendering import Rendering
     from prowess.runtime.activation.restrictions import Restrictions
-    from prowess.runtime.activation.visibility import By, Offer, Visibility
+    from prowess.runtime.activation.visibility import By, Visibility
     from prowess.runtime.forks.launcher import ForkLauncher
     from prowess.tools import ToolCall
 
@@ -79,16 +80,18 @@ class Invocation:
             SkillNotFoundError: with suggestions from the skills that are open to whoever asks.
             Also what `Activator.enter` and `ForkLauncher.run` raise.
         """
-        offer = await self._offered.offered(name, by=by)
-        if offer.is_fork:
-            snapshot = await self._activator.take(offer.entry, call_id)
+        entry = await self._offered.offered(name, by=by)
+        if entry.is_fork:
+            snapshot = await self._activator.take(entry, call_id)
             self._offered.require_open(snapshot.skill.name, snapshot.fields, by)
             message = {"message": loading_message(snapshot.skill.name)}
             return {**await self._launcher.run(snapshot, args, call_id, by), **message}
-        return await self._inherit(offer, args, call_id, by, raw=raw)
+        return await self._inherit(entry, args, call_id, by, raw=raw)
 
-    async def _inherit(self, offer: Offer, args: str | None, call_id: str, by: By, *, raw: bool) -> dict[str, object]:
-        activation = await self._activator.enter(offer, args, call_id, by)
+    async def _inherit(
+        self, entry: SkillEntry, args: str | None, call_id: str, by: By, *, raw: bool
+    ) -> dict[str, object]:
+        activation = await self._activator.enter(entry, args, call_id, by)
         (snapshot,) = activation.taken
         skill = next(skill for skill in activation.step.state.active if skill.key == snapshot.skill.key)
         running = by == "model" and not activation.fresh()
@@ -106,8 +109,8 @@ class Invocation:
             tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens or ()
             result["allowed_tools"] = [str(token) for token in tokens]
             result["allowed_tools_mode"] = self._restrictions.mode_of(skill)
-        if offer.fields.model is not None:
-            result["model"] = offer.fields.model
+        if entry.extended.model is not None:
+            result["model"] = entry.extended.model
         if skill.args is not None:
             result["args"] = skill.args
         if notices:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
-from msgspec import Struct
 
 from prowess._internal.text.shared_words import scores
 from prowess.catalog.match import close_names
@@ -28,31 +27,12 @@ if TYPE_CHECKING:
 
 By = Literal["model", "user"]
 
-_KEPT = 256
 _STARTS: Mapping[By, Callable[[str], PolicyCall]] = {
     "model": lambda name: PolicyCall(tool="skills.load", arguments={"names": [name]}),
     "user": lambda name: PolicyCall(tool="skills.invoke", arguments={"skill": name}),
 }
 _BOTH: tuple[By, ...] = ("model", "user")
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
-
-
-class Offer(Struct, frozen=True, kw_only=True):
-    """A listed skill and the fields that decide who may start it."""
-
-    entry: SkillEntry
-    fields: ExtendedFields
-    key: str
-
-    @classmethod
-    def of(cls, entry: SkillEntry) -> Offer:
-        """Return a listed skill with what it says of itself."""
-        return cls(entry=entry, fields=entry.extended, key=entry.key)
-
-    @property
-    def is_fork(self) -> bool:
-        """Whether it runs in a sub-agent and never joins the active skills."""
-        return self.fields.context == "fork"
 
 
 _SUGGESTED = 3
@@ -70,39 +50,29 @@ class Visibility:
         self.catalog, self._forks = catalog, forks
         self._policy = policy if policy is not None and policy.files else None  # the built-in policy denies no skill
         self._entries: tuple[SkillEntry, ...] | None = None
-        self._open: dict[By, tuple[Offer, ...]] = {}
-        self._offers: dict[SkillEntry, Offer] = {}  # of what was asked for by name
+        self._open: dict[By, tuple[SkillEntry, ...]] = {}
 
-    def offers(self, by: By) -> tuple[Offer, ...]:
+    def offers(self, by: By) -> tuple[SkillEntry, ...]:
         """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
         entries = self.catalog.entries()
         if entries is not self._entries:  # the same tuple until a scan has found something else
-            offers = [Offer.of(entry) for entry in entries]
-            self._open = {who: tuple(offer for offer in offers if self._is_open(offer, who)) for who in _BOTH}
+            self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who)) for who in _BOTH}
             self._entries = entries
         return self._open[by]
 
     def names(self, by: By) -> tuple[str, ...]:
         """Return their names, sorted."""
-        return tuple(offer.entry.name for offer in self.offers(by))
+        return tuple(entry.name for entry in self.offers(by))
 
-    def offer(self, entry: SkillEntry, name: str, by: By) -> Offer:
-        """Return a listed skill that may be started; the errors are those of `require_open`."""
-        known = self._offers.get(entry)
-        if known is None:
-            if len(self._offers) >= _KEPT:
-                self._offers.clear()
-            known = self._offers[entry] = Offer.of(entry)
-        self.require_open(name, known.fields, by)
-        return known
-
-    async def offered(self, name: str, location: str | None = None, by: By = "model") -> Offer:
+    async def offered(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
         """Return a skill that the model, or the user, may start.
 
         Raises:
             SkillNotFoundError, InvalidArgumentsError: see `require_open` and `listed`.
         """
-        return self.offer(self._known(name, location) or await self._scanned(name, location, by), name, by)
+        entry = await self.listed(name, location, by)
+        self.require_open(name, entry.extended, by)
+        return entry
 
     async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
         """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.
@@ -160,22 +130,21 @@ class Visibility:
     def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
         """Return the skills that a phrase in place of a name points to, best first."""
         offers = self.offers(by)
-        rated = scores(phrase[:_LONGEST_PHRASE], [f"{offer.entry.name} {offer.entry.description}" for offer in offers])
+        rated = scores(phrase[:_LONGEST_PHRASE], [f"{entry.name} {entry.description}" for entry in offers])
         order = sorted((place for place, score in enumerate(rated) if score > 0), key=lambda place: -rated[place])
-        return tuple(offers[place].entry.name for place in order[:_SUGGESTED])
+        return tuple(offers[place].name for place in order[:_SUGGESTED])
 
     def shown(self, by: By) -> list[SkillEntry]:
         """Return the skills that are closed to nobody of this kind, by name, forks too where nothing here can run them.
 
         For hosts that bring skills into force themselves.
         """
-        offers = [Offer.of(entry) for entry in self.catalog.entries()]
-        return [offer.entry for offer in offers if self._is_shown(offer, by)]
+        return [entry for entry in self.catalog.entries() if self._is_shown(entry, by)]
 
-    def _is_open(self, offer: Offer, by: By) -> bool:
-        return (self._forks or not offer.is_fork) and self._is_shown(offer, by)
+    def _is_open(self, entry: SkillEntry, by: By) -> bool:
+        return (self._forks or not entry.is_fork) and self._is_shown(entry, by)
 
-    def _is_shown(self, offer: Offer, by: By) -> bool:
-        if not (not offer.fields.disable_model_invocation if by == "model" else offer.fields.user_invocable):
+    def _is_shown(self, entry: SkillEntry, by: By) -> bool:
+        if not (not entry.extended.disable_model_invocation if by == "model" else entry.extended.user_invocable):
             return False
-        return self._policy is None or not isinstance(self._policy.decide(_STARTS[by](offer.entry.name)), Deny)
+        return self._policy is None or not isinstance(self._policy.decide(_STARTS[by](entry.name)), Deny)

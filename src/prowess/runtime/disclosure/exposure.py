@@ -23,9 +23,10 @@ from prowess.tools.shapes import SHAPES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prowess.catalog import SkillEntry
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.activation.rendering import Rendering
-    from prowess.runtime.activation.visibility import Offer, Visibility
+    from prowess.runtime.activation.visibility import Visibility
     from prowess.runtime.call_options import ExposureName
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.scripts.skill_process import SkillPrograms
@@ -49,7 +50,7 @@ class Exposure:
         self._own, self._active, self._offered = tuple(own), active, offered
         self._rendering, self._programs, self._in_results = rendering, programs, in_results
         self._scripts_seen: tuple[int, bool] | None = None
-        self._listed: tuple[tuple[Offer, ...], list[model_texts.ListedSkill]] | None = None
+        self._listed: tuple[tuple[SkillEntry, ...], list[model_texts.ListedSkill]] | None = None
 
     def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
         """Return what to offer to a model; nothing of skills where no skill is open to it and none is active."""
@@ -103,16 +104,16 @@ class Exposure:
             self._listed = (offers, self._listed_anew(offers))
         return self._listed[1]
 
-    def _listed_anew(self, offers: tuple[Offer, ...]) -> list[model_texts.ListedSkill]:
+    def _listed_anew(self, offers: tuple[SkillEntry, ...]) -> list[model_texts.ListedSkill]:
         return [
             model_texts.ListedSkill(
-                name=offer.entry.name,
-                description=offer.entry.description,
-                location=offer.entry.location if self._rendering.expose_location else None,
-                is_fork=offer.is_fork,
-                origin=None if offer.entry.origin is None else offer.entry.source,
+                name=entry.name,
+                description=entry.description,
+                location=entry.location if self._rendering.expose_location else None,
+                is_fork=entry.is_fork,
+                origin=None if entry.origin is None else entry.source,
             )
-            for offer in offers
+            for entry in offers
         ]
 
     def _of_skills(self, name: ExposureName, budget: int) -> tuple[ToolSpec, ...]:

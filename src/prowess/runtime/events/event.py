@@ -30,7 +30,7 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
     or under which a tool was called, and the digest of what was loaded.
     """
 
-    kind: ClassVar[str] = ""
+    kind: ClassVar[str] = ""  # of a subclass its name, as `skill.loaded`
 
     session_id: str
     sequence: int
@@ -38,6 +38,10 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
     call_id: str | None = None
     skill: str | None = None
     digest: str | None = None
+
+    def __init_subclass__(cls, **config: Any) -> None:  # noqa: ANN401 -- passed on to msgspec
+        super().__init_subclass__(**config)
+        cls.kind = "".join(f".{char.lower()}" if char.isupper() else char for char in cls.__name__)[1:]
 
     @property
     def message(self) -> str | None:
@@ -57,8 +61,6 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
 class SkillLoading(SessionEvent, frozen=True, kw_only=True):
     """A skill was asked for and is about to be read; `digest` is not known yet."""
 
-    kind: ClassVar[str] = "skill.loading"
-
     @property
     def message(self) -> str | None:
         """The announcement of platform requirements 003."""
@@ -67,8 +69,6 @@ class SkillLoading(SessionEvent, frozen=True, kw_only=True):
 
 class SkillActivating(SessionEvent, frozen=True, kw_only=True):
     """A skill was read and is about to take effect: none of its hooks has run and nothing of it is shown."""
-
-    kind: ClassVar[str] = "skill.activating"
 
     @property
     def message(self) -> str | None:
@@ -79,13 +79,9 @@ class SkillActivating(SessionEvent, frozen=True, kw_only=True):
 class SkillLoaded(SessionEvent, frozen=True, kw_only=True):
     """A skill is in force."""
 
-    kind: ClassVar[str] = "skill.loaded"
-
 
 class SkillUnloaded(SessionEvent, frozen=True, kw_only=True):
     """A skill is no longer in force; `reason` is `unloaded`, `replaced`, `removed` (from the catalog) or `closed`."""
-
-    kind: ClassVar[str] = "skill.unloaded"
 
     reason: str = "unloaded"
 
@@ -93,15 +89,11 @@ class SkillUnloaded(SessionEvent, frozen=True, kw_only=True):
 class ToolStarted(SessionEvent, frozen=True, kw_only=True):
     """A call passed every gate, and the tool runs."""
 
-    kind: ClassVar[str] = "tool.started"
-
     tool: str = ""
 
 
 class ToolFinished(SessionEvent, frozen=True, kw_only=True):
     """A tool came back; `outcome` is `success`, `failure` or `cancelled`, `code` that of the error."""
-
-    kind: ClassVar[str] = "tool.finished"
 
     tool: str = ""
     outcome: str = "success"
@@ -112,8 +104,6 @@ class ToolFinished(SessionEvent, frozen=True, kw_only=True):
 class ToolRefused(SessionEvent, frozen=True, kw_only=True):
     """A call did not reach its tool; `rule` names what refused it, where a rule did."""
 
-    kind: ClassVar[str] = "tool.refused"
-
     tool: str = ""
     code: str = ""
     rule: str | None = None
@@ -122,8 +112,6 @@ class ToolRefused(SessionEvent, frozen=True, kw_only=True):
 class RestrictionPrevented(SessionEvent, frozen=True, kw_only=True):
     """The `allowed-tools` of a skill prevented a call; follows its `tool.refused`. `reason` is the rule."""
 
-    kind: ClassVar[str] = "restriction.prevented"
-
     tool: str = ""
     reason: str | None = None
 
@@ -131,15 +119,11 @@ class RestrictionPrevented(SessionEvent, frozen=True, kw_only=True):
 class RestrictionChanged(SessionEvent, frozen=True, kw_only=True):
     """What restricts calls is another than before; `restricting` are the skills that do, none where none does."""
 
-    kind: ClassVar[str] = "restriction.changed"
-
     restricting: tuple[str, ...] = ()
 
 
 class ResourceRead(SessionEvent, frozen=True, kw_only=True):
     """A file of a skill was read; `path` is relative to the skill."""
-
-    kind: ClassVar[str] = "resource.read"
 
     path: str = ""
 
@@ -147,15 +131,11 @@ class ResourceRead(SessionEvent, frozen=True, kw_only=True):
 class ScriptStarted(SessionEvent, frozen=True, kw_only=True):
     """A script goes to the sandbox; `path` is relative to the skill."""
 
-    kind: ClassVar[str] = "script.started"
-
     path: str = ""
 
 
 class ScriptFinished(SessionEvent, frozen=True, kw_only=True):
     """A script ended; `exit_code` is None where it did not run to an end."""
-
-    kind: ClassVar[str] = "script.finished"
 
     path: str = ""
     exit_code: int | None = None
@@ -166,15 +146,11 @@ class ScriptFinished(SessionEvent, frozen=True, kw_only=True):
 class CommandStarted(SessionEvent, frozen=True, kw_only=True):
     """A command in the body of a skill goes to the sandbox."""
 
-    kind: ClassVar[str] = "command.started"
-
     program: str = ""
 
 
 class CommandFinished(SessionEvent, frozen=True, kw_only=True):
     """A command in the body of a skill ended."""
-
-    kind: ClassVar[str] = "command.finished"
 
     program: str = ""
     exit_code: int | None = None
@@ -183,16 +159,12 @@ class CommandFinished(SessionEvent, frozen=True, kw_only=True):
 class HookStarted(SessionEvent, frozen=True, kw_only=True):
     """A hook goes to the sandbox; `event` is what it hooks into, `hook` its program."""
 
-    kind: ClassVar[str] = "hook.started"
-
     event: str = ""
     hook: str = ""
 
 
 class HookFinished(SessionEvent, frozen=True, kw_only=True):
     """A hook ended."""
-
-    kind: ClassVar[str] = "hook.finished"
 
     event: str = ""
     hook: str = ""
@@ -202,8 +174,6 @@ class HookFinished(SessionEvent, frozen=True, kw_only=True):
 class HookFailed(SessionEvent, frozen=True, kw_only=True):
     """A hook failed where nothing was left to stop."""
 
-    kind: ClassVar[str] = "hook.failed"
-
     event: str = ""
     code: str = ""
 
@@ -211,16 +181,12 @@ class HookFailed(SessionEvent, frozen=True, kw_only=True):
 class ForkStarted(SessionEvent, frozen=True, kw_only=True):
     """A skill runs in a sub-agent; its own events bear `child_session_id` as their session."""
 
-    kind: ClassVar[str] = "fork.started"
-
     child_session_id: str = ""
     depth: int = 1
 
 
 class ForkFinished(SessionEvent, frozen=True, kw_only=True):
     """A sub-agent came back after `turns`, or failed with `code`."""
-
-    kind: ClassVar[str] = "fork.finished"
 
     child_session_id: str = ""
     depth: int = 1
@@ -231,13 +197,9 @@ class ForkFinished(SessionEvent, frozen=True, kw_only=True):
 class SessionClosed(SessionEvent, frozen=True, kw_only=True):
     """The session ended; nothing follows."""
 
-    kind: ClassVar[str] = "session.closed"
-
 
 class EventsDropped(SessionEvent, frozen=True, kw_only=True):
     """`count` events up to `sequence` are missing here: the reader was too slow, or they are no longer kept."""
-
-    kind: ClassVar[str] = "events.dropped"
 
     count: int = 0
 
