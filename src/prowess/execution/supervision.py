@@ -71,7 +71,8 @@ def supervise(
         seconds = time.monotonic() - began
         if reason != "exit":
             child.kill()
-        _kill(init_pidfd)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(init_pidfd, signal.SIGKILL)
         ended = _wait(init_pidfd, _DEATH_SECONDS) and _wait(monitor, _DEATH_SECONDS)
         if ended:
             child.wait()
@@ -160,11 +161,6 @@ class _Loop:
 def _milliseconds(seconds: float | None) -> float | None:
     # Bounded, because poll takes a 32-bit number; who waits longer looks again.
     return None if seconds is None else min(seconds * 1000, _LONGEST_POLL)
-
-
-def _kill(pidfd: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
 
 def _wait(pidfd: int, seconds: float) -> bool:

@@ -115,8 +115,10 @@ class BubblewrapSandbox:
                 held.callback(started.close)
                 if written is not None:
                     written.check_mounts(started.init_pid)
-                bounds = _bound(started, request, group)
-            result = _run(started, request, group, bounds, version, wake)
+                group.add(started.init_pid)
+                filtered = () if syscall_filter() is None else ("syscalls",)
+                held_bounds = (*set_bounds(started.init_pid, request.limits), *group.enforced, *filtered)
+            result = _run(started, request, group, held_bounds, version, wake)
             notices = () if written is None else written.notices()
             return structs.replace(result, notices=(*result.notices, *notices)) if notices else result
 
@@ -293,13 +295,6 @@ def _must_be_built(request: ExecRequest) -> bool:
         or request.write
         or any(bound is not None and bound < needed for bound, needed in tight)
     )
-
-
-def _bound(started: Started, request: ExecRequest, group: ControlGroup) -> tuple[str, ...]:
-    """Set every bound on the waiting script; return the names of those that hold."""
-    group.add(started.init_pid)
-    filtered = () if syscall_filter() is None else ("syscalls",)
-    return (*set_bounds(started.init_pid, request.limits), *group.enforced, *filtered)
 
 
 def _run(  # noqa: PLR0917 -- the parts of one run, made one line above

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prowess._internal.globs import path_components
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
@@ -48,7 +49,7 @@ class HookMissing(LintRule):
             return
         hooks = extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks
         scripts = dict.fromkeys(hook.script for hook in hooks.entries if hook.script is not None)
-        written = {_normal(text.text): text for text in reversed([*_texts(field.value)])}
+        written = {"/".join(path_components(text.text.strip())): text for text in reversed([*_texts(field.value)])}
         missing = 0
         for script in scripts:
             sighting = subject.files.look_for(script)
@@ -73,7 +74,3 @@ def _texts(node: Node) -> Iterator[Scalar]:
         case Mapping(entries=entries):
             for _, value in entries:
                 yield from _texts(value)
-
-
-def _normal(path: str) -> str:
-    return "/".join(part for part in path.strip().split("/") if part not in {"", "."})

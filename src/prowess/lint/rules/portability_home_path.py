@@ -50,7 +50,9 @@ class PortabilityHomePath(LintRule):
             while at >= 0:
                 name = _name(subject.body, at + len(root))
                 before = subject.body[max(at - 1, 0) : at]
-                if _is_person(root, name) and not before.isalnum() and not _is_sample(subject, at):
+                block = subject.block_at(at) if name else None
+                is_sample = block is not None and block.info in _SAMPLES
+                if _is_person(root, name) and not before.isalnum() and not is_sample:
                     message = f"{root}{name} exists on one machine alone; write a path in the skill, or ~"
                     yield self.meta.found(message, subject.at(at, at + len(root) + len(name)))
                 at = subject.body.find(root, at + 1)
@@ -68,8 +70,3 @@ def _is_person(root: str, name: str) -> bool:
     if not name or name.lower() in _PLACEHOLDERS or re.split(r"[._-]", name.lower())[0] in _PLACEHOLDERS:
         return False
     return root != "/home/" or ("_" not in name and "-" not in name)
-
-
-def _is_sample(subject: LintSubject, at: int) -> bool:
-    block = subject.block_at(at)
-    return block is not None and block.info in _SAMPLES
