@@ -60,3 +60,7 @@ async def test_a_cold_load_walks_the_tree_once_and_reads_and_parses_the_document
     opened.clear()
     assert "Body of a." in session.instructions()
     assert [path for path in opened if str(path).endswith("SKILL.md")] == []  # its digest is known from the load
+
+    opened.clear()
+    assert session.catalog.skill("a").body == "Body of a.\n"
+    assert opened == []  # a few calls of `stat` show that nothing has changed

@@ -211,6 +211,8 @@ class Catalog:
             UnavailableError: the skill is being written to while it is read.
         """
         entry = self.get(name, location)
+        if (unchanged := self.at_rest(entry)) is not None:
+            return unchanged
         try:
             known = self._snapshot(entry)
         except (OSError, SkillParseError, UnavailableError):
