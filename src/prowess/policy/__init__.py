@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
     from prowess.policy.policy import Policy, decide_call
     from prowess.policy.policy_file import PolicyFile, read_policy_file
+    from prowess.policy.policy_in_force import PolicyInForce
     from prowess.policy.policy_layers import load_policy
     from prowess.policy.restriction import Restriction, RestrictionMode, decide
     from prowess.policy.rule import PolicyCall, PolicyRule
@@ -41,6 +42,7 @@ __all__ = [
     "Policy",
     "PolicyCall",
     "PolicyFile",
+    "PolicyInForce",
     "PolicyRule",
     "Refusal",
     "Restriction",
@@ -71,6 +73,7 @@ _HOMES = {
     "rule": ("PolicyCall", "PolicyRule"),
     "policy_file": ("PolicyFile", "read_policy_file"),
     "policy_layers": ("load_policy",),
+    "policy_in_force": ("PolicyInForce",),
 }
 
 

@@ -21,9 +21,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.files.contained import check_relative
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
+from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.text.near_words import near_words
 from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
@@ -68,6 +70,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
     """
 
     path: str
+    digest: str = ""  # of the bytes that were read
     rules: tuple[PolicyRule, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     default: Effect | None = None
@@ -86,13 +89,13 @@ def read_policy_file(path: str) -> PolicyFile:
         PolicyError: it is not there, cannot be read, or has a fault; every fault is named.
     """
     try:
-        file = TomlFile(path, read_toml_bytes(path))
+        file = TomlFile(path, data := read_toml_bytes(path))
     except ValueError as fault:
         raise PolicyError((str(fault),)) from None
     policy = _Reader(file).read(file.content)
     if file.faults:
         raise PolicyError(file.faults)
-    return policy
+    return replace(policy, digest=sha256_of(data))
 
 
 class _Reader:

@@ -1,0 +1,122 @@
+"""The policy that holds now: the files of this machine and this user, those that were named, and what a host gave.
+
+    in_force = PolicyInForce()
+    in_force.now().decide(call)
+
+Files are looked at (one `stat` each) whenever the policy is asked for and read again if they changed, so a rule that is
+written holds for the next call of every running session. A file that becomes unreadable or invalid denies everything:
+neither what it said before nor its absence is taken in its place.
+
+A call is decided by one policy from beginning to end: `during_call` takes it once, for everything that happens inside.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
+from prowess._internal.text.canonical_json import sha256_of
+from prowess.errors import PolicyError
+from prowess.policy.policy import Policy
+from prowess.policy.policy_layers import ENTERPRISE_FILE, load_policy, policy_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_Marks = tuple[Mark | str | None, ...]
+_taken: ContextVar[tuple[PolicyInForce, Policy] | None] = ContextVar("prowess_policy_of_this_call", default=None)
+
+
+class PolicyInForce:
+    """The layers of this machine and this user, then `policy_file`, then `given`; each can only tighten the others.
+
+    `given` is a policy that a host made or read; files of it that are layers here already are not counted twice. A
+    policy that is unrestricted for tests takes the place of the user's file, and denies everything on a machine that
+    has a policy file of its own. Safe to use from several threads.
+    """
+
+    def __init__(
+        self, given: Policy | None = None, *, policy_file: str | None = None, enterprise_file: str = ENTERPRISE_FILE
+    ) -> None:
+        self._given = given or Policy()
+        self._policy_file, self._enterprise_file = policy_file, enterprise_file
+        self._lock = threading.Lock()
+        self._marks: _Marks | None = None
+        self._policy = Policy()
+
+    def now(self) -> Policy:
+        """Return the policy as its files are now; inside `during_call` the one that was taken there."""
+        if (taken := _taken.get()) is not None and taken[0] is self:
+            return taken[1]
+        with self._lock:
+            marks = self._look()
+            if marks is None or marks != self._marks:
+                policy = self._read()
+                version = sha256_of("\n".join(file.digest or repr(file) for file in policy.files).encode())
+                if (version, policy.fault) != (self._policy.version, self._policy.fault):
+                    self._policy = replace(policy, version=version, generation=self._policy.generation + 1)
+                self._marks = marks
+            return self._policy
+
+    @contextmanager
+    def during_call(self) -> Iterator[Policy]:
+        """Take the policy once: `now` returns the same one inside, whatever becomes of the files meanwhile."""
+        policy = self.now()
+        token = _taken.set((self, policy))
+        try:
+            yield policy
+        finally:
+            _taken.reset(token)
+
+    def _places(self) -> tuple[str, ...]:
+        named = () if self._policy_file is None else (self._policy_file,)
+        return (*policy_places(self._enterprise_file), *named)
+
+    def _look(self) -> _Marks | None:
+        """Return a mark of each file, None if one changed so recently that a further change might leave no mark."""
+        marks: list[Mark | str | None] = []
+        before = settled_before()
+        for path in self._places():
+            try:
+                found = os.stat(path)
+            except FileNotFoundError:
+                marks.append(None)
+            except OSError as fault:
+                marks.append(str(fault))
+            else:
+                if last_change(found) >= before:
+                    return None
+                marks.append(mark_of(found))
+        return tuple(marks)
+
+    def _read(self) -> Policy:
+        given = self._given
+        if given.unrestricted:
+            return _unrestricted(given, self._enterprise_file)
+        try:
+            loaded = load_policy(self._policy_file, enterprise_file=self._enterprise_file)
+        except PolicyError as error:
+            return Policy.closed(error)
+        layers = {file.path for file in loaded.files}
+        further = tuple(file for file in given.files if file.path not in layers)
+        return replace(given, files=(*loaded.files, *further))
+
+
+def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
+    folder = os.path.dirname(enterprise_file)
+    try:
+        found = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+    except FileNotFoundError:
+        return policy
+    except OSError as fault:
+        return Policy.closed(PolicyError((f"{folder}: {fault.strerror or fault}",)))
+    if not found:
+        return policy
+    reason = f"{folder}/{found[0]}: this machine has a policy, so no session is unrestricted for tests here"
+    return Policy.closed(PolicyError((reason,)))

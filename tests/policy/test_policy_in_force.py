@@ -1,0 +1,154 @@
+"""The policy of a running process: its files are read again when they change, and one that cannot be read closes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.policy import Allow, Ask, Deny, Policy, PolicyCall, PolicyInForce, read_policy_file
+from prowess.policy.decision import effect_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PUSH = PolicyCall(tool="Bash", arguments={"command": "git push"})
+_DENY = '[[rule]]\neffect = "deny"\ntool = "Bash"\n'
+_ALLOW = 'default = "allow"\n'
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """Return where the machine's policy file would lie."""
+    (tmp_path / "etc").mkdir()
+    return tmp_path / "etc" / "policy.toml"
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("PROWESS_HOME", str(home))
+    return home / "policy.toml"
+
+
+def _effect(policy: Policy) -> str:
+    return effect_of(policy.decide(_PUSH))
+
+
+def test_without_any_file_the_built_in_policy_holds(machine: Path, user: Path) -> None:
+    policy = PolicyInForce(enterprise_file=str(machine)).now()
+    assert policy.files == ()
+    assert isinstance(policy.decide(_PUSH), Ask)
+    assert not user.exists()
+
+
+def test_a_rule_that_is_written_holds_at_once(machine: Path, user: Path) -> None:
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    assert _effect(in_force.now()) == "ask"
+    user.write_text(_ALLOW, encoding="utf-8")
+    assert _effect(in_force.now()) == "allow"
+    for number in range(20):  # within the time that a stamp of a file cannot tell apart
+        user.write_text(_ALLOW if number % 2 else _DENY.ljust(len(_ALLOW)), encoding="utf-8")
+        assert _effect(in_force.now()) == ("allow" if number % 2 else "deny")
+    machine.write_text(_DENY, encoding="utf-8")
+    assert _effect(in_force.now()) == "deny"
+    machine.unlink()
+    user.unlink()
+    assert _effect(in_force.now()) == "ask"
+
+
+def test_each_change_is_a_generation_with_a_version(machine: Path, user: Path) -> None:
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    first = in_force.now()
+    assert in_force.now() is first
+    user.write_text(_DENY, encoding="utf-8")
+    second = in_force.now()
+    assert (second.generation, second.version != first.version) == (first.generation + 1, True)
+    os.utime(user, (1, 1))
+    assert in_force.now() is second  # touched, and the same
+
+
+def test_a_file_at_rest_is_not_read_again(machine: Path, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del user
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    monkeypatch.setattr("prowess.policy.policy_in_force.settled_before", lambda: 2**62)
+    machine.write_text(_DENY, encoding="utf-8")
+    policy = in_force.now()
+    monkeypatch.setattr("prowess.policy.policy_in_force.load_policy", None)
+    assert in_force.now() is policy
+
+
+@pytest.mark.parametrize("damage", ["effect = ", '[[rule]]\neffect = "dney"\ntool = "Bash"\n', "x = 1\n", None])
+def test_a_file_that_becomes_invalid_or_unreadable_closes(damage: str | None, machine: Path, user: Path) -> None:
+    user.write_text(_ALLOW, encoding="utf-8")
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    assert _effect(in_force.now()) == "allow"
+    if damage is None:
+        user.unlink()
+        user.mkdir()
+    else:
+        user.write_text(damage, encoding="utf-8")
+    policy = in_force.now()
+    assert policy.fault is not None
+    assert str(user) in policy.fault
+    for tool in ("Read", "skills.load", "skills.unload", "anything"):
+        assert isinstance(policy.decide(PolicyCall(tool=tool, arguments={})), Deny)
+    if damage is not None:
+        user.write_text(_ALLOW, encoding="utf-8")
+        assert _effect(in_force.now()) == "allow"
+
+
+def test_what_a_host_gives_can_only_tighten(machine: Path, user: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(_ALLOW, encoding="utf-8")
+    given = Policy(files=(read_policy_file(str(own)),))
+    in_force = PolicyInForce(given, enterprise_file=str(machine))
+    assert _effect(in_force.now()) == "allow"
+    user.write_text(_DENY, encoding="utf-8")
+    assert _effect(in_force.now()) == "deny"
+    assert [file.path for file in in_force.now().files] == [str(user), str(own)]
+
+
+def test_a_layer_that_a_host_gives_again_is_the_layer_as_it_is_now(machine: Path, user: Path) -> None:
+    user.write_text(_DENY, encoding="utf-8")
+    given = Policy(files=(read_policy_file(str(user)),))
+    user.write_text(_ALLOW, encoding="utf-8")
+    in_force = PolicyInForce(given, enterprise_file=str(machine))
+    assert _effect(in_force.now()) == "allow"
+
+
+def test_a_named_file_must_be_there_and_is_watched(machine: Path, user: Path, tmp_path: Path) -> None:
+    del user
+    named = tmp_path / "named.toml"
+    in_force = PolicyInForce(policy_file=str(named), enterprise_file=str(machine))
+    assert in_force.now().fault is not None
+    named.write_text(_ALLOW, encoding="utf-8")
+    assert _effect(in_force.now()) == "allow"
+    named.write_text(_DENY, encoding="utf-8")
+    assert _effect(in_force.now()) == "deny"
+
+
+def test_a_call_is_decided_by_one_policy_from_beginning_to_end(machine: Path, user: Path) -> None:
+    in_force = PolicyInForce(enterprise_file=str(machine))
+    other = PolicyInForce(enterprise_file=str(machine))
+    with in_force.during_call() as policy:
+        user.write_text(_DENY, encoding="utf-8")
+        assert in_force.now() is policy
+        assert _effect(in_force.now()) == "ask"
+        assert _effect(other.now()) == "deny"
+    assert _effect(in_force.now()) == "deny"
+
+
+def test_a_session_under_test_is_unrestricted_except_where_the_machine_has_a_policy(machine: Path, user: Path) -> None:
+    user.write_text(_DENY, encoding="utf-8")
+    in_force = PolicyInForce(Policy.unrestricted_for_tests(), enterprise_file=str(machine))
+    decision = in_force.now().decide(_PUSH)
+    assert isinstance(decision, Allow)
+    assert decision.rule == "unrestricted-for-tests"
+    machine.with_name("other.toml").write_text("", encoding="utf-8")
+    in_force = PolicyInForce(Policy.unrestricted_for_tests(), enterprise_file=str(machine))
+    decision = in_force.now().decide(_PUSH)
+    assert isinstance(decision, Deny)
+    assert "other.toml: this machine has a policy" in decision.reason
