@@ -47,7 +47,14 @@ CODES = frozenset(
     {
         *("approval_required", "activation_cycle", "cancelled", "digest_changed", "fork_unavailable", "hook_failed"),
         *("internal", "invalid_arguments", "invalid_request", "limit_exceeded", "not_a_file", "not_text"),
-        *("policy_denied", "resource_not_found", "sandbox_unavailable", "script_unsupported", "session_not_found"),
+        *(
+            "policy_denied",
+            "policy_invalid",
+            "resource_not_found",
+            "sandbox_unavailable",
+            "script_unsupported",
+            "session_not_found",
+        ),
         *("skill_conflict", "skill_invalid", "skill_not_active", "skill_not_found", "store_unavailable", "timeout"),
         *("tool_not_allowed", "tool_not_found", "unavailable", "unsafe_path"),
     }

@@ -38,7 +38,7 @@
     ├── PolicyDeniedError(PermissionError) .rule .reason          policy_denied
     ├── ToolNotAllowedError(PermissionError) .tool .skill .reason tool_not_allowed    an active skill restricts it
     ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to decide, none did
-    ├── PolicyError(ValueError)            .problems              policy_denied       a policy file that cannot be read
+    ├── PolicyError(ValueError)            .problems              policy_invalid      a policy file that cannot be read
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   settings that cannot be read
     ├── FunctionFailedError                .tool .text            internal            tools: a function raised
     ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function did not return
@@ -380,7 +380,7 @@ class ApprovalRequiredError(SkillError):
 class PolicyError(SkillError, ValueError):
     """A policy file cannot be read, so nothing is permitted; `problems` has one sentence for each fault."""
 
-    code = "policy_denied"
+    code = "policy_invalid"
     problems: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -286,8 +286,8 @@ async def test_a_policy_file_decides_before_skills_and_people(catalog: Catalog, 
 async def test_a_policy_that_cannot_be_read_permits_nothing_in_any_path(catalog: Catalog) -> None:
     session = Session(catalog, policy=Policy.closed(PolicyError(("policy.toml: broken",))))
 
-    assert failure(await session.call("skills.load", {"names": ["free"]}))["code"] == "policy_denied"
-    assert failure(await session.user_call("free"))["code"] == "policy_denied"
+    assert failure(await session.call("skills.load", {"names": ["free"]}))["code"] == "policy_invalid"
+    assert failure(await session.user_call("free"))["code"] == "policy_invalid"
 
 
 async def test_pre_approval_asks_nobody_about_what_a_skill_lists_and_refuses_nothing(catalog: Catalog) -> None:

@@ -13,7 +13,7 @@ Nothing here asks anybody; that is an approver's work.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from msgspec import Struct
 
@@ -44,6 +44,13 @@ _DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask
 _ASKING = frozenset({"Write", "Edit", "Bash"})
 
 
+class PolicySource(Protocol):
+    """Something that knows the policy of this moment: a `Policy`, or a `PolicyInForce` that follows its files."""
+
+    def now(self) -> Policy:
+        """Return the policy; during one call it is the same."""
+
+
 class Policy(Struct, frozen=True, kw_only=True):
     """What is permitted here; `files` from the highest layer to the lowest, none for the built-in policy.
 
@@ -71,6 +78,10 @@ class Policy(Struct, frozen=True, kw_only=True):
         session under it denies everything.
         """
         return cls(unrestricted=True)
+
+    def now(self) -> Self:
+        """Return this policy: a fixed one is a source of policies that never changes."""
+        return self
 
     def decide(self, call: PolicyCall, workspace: str | None = None) -> Decision:
         """Decide about one call; `workspace` is the directory that path globs hang from."""

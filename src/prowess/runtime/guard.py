@@ -52,7 +52,7 @@ class Guard:
             workspace=pattern_root,
             record=records.record,
         )
-        recorded: tuple[Gate, ...] = (NoLogGate(),) if policy.audit_required and not records.has_log else ()
+        recorded: tuple[Gate, ...] = () if records.has_log else (NoLogGate(policy),)
         # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded)
         # Nobody is asked about a call that could not be recorded.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -33,13 +34,16 @@ from prowess.tools.spec import ToolCall
 from prowess.tools.validation import require_fitting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from prowess.audit.record import AuditLog
+    from prowess.policy.policy_in_force import PolicyInForce
     from prowess.tools.call_audit import CallObserver, Outcome
     from prowess.tools.gates.gate import Gate
     from prowess.tools.running_call import Usage
     from prowess.tools.spec import Tool, ToolSpec
+
+    Complete = Callable[[ToolCall], Awaitable[ToolCall]]
 
 MAX_ARGUMENT_BYTES = 1024 * 1024  # of canonical JSON
 REPEATED = "This same call failed before; do not repeat it unchanged."
@@ -49,8 +53,9 @@ _MAX_REMEMBERED = 256
 class ToolExecutor:
     """Runs calls of its tools, for one session.
 
-    `clock` gives nanoseconds that never go back; `observer` is told what becomes of each call. Calls may overlap;
-    `call_all` keeps the order of a message.
+    `clock` gives nanoseconds that never go back; `observer` is told what becomes of each call. `policy` is taken once
+    for each call. `complete` fills in what a call leaves to the session, so that gates and tool see the same arguments.
+    Calls may overlap; `call_all` keeps the order of a message.
 
     Raises:
         ValueError: two tools share a name or a spelling.
@@ -65,9 +70,12 @@ class ToolExecutor:
         session_id: str | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
         observer: CallObserver | None = None,
+        policy: PolicyInForce | None = None,
+        complete: Complete | None = None,
     ) -> None:
         self._recorder = AuditRecorder(audit, session_id)
         self._gates, self._clock = tuple(gates), clock
+        self._policy, self._complete = policy, complete
         self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
         self._register(tools)
@@ -115,6 +123,10 @@ class ToolExecutor:
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call and return its result; only cancellation raises. Its arguments must not change meanwhile."""
+        with nullcontext() if self._policy is None else self._policy.during_call():
+            return await self._call(call)
+
+    async def _call(self, call: ToolCall) -> ToolResult:
         begun = self._clock()
         # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
         if (short := shortened(call.id)) != call.id:
@@ -130,6 +142,8 @@ class ToolExecutor:
             spec = tool.spec
             audit.tool = spec.name
             ready = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec))
+            if self._complete is not None:
+                ready = await self._complete(ready)
             await self._pass_gates(ready, spec, audit)
         except SkillError as error:
             audit.tool = audit.tool or shortened(call.name)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from prowess.policy.approval import Answer, ApprovalMemory, Approver
     from prowess.policy.decision import Decision
-    from prowess.policy.policy import Policy
+    from prowess.policy.policy import PolicySource
     from prowess.policy.restriction import Restriction
     from prowess.tools.gates.gate import ActiveRestrictions
     from prowess.tools.spec import ToolCall, ToolSpec
@@ -51,7 +51,7 @@ class ApprovalGate:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: PolicySource,
         active: ActiveRestrictions,
         approver: Approver,
         memory: ApprovalMemory,
@@ -97,7 +97,7 @@ class ApprovalGate:
         return Proceed(by=by)
 
     def _decide(self, call: ToolCall, spec: ToolSpec) -> Decision:
-        decision = self._policy.decide(policy_call(call, spec), self._workspace)
+        decision = self._policy.now().decide(policy_call(call, spec), self._workspace)
         if spec.needs_approval is None:
             return decision
         return strictest((decision, Ask(rule="needs-approval", reason=spec.needs_approval)))

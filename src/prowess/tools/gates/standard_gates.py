@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.errors import AuditError, PolicyDeniedError, ToolNotAllowedError
+from prowess.errors import AuditError, PolicyDeniedError, PolicyError, ToolNotAllowedError
 from prowess.policy.approval import ApprovalMemory
 from prowess.policy.decision import Ask, Deny, rule_of
 from prowess.policy.restriction import decide
@@ -19,14 +19,14 @@ from prowess.tools.gates.gate import PROCEED, Proceed, Refuse, policy_call
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approver
-    from prowess.policy.policy import Policy
+    from prowess.policy.policy import PolicySource
     from prowess.tools.gates.approvers import Record
     from prowess.tools.gates.gate import ActiveRestrictions, Gate
     from prowess.tools.spec import ToolCall, ToolSpec
 
 
 def standard_gates(
-    policy: Policy,
+    policy: PolicySource,
     active: ActiveRestrictions,
     *,
     approver: Approver | None = None,
@@ -59,12 +59,18 @@ def standard_gates(
 class PolicyGate:
     """Holds calls against `policy`; `workspace` is the directory that its path globs hang from."""
 
-    def __init__(self, policy: Policy, *, workspace: str | None = None) -> None:
+    def __init__(self, policy: PolicySource, *, workspace: str | None = None) -> None:
         self._policy, self._workspace = policy, workspace
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse what is denied."""
-        decision = self._policy.decide(policy_call(call, spec), self._workspace)
+        policy = self._policy.now()
+        if policy.fault is not None:
+            return Refuse(
+                error=PolicyError((f"the policy cannot be read, so nothing is permitted: {policy.fault}",)),
+                rule="policy",
+            )
+        decision = policy.decide(policy_call(call, spec), self._workspace)
         if isinstance(decision, Deny):
             return Refuse(error=PolicyDeniedError(rule_of(decision), decision.reason), rule=rule_of(decision))
         if isinstance(decision, Ask):
@@ -91,10 +97,15 @@ class RestrictionGate:
 
 
 class NoLogGate:
-    """Refuses every call with `unavailable`, because nothing would record it."""
+    """Refuses calls with `unavailable` while the policy permits none without a record, because nothing records."""
 
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Refuse:
-        """Refuse."""
+    def __init__(self, policy: PolicySource) -> None:
+        self._policy = policy
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse if a record is required."""
         del call, spec
+        if not self._policy.now().audit_required:
+            return PROCEED
         reason = "there is none, and the policy permits no call without a record (audit.required)"
         return Refuse(error=AuditError(None, reason), rule="audit.required")
