@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Unpack
 import anyio
 from anyio import to_thread
 
-from prowess.errors import InvalidArgumentsError, ToolNotAllowedError
-from prowess.policy.decision import Deny
+from prowess.errors import InvalidArgumentsError, PolicyDeniedError, ToolNotAllowedError
+from prowess.policy.decision import Ask, Deny
 from prowess.runtime.sync import SyncSession
 from prowess.tools import ToolResult
 from prowess.tools.prompt_escaping import sentence
@@ -86,7 +86,10 @@ class HostedSession:
             return await session.call(name, arguments, call_id)
 
     async def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
-        """Say why the active skills do not permit a call of a tool of the framework's own; None where they do."""
+        """Say why a call of a tool of the framework's own is not permitted; None if it is.
+
+        The active skills decide, and the policy files of this machine and this user; what a rule asks about is refused.
+        """
         session = self._session
         if isinstance(session, SyncSession):
             decided = await to_thread.run_sync(partial(session.decide, name, arguments, by_skills_alone=True))
@@ -132,9 +135,14 @@ def unreadable(problem: str) -> ToolResult:
 
 
 def _reason(name: str, decided: Decision) -> str | None:
+    if isinstance(decided, Ask) and not decided.by_default:
+        reason = f"{decided.reason}; a person must approve it, and nobody is asked about tools of the framework"
+        return sentence(str(PolicyDeniedError(decided.rule, reason)))
     if not isinstance(decided, Deny):
         return None
-    return sentence(str(ToolNotAllowedError(name, decided.skill or "", decided.reason)))
+    if decided.skill is None:
+        return sentence(str(PolicyDeniedError(decided.rule, decided.reason)))
+    return sentence(str(ToolNotAllowedError(name, decided.skill, decided.reason)))
 
 
 class CallOrder:

@@ -120,3 +120,8 @@ def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
         return policy
     reason = f"{folder}/{found[0]}: this machine has a policy, so no session is unrestricted for tests here"
     return Policy.closed(PolicyError((reason,)))
+
+
+def policy_of(given: Policy | PolicyInForce | None) -> PolicyInForce:
+    """Return the policy of a session for which a host gave this; None gives the files of this machine and this user."""
+    return given if isinstance(given, PolicyInForce) else PolicyInForce(given)

@@ -24,6 +24,11 @@ ENTERPRISE_FILE = "/etc/prowess/policy.toml"
 FILE_NAME = "policy.toml"
 
 
+def policy_places(enterprise_file: str = ENTERPRISE_FILE) -> tuple[str, str]:
+    """Return the files that hold wherever they exist, the stronger first: the machine's and the user's."""
+    return enterprise_file, os.path.join(prowess_home(), FILE_NAME)
+
+
 def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
     """Return the policy in force here, with `policy_file` as the lowest layer.
 
@@ -32,9 +37,7 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     """
     files: list[PolicyFile] = []
     problems: list[str] = []
-    # These two hold wherever they exist, the stronger first: the machine's and the user's.
-    places = (enterprise_file, os.path.join(prowess_home(), FILE_NAME))
-    for path in (*filter(os.path.lexists, places), *([] if policy_file is None else [policy_file])):
+    for path in (*filter(os.path.lexists, policy_places(enterprise_file)), *([] if policy_file is None else [policy_file])):
         try:
             files.append(read_policy_file(path))
         except PolicyError as error:

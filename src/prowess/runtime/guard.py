@@ -15,8 +15,8 @@ from prowess.tools.gates.standard_gates import NoLogGate, standard_gates
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
-    from prowess.policy.policy import Policy
-    from prowess.policy.restriction import Restriction, RestrictionMode
+    from prowess.policy.policy import PolicySource
+    from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.session_state import StoredState
@@ -32,7 +32,7 @@ class Guard:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: PolicySource,
         stored: StoredState,
         restrictions: Restrictions,
         records: SessionRecords,
@@ -40,7 +40,7 @@ class Guard:
         approver: Approver | None,
         pattern_root: str | None,
     ) -> None:
-        self.policy, self.pattern_root = policy, pattern_root
+        self.pattern_root = pattern_root
         self._stored, self._restrictions = stored, restrictions
         self.approvals = ApprovalMemory()
         policy_gate, *others = standard_gates(
@@ -76,17 +76,3 @@ class Guard:
         if settled is None:
             raise InvalidArgumentsError((f"no call of this session waits for the request {request_id[:80]!r}",))
         return settled
-
-
-def mode_under(policy: Policy, chosen: RestrictionMode | None) -> RestrictionMode:
-    """Return how `allowed-tools` is read: as the host chose, but `restrict` where a policy file says so."""
-    if chosen is None or any(file.allowed_tools == "restrict" for file in policy.files):
-        return policy.allowed_tools
-    return chosen
-
-
-def commands_under(policy: Policy, chosen: bool) -> bool:  # noqa: FBT001 -- a value, not a switch
-    """Tell whether commands in instructions run: the host or a policy file says so, and no policy file says no."""
-    if policy.fault is not None or any(file.dynamic_commands is False for file in policy.files):
-        return False
-    return chosen or policy.dynamic_commands

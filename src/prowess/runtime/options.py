@@ -24,7 +24,7 @@ from prowess.store import EventStore
 if TYPE_CHECKING:
     from prowess.audit import AuditLog
     from prowess.execution import Sandbox
-    from prowess.policy import Approver, Policy, RestrictionMode
+    from prowess.policy import Approver, Policy, PolicyInForce, RestrictionMode
     from prowess.runtime.activation.composition import HostTools
     from prowess.runtime.call_options import ExposureName
     from prowess.runtime.events.delivery import EventObserver
@@ -56,7 +56,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     `commands` lets commands in bodies run, in the sandbox. Skills with `context: fork` are run by `fork_runner`, as one
     of `agent_types` if they ask for one; with `fork_workspace` they see the workspace, which they otherwise do not.
 
-    Every call passes `policy` (the built-in one if None: no file is read here, `prowess.policy.load_policy` does), then
+    Every call passes the policy files of this machine and this user, as they are at that moment, and `policy`, then
     the `allowed-tools` of the active skills, then, if the policy asks, `approver`; without one the call is refused with
     `approval_required` until `Session.approve` is called. `allowed_tools` is the meaning of the skills' field:
     `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
@@ -97,7 +97,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     fork_runner: ForkRunner | None = None
     agent_types: Iterable[AgentType] = ()
     fork_workspace: bool = False
-    policy: Policy | None = None
+    policy: Policy | PolicyInForce | None = None
     approver: Approver | None = None
     allowed_tools: RestrictionMode | None = None
     clock: Callable[[], float] = time.time
@@ -207,7 +207,7 @@ class SessionKeywords(TypedDict, total=False):
     fork_runner: ForkRunner | None
     agent_types: Iterable[AgentType]
     fork_workspace: bool
-    policy: Policy | None
+    policy: Policy | PolicyInForce | None
     approver: Approver | None
     allowed_tools: RestrictionMode | None
     clock: Callable[[], float]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.catalog import Catalog
-    from prowess.policy import Approval, ApprovalRequest, Decision, Refusal
+    from prowess.policy import Approval, ApprovalRequest, Decision, Policy, Refusal
     from prowess.runtime.activation.hooks import HookFailure, HostEvent
     from prowess.runtime.call_options import ExposureName, InstructionOptions, OfferOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
@@ -184,7 +184,7 @@ class Session:
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
         """Return what would be decided about a call of any tool, offered here or not; nothing is asked or run.
 
-        With `by_skills_alone` the policy has no say.
+        With `by_skills_alone` the built-in policy has no say: active skills decide, and policy files if there are any.
 
         Raises:
             SessionNotFoundError, StoreError: it is not known what is active.
@@ -195,7 +195,9 @@ class Session:
         except ToolNotFoundError:
             registered = False
         call = PolicyCall(tool=name, arguments=arguments, registered=registered)
-        policy = None if by_skills_alone else self._parts.guard.policy
+        policy: Policy | None = self._parts.policy.now()
+        if by_skills_alone and policy is not None and not policy.files and policy.fault is None:
+            policy = None
         return decide_call(call, await self._parts.guard.restrictions(), policy, self._parts.guard.pattern_root)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import ToolNotAllowedError
 from prowess.execution import default_sandbox
-from prowess.policy.policy import Policy
+from prowess.policy.policy_in_force import policy_of
 from prowess.runtime.activation.activation_events import ActivationEvents
 from prowess.runtime.activation.activator import Activator
 from prowess.runtime.activation.active_skills import ActiveSkills
@@ -31,9 +31,8 @@ from prowess.runtime.events.callback import EventCallback
 from prowess.runtime.events.delivery import Events, SessionRecords, report
 from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
 from prowess.runtime.forks.launcher import ForkHost, ForkLauncher
-from prowess.runtime.guard import Guard, commands_under, mode_under
+from prowess.runtime.guard import Guard
 from prowess.runtime.scripts.artifacts import Artifacts
-from prowess.runtime.scripts.script_rules import ScriptRules
 from prowess.runtime.scripts.skill_process import SkillPrograms
 from prowess.runtime.session_state import StoredState
 from prowess.runtime.tools.load import LoadTool
@@ -79,7 +78,7 @@ class SessionParts:
     ) -> None:
         self.session_id = uuid7() if options.session_id is None else options.session_id
         self._options = options
-        policy = Policy() if options.policy is None else options.policy
+        self.policy = policy = policy_of(options.policy)
         store = MemorySessionStore() if options.store is None else options.store
         events = Events(
             self.session_id,
@@ -107,7 +106,7 @@ class SessionParts:
         programs = SkillPrograms(
             session_id=self.session_id,
             sandbox=sandbox if options.scripts else None,
-            rules=ScriptRules.of(policy),
+            policy=policy,
             workspace=None if options.workspace is None else os.fspath(options.workspace),
             write=options.write,
         )
@@ -119,7 +118,7 @@ class SessionParts:
         self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
         self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown)
-        self.restrictions = Restrictions(catalog, mode_under(policy, options.allowed_tools), inherited)
+        self.restrictions = Restrictions(catalog, policy, options.allowed_tools, inherited)
         self.guard = Guard(
             policy, stored, self.restrictions, records, approver=options.approver, pattern_root=options.pattern_root
         )
@@ -128,7 +127,7 @@ class SessionParts:
             self.guard.approvals.inherit(origin.approvals.refusals())
         self.hooks = HookRunner(stored, snapshots, programs, records)
         self._told = ActivationEvents(stored, records, self.restrictions)
-        commands = CommandRunner(programs, records, allowed=commands_under(policy, options.commands))
+        commands = CommandRunner(programs, records, allowed=options.commands)
         self.activator = Activator(
             self.active, self.offered, self.hooks, self._told, commands=commands, tools=self._known
         )
@@ -147,7 +146,7 @@ class SessionParts:
         own: tuple[Tool, ...] = (
             LoadTool(self.activator, results),
             UnloadTool(self.activator, stored, self.offered, records, results),
-            ReadTool(self.active, artifacts, programs.rules, events),
+            ReadTool(self.active, artifacts, programs, events),
             RunScriptTool(self.active, artifacts, programs, records, expose_location=shown),
             SkillTool(invocation),
         )
@@ -173,6 +172,8 @@ class SessionParts:
             audit=self._options.audit,
             session_id=self.session_id,
             observer=CallEvents(self.events, self.stored),
+            policy=self.policy,
+            complete=self.active.completed,
         )
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:

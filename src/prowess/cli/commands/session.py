@@ -24,7 +24,7 @@ from prowess.cli.options.session_options import (
 from prowess.cli.options.tool_options import BY_WORD, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
-from prowess.policy import Policy, Refusal, load_policy
+from prowess.policy import PolicyInForce, Refusal, load_policy
 from prowess.runtime import SyncSession
 from prowess.runtime.protocol.json_lines import called, event_line, serve_json_lines
 from prowess.runtime.protocol.judging import judged
@@ -90,9 +90,7 @@ def command(
     store = _store(home, session_id)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=skills.quiet)
-    # Judging without a named policy is about restrictions alone, so the files of this machine have no say in it.
-    policy = Policy() if decide and policy_file is None else load_policy(policy_file)
-    require_log(policy, audit)
+    require_log(load_policy(policy_file), audit)
     lines = _Lines()
     known = host_tools_named(host_tools)
     opened: list[SyncSession] = []  # the tools may read what its skills contain
@@ -107,7 +105,7 @@ def command(
             write=write,
             body=body,
             scripts=not decide,  # hooks of a skill would run when it is loaded
-            policy=policy,
+            policy=PolicyInForce(policy_file=policy_file),
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
             extra_tools=tools,
             host_tools=known,

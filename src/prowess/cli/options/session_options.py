@@ -23,7 +23,7 @@ from prowess.errors import AuditError
 from prowess.execution import usable_workspace
 
 if TYPE_CHECKING:
-    from prowess.policy import Policy
+    from prowess.policy import Policy, PolicyInForce
 
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 
@@ -79,7 +79,7 @@ def audit_log(home: str | None) -> JsonlAuditLog | None:
     return None if home is None else JsonlAuditLog(audit_path(), fsync="record")
 
 
-def open_rules(policy_file: str | None, unlogged: str) -> tuple[Policy, JsonlAuditLog | None]:
+def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, JsonlAuditLog | None]:
     """Return the policy of this machine, this user and `policy_file`, and the log of this user's commands.
 
     Without a home that can be written there is no log, and `unlogged` is the note that says so.
@@ -89,11 +89,12 @@ def open_rules(policy_file: str | None, unlogged: str) -> tuple[Policy, JsonlAud
         PolicyError: a policy file cannot be read.
     """
     # Imported here, not at the top: commands share this module that read no policy.
+    from prowess.policy.policy_in_force import PolicyInForce
     from prowess.policy.policy_layers import load_policy
 
-    audit, policy = audit_log(writable_home(unlogged)), load_policy(policy_file)
-    require_log(policy, audit)
-    return policy, audit
+    audit = audit_log(writable_home(unlogged))
+    require_log(load_policy(policy_file), audit)
+    return PolicyInForce(policy_file=policy_file), audit
 
 
 def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import anyio
 from anyio import to_thread
 from msgspec.structs import replace
 
-from prowess.errors import DigestChangedError, SkillNotActiveError
+from prowess._internal.files.contained import check_relative
+from prowess.errors import DigestChangedError, SkillNotActiveError, UnsafePathError
 from prowess.runtime.activation import load_result
 from prowess.runtime.events.event import SkillLoaded
 from prowess.runtime.state import SessionState, Transition, loaded
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
     from prowess.runtime.events.delivery import Events
     from prowess.runtime.session_state import StoredState
     from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolCall
 
     P = ParamSpec("P")
 T = TypeVar("T")
+_OF_ONE_SKILL = frozenset({"skills.read", "skills.run_script"})
 
 
 class ActiveSkills:
@@ -70,6 +74,27 @@ class ActiveSkills:
             return found
         self._offered.require_open(name, entry.extended, "model")
         raise SkillNotActiveError(entry.name)
+
+    async def completed(self, call: ToolCall) -> ToolCall:
+        """Return a call with what it leaves to the session: the skill that it means, and its path as files are named.
+
+        Whoever decides about the call then sees what the tool will do.
+
+        Raises:
+            SessionNotFoundError, StoreError: it is not known what is active.
+        """
+        if call.name not in _OF_ONE_SKILL:
+            return call
+        arguments = dict(call.arguments)
+        if (
+            not arguments.keys() & {"skill", "artifact"}
+            and (latest := (await self.stored.current()).latest) is not None
+        ):
+            arguments["skill"] = latest.name
+        if isinstance(path := arguments.get("path"), str):
+            with suppress(UnsafePathError):  # the tool refuses it
+                arguments["path"] = "/".join(check_relative(path)) or path
+        return replace(call, arguments=arguments)
 
     async def with_files(
         self,

@@ -22,11 +22,19 @@ if TYPE_CHECKING:
 
 
 class CommandRunner:
-    """Runs the commands in the bodies of one session's skills, if the host allows it and there is a sandbox."""
+    """Runs the commands in the bodies of one session's skills.
+
+    The host (`allowed`) or a policy file says that they run, no policy file says no, and there is a sandbox.
+    """
 
     def __init__(self, programs: SkillPrograms, records: SessionRecords, *, allowed: bool) -> None:
-        self._programs, self._records = programs, records
-        self._allowed = allowed and programs.sandbox is not None
+        self._programs, self._records, self._allowed = programs, records, allowed
+
+    def _may_run(self) -> bool:
+        policy = self._programs.policy.now()
+        if policy.fault is not None or any(file.dynamic_commands is False for file in policy.files):
+            return False
+        return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Return the skill with what its commands printed, or as it is with a notice that they were not run."""
@@ -34,7 +42,7 @@ class CommandRunner:
         found = await to_thread.run_sync(commands, source.body)
         if not found:
             return skill, None
-        if not self._allowed:
+        if not self._may_run():
             return skill, load_result.commands_not_run(skill.name)
         values = values_for(skill, self._programs.session_id, expose_location=False)
         outputs: list[str] = []

@@ -9,6 +9,7 @@ from prowess.policy.restriction import Restriction
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
+    from prowess.policy.policy import PolicySource
     from prowess.policy.restriction import RestrictionMode
     from prowess.runtime.state import ActiveSkill, SessionState
 
@@ -16,10 +17,27 @@ AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
 
 
 class Restrictions:
-    """The restrictions of one session's skills; `inherited` restricts a fork from outside."""
+    """The restrictions of one session's skills; `inherited` restricts a fork from outside.
 
-    def __init__(self, catalog: Catalog, mode: RestrictionMode, inherited: tuple[Restriction, ...] = ()) -> None:
-        self._catalog, self._mode, self._inherited = catalog, mode, inherited
+    `chosen` is how the host reads `allowed-tools`; None leaves it to the policy, and `restrict` of a policy file holds.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        policy: PolicySource,
+        chosen: RestrictionMode | None,
+        inherited: tuple[Restriction, ...] = (),
+    ) -> None:
+        self._catalog, self._policy, self._chosen, self._inherited = catalog, policy, chosen, inherited
+
+    @property
+    def mode(self) -> RestrictionMode:
+        """How `allowed-tools` is read now."""
+        policy = self._policy.now()
+        if self._chosen is None or any(file.allowed_tools == "restrict" for file in policy.files):
+            return policy.allowed_tools
+        return self._chosen
 
     def of(self, state: SessionState) -> tuple[Restriction, ...]:
         """Return what restricts a call: every active skill, and for a fork everything that restricted its parent."""
@@ -29,7 +47,7 @@ class Restrictions:
         """Return what one skill says about tools, bound to the bytes that say it."""
         digest = skill.digest or skill.content_digest
         tools = None if self.mode_of(skill) == "ignored" else skill.allowed_tools
-        return Restriction.of_field(skill.name, tools, mode=self._mode, digest=digest)
+        return Restriction.of_field(skill.name, tools, mode=self.mode, digest=digest)
 
     def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
         """Return how the `allowed-tools` of one skill are read; None if it has none.
@@ -38,7 +56,7 @@ class Restrictions:
         """
         if skill.allowed_tools is None:
             return None
-        if self._mode == "restrict":
+        if self.mode == "restrict":
             return "restrict"
         try:
             origin = self._catalog.get(skill.name, skill.location).origin

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
-    from prowess.policy.policy import Policy
+    from prowess.policy.policy import Policy, PolicySource
     from prowess.runtime.state import ActiveSkill
 
 By = Literal["model", "user"]
@@ -46,18 +46,22 @@ class Visibility:
     the same meets the policy, and hears which rule denies it.
     """
 
-    def __init__(self, catalog: Catalog, *, forks: bool, policy: Policy | None = None) -> None:
+    def __init__(self, catalog: Catalog, *, forks: bool, policy: PolicySource | None = None) -> None:
         self.catalog, self._forks = catalog, forks
-        self._policy = policy if policy is not None and policy.files else None  # the built-in policy denies no skill
+        self._policy = policy
         self._entries: tuple[SkillEntry, ...] | None = None
+        self._generation = 0  # of the policy under which the open ones were found
         self._open: dict[By, tuple[SkillEntry, ...]] = {}
 
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
         """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
         entries = self.catalog.entries()
-        if entries is not self._entries:  # the same tuple until a scan has found something else
-            self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who)) for who in _BOTH}
-            self._entries = entries
+        policy = None if self._policy is None else self._policy.now()
+        generation = 0 if policy is None else policy.generation
+        # The same tuple until a scan has found something else, under the same policy.
+        if entries is not self._entries or generation != self._generation:
+            self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who, policy)) for who in _BOTH}
+            self._entries, self._generation = entries, generation
         return self._open[by]
 
     def names(self, by: By) -> tuple[str, ...]:
@@ -139,12 +143,24 @@ class Visibility:
 
         For hosts that bring skills into force themselves.
         """
-        return [entry for entry in self.catalog.entries() if self._is_shown(entry, by)]
+        policy = None if self._policy is None else self._policy.now()
+        return [entry for entry in self.catalog.entries() if self._is_shown(entry, by, policy)]
 
-    def _is_open(self, entry: SkillEntry, by: By) -> bool:
-        return (self._forks or not entry.is_fork) and self._is_shown(entry, by)
+    def _is_open(self, entry: SkillEntry, by: By, policy: Policy | None) -> bool:
+        return (self._forks or not entry.is_fork) and self._is_shown(entry, by, policy)
 
-    def _is_shown(self, entry: SkillEntry, by: By) -> bool:
+    @staticmethod
+    def _is_shown(entry: SkillEntry, by: By, policy: Policy | None) -> bool:
         if not (not entry.extended.disable_model_invocation if by == "model" else entry.extended.user_invocable):
             return False
-        return self._policy is None or not isinstance(self._policy.decide(_STARTS[by](entry.name)), Deny)
+        return _permits(policy, entry.name, by)
+
+    def permits(self, name: str, by: By) -> bool:
+        """Whether the policy lets a skill of this name be started now."""
+        return _permits(None if self._policy is None else self._policy.now(), name, by)
+
+
+def _permits(policy: Policy | None, name: str, by: By) -> bool:
+    if policy is None or (not policy.files and policy.fault is None):
+        return True  # the built-in policy denies no skill
+    return not isinstance(policy.decide(_STARTS[by](name)), Deny)

@@ -49,7 +49,7 @@ class Exposure:
     ) -> None:
         self._own, self._active, self._offered = tuple(own), active, offered
         self._rendering, self._programs, self._in_results = rendering, programs, in_results
-        self._scripts_seen: tuple[int, bool] | None = None
+        self._scripts_seen: tuple[int, tuple[str, ...], bool] | None = None
         self._listed: tuple[tuple[SkillEntry, ...], list[model_texts.ListedSkill]] | None = None
 
     def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
@@ -87,6 +87,7 @@ class Exposure:
             text, shown, shortened = compact_list(listed, compact)
             listed, section = list(shown), (text, shortened)
         active = () if name == "skill" or self._in_results else self._active.stored.state.active
+        active = tuple(skill for skill in active if self._offered.permits(skill.name, "model"))
         return model_texts.instructions(
             listed,
             [self._body(skill) for skill in active],
@@ -148,16 +149,15 @@ class Exposure:
         """Tell whether a script of an open or active skill could be run; looked up once a state of the catalog."""
         if self._programs.sandbox is None or not self._programs.sandbox.probe().available:
             return False
-        generation = self._offered.catalog.generation
-        if self._scripts_seen is None or self._scripts_seen[0] != generation:
-            dirs = self._programs.rules.dirs
+        generation, dirs = self._offered.catalog.generation, self._programs.rules.dirs
+        if self._scripts_seen is None or self._scripts_seen[:2] != (generation, dirs):
             found = any(
                 os.path.isdir(os.path.join(entry.root_dir, name))
                 for entry in self._offered.catalog.entries()
                 for name in dirs
             )
-            self._scripts_seen = (generation, found)
-        return self._scripts_seen[1]
+            self._scripts_seen = (generation, dirs, found)
+        return self._scripts_seen[2]
 
 
 def shaped(specs: Sequence[ToolSpec], shape: str) -> list[dict[str, object]]:

@@ -16,11 +16,12 @@ from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import ScriptUnsupportedError, UnsafePathError
 from prowess.execution import ExecLimits, ExecRequest
+from prowess.runtime.scripts.script_rules import ScriptRules
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.execution import ExecResult, Sandbox
-    from prowess.runtime.scripts.script_rules import ScriptRules
+    from prowess.policy.policy import PolicySource
 
 # The sandbox starts an interpreter with a file of the skill. This one starts the words before that file instead.
 _EXEC = "import os, sys\ntry:\n    os.execvp(sys.argv[1], sys.argv[1:-1])\nexcept OSError as fault:\n    print(f'{sys.argv[1]}: {fault.strerror}', file=sys.stderr)\n    sys.exit(127)\n"  # noqa: E501 -- a program on one line
@@ -30,14 +31,19 @@ _STARTER = ("/usr/bin/python3", "-I", "-S", "-c", _EXEC)
 class SkillPrograms(Struct, frozen=True, kw_only=True):
     """What programs of skills run in: the sandbox, None if scripts are switched off, and what they are given.
 
-    `rules` tell which files are scripts. `workspace` is read-only unless `write`.
+    `policy` says which scripts may run and what they are given (`rules`). `workspace` is read-only unless `write`.
     """
 
     session_id: str
     sandbox: Sandbox | None
-    rules: ScriptRules
+    policy: PolicySource
     workspace: str | None
     write: bool
+
+    @property
+    def rules(self) -> ScriptRules:
+        """What the policy says now."""
+        return ScriptRules.of(self.policy.now())
 
     async def run(
         self,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from prowess.runtime.files.skill_files import VerifiedFile
     from prowess.runtime.files.slices import Slice
     from prowess.runtime.scripts.artifacts import Artifacts
-    from prowess.runtime.scripts.script_rules import ScriptRules
+    from prowess.runtime.scripts.skill_process import SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 
@@ -111,8 +111,8 @@ class ReadTool:
 
     spec = SPEC
 
-    def __init__(self, active: ActiveSkills, artifacts: Artifacts, rules: ScriptRules, events: Events) -> None:
-        self._active, self._artifacts, self._rules, self._events = active, artifacts, rules, events
+    def __init__(self, active: ActiveSkills, artifacts: Artifacts, programs: SkillPrograms, events: Events) -> None:
+        self._active, self._artifacts, self._programs, self._events = active, artifacts, programs, events
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return the slice, the section, or the facts about a script.
@@ -143,7 +143,7 @@ class ReadTool:
         self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]
     ) -> dict[str, object]:
         """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
-        rules = self._rules
+        rules = self._programs.rules
         hidden = rules.is_script(check_relative(path)) and not rules.shows_text
         if not hidden and "section" not in arguments:
             offset, limit = _range(arguments)

@@ -1,0 +1,190 @@
+"""Policy files in running sessions: every entry reads them, and a new rule holds at the next call."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prowess import Catalog, Session, SyncSession
+from prowess.audit import JsonlAuditLog
+from prowess.policy import Policy, PolicyFile
+from prowess.tools.functions.function_tool import FunctionTool
+from tests.runtime.making import failure, result, write_skill
+
+pytestmark = pytest.mark.anyio
+
+_RULE = '[[rule]]\neffect = "{effect}"\ntool = "{tool}"\n{match}'
+_SCRIPT = "print('ran')\n"
+
+
+def _rule(effect: str, tool: str, **match: str) -> str:
+    matches = ", ".join(f'{name} = "{value}"' for name, value in match.items())
+    return _RULE.format(effect=effect, tool=tool, match=f"match = {{ {matches} }}\n" if match else "")
+
+
+def _put(file: Path, text: str | None) -> None:
+    if text is None:
+        file.unlink()
+    else:
+        file.write_text(text, encoding="utf-8")
+
+
+def _records(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def user_file() -> Path:
+    home = Path(os.environ["PROWESS_HOME"])
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return home / "policy.toml"
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Path:
+    files = {"references/a.md": "a secret\n", "scripts/a.py": _SCRIPT, "scripts/b.py": _SCRIPT}
+    write_skill(tmp_path / "skills", "deploy", files=files, body="Text of deploy.\n")
+    write_skill(tmp_path / "skills", "other", files=files, body="Text of other.\n")
+    return tmp_path / "skills"
+
+
+def _note(text: str) -> str:
+    """Write a note."""
+    return text
+
+
+@pytest.mark.parametrize("made", ["async", "sync"])
+async def test_a_session_reads_the_users_file_without_being_told(made: str, skills: Path, user_file: Path) -> None:
+    _put(user_file, 'default = "allow"\n' + _rule("deny", "_note"))
+    tool = FunctionTool(_note)
+    if made == "async":
+        refused = await Session(Catalog(skills), extra_tools=[tool]).call("_note", {"text": "x"})
+    else:
+        refused = SyncSession(Catalog(skills), extra_tools=[tool]).call("_note", {"text": "x"})
+    assert failure(refused)["code"] == "policy_denied"
+    assert f"{user_file}:2" in str(refused.error)
+
+
+async def test_a_new_rule_holds_at_the_next_call_and_is_gone_with_the_file(skills: Path, user_file: Path) -> None:
+    session = Session(Catalog(skills), extra_tools=[FunctionTool(_note)])
+    assert (await session.call("_note", {"text": "x"})).success
+    _put(user_file, 'default = "allow"\n' + _rule("deny", "_note"))
+    assert failure(await session.call("_note", {"text": "x"}))["code"] == "policy_denied"
+    _put(user_file, None)
+    assert (await session.call("_note", {"text": "x"})).success
+
+
+async def test_a_given_policy_can_only_tighten(skills: Path, user_file: Path) -> None:
+    _put(user_file, 'default = "allow"\n' + _rule("deny", "_note"))
+    loose = Policy(files=(PolicyFile(path="loose.toml", default="allow"),))
+    session = Session(Catalog(skills), extra_tools=[FunctionTool(_note)], policy=loose)
+    assert failure(await session.call("_note", {"text": "x"}))["code"] == "policy_denied"
+
+
+async def test_who_denies_a_load_ends_what_the_active_skill_may_do(skills: Path, user_file: Path) -> None:
+    session = Session(Catalog(skills), scripts=True)
+    await session.load(["deploy", "other"])
+    assert result(await session.call("skills.read", {"path": "references/a.md", "skill": "deploy"}))["text"]
+    assert "Text of deploy." in session.instructions()
+    _put(user_file, 'default = "allow"\n' + _rule("deny", "skills.load", names="deploy"))
+    for tool, path in (("skills.read", "references/a.md"), ("skills.run_script", "scripts/a.py")):
+        refused = await session.call(tool, {"path": path, "skill": "deploy"})
+        assert failure(refused)["code"] == "policy_denied"
+    assert "Text of deploy." not in session.instructions()
+    assert "Text of other." in session.instructions()
+    assert result(await session.call("skills.read", {"path": "references/a.md", "skill": "other"}))["text"]
+    assert (await session.call("skills.unload", {"names": ["deploy"]})).success
+
+
+@pytest.mark.parametrize("arguments", [{}, {"skill": "deploy"}, {"skill": "\uff44eploy"}])
+@pytest.mark.parametrize("path", ["scripts/a.py", "./scripts/a.py", "scripts//a.py", "scripts/./a.py"])
+async def test_a_rule_about_a_skill_or_a_path_holds_for_every_spelling(
+    path: str, arguments: dict[str, object], skills: Path, user_file: Path
+) -> None:
+    session = Session(Catalog(skills), scripts=True)
+    await session.load(["other", "deploy"])
+    by_skill = _rule("deny", "skills.run_script", skill="deploy")
+    by_path = _rule("deny", "skills.run_script", path="scripts/a.py")
+    for rule in (by_skill, by_path):
+        _put(user_file, 'default = "allow"\n' + rule)
+        refused = await session.call("skills.run_script", {"path": path, **arguments})
+        assert failure(refused)["code"] == "policy_denied", rule
+    _put(user_file, 'default = "allow"\n' + by_skill)
+    refused = await session.call("skills.run_script", {"path": "scripts/b.py", "skill": "other"})
+    assert refused.success or failure(refused)["code"] != "policy_denied"
+
+
+async def test_an_invalid_file_closes_running_sessions_with_its_own_code(skills: Path, user_file: Path) -> None:
+    session = Session(Catalog(skills), extra_tools=[FunctionTool(_note)])
+    await session.load(["other"])
+    _put(user_file, "default = ")
+    for name, arguments in (("_note", {"text": "x"}), ("skills.read", {"path": "references/a.md"})):
+        error = failure(await session.call(name, arguments))
+        assert error["code"] == "policy_invalid"
+        assert str(user_file) in str(error["message"])
+    assert "Text of other." not in session.instructions()
+
+
+async def test_settings_of_a_file_hold_at_the_next_call(skills: Path, user_file: Path) -> None:
+    session = Session(Catalog(skills), scripts=True)
+    await session.load(["other"])
+    _put(user_file, 'default = "allow"\nscript_dirs = []\n')
+    error = failure(await session.call("skills.run_script", {"path": "scripts/a.py"}))
+    assert (error["code"], "script_dirs" in str(error["message"])) == ("policy_denied", True)
+    _put(user_file, 'default = "allow"\n[audit]\nrequired = true\n')
+    assert failure(await session.call("skills.read", {"path": "references/a.md"}))["code"] == "unavailable"
+
+
+async def test_a_session_for_tests_is_unrestricted_and_recorded_as_such(
+    skills: Path, user_file: Path, tmp_path: Path
+) -> None:
+    _put(user_file, 'default = "deny"\n')
+    log = tmp_path / "audit.jsonl"
+    session = Session(
+        Catalog(skills),
+        extra_tools=[FunctionTool(_note)],
+        policy=Policy.unrestricted_for_tests(),
+        audit=JsonlAuditLog(log, "second"),
+    )
+    assert (await session.call("_note", {"text": "x"})).success
+    started = _records(log)
+    assert {record["data"].get("allowed_by") for record in started if record["kind"] == "tool.started"} == {
+        "unrestricted-for-tests"
+    }
+
+
+_HOST = """
+import sys
+from prowess import Catalog, SyncSession
+session = SyncSession(Catalog(sys.argv[1]))
+for _ in sys.stdin:
+    print(session.call("skills.load", {"names": ["deploy"]}).success, flush=True)
+"""
+
+
+def test_another_process_meets_a_new_rule_at_its_next_call(skills: Path, user_file: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOST, str(skills)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as host:
+        assert host.stdin is not None
+        assert host.stdout is not None
+
+        def answer() -> str:
+            assert host.stdin is not None
+            assert host.stdout is not None
+            host.stdin.write("call\n")
+            host.stdin.flush()
+            return host.stdout.readline().strip()
+
+        assert answer() == "True"
+        _put(user_file, _rule("deny", "skills.load", names="deploy"))
+        assert answer() == "False"
+        _put(user_file, None)
+        assert answer() == "True"
+        host.stdin.close()
