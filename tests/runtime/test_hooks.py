@@ -98,7 +98,7 @@ async def test_activation_goes_through_its_steps_in_order(root: Path, work: Path
     session = _session(root, work, extra_tools=[_Other()])
 
     assert failure(await session.call("skills.load", {"names": ["closed"]}))["code"] == "skill_not_found"
-    assert failure(await denied.call("skills.load", {"names": ["a"]}))["code"] == "policy_denied"
+    assert failure(await denied.call("skills.load", {"names": ["a"]}))["code"] == "policy_invalid"
     assert _ran(work) == []
     assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"
     assert "Body of a" not in session.instructions()
