@@ -37,7 +37,10 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     """
     files: list[PolicyFile] = []
     problems: list[str] = []
-    for path in (*filter(os.path.lexists, policy_places(enterprise_file)), *([] if policy_file is None else [policy_file])):
+    for path in (
+        *filter(os.path.lexists, policy_places(enterprise_file)),
+        *([] if policy_file is None else [policy_file]),
+    ):
         try:
             files.append(read_policy_file(path))
         except PolicyError as error:
