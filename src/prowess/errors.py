@@ -85,7 +85,8 @@ An error carries facts and builds its sentence from them; `args` mirror the cons
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar
+from typing import dataclass_transform as constructor_from_annotations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic, Location
 
 
-@dataclass_transform()
+@constructor_from_annotations()  # for type checkers; it makes no dataclass
 class SkillError(Exception):
     """The root: catching it catches everything that Prowess raises on purpose.
 
