@@ -15,12 +15,12 @@ import pytest
 import prowess
 from prowess import errors, tools
 from prowess._internal import places, yaml_reader
-from prowess._internal.files import privacy, workspace_root
+from prowess._internal.files import workspace_root
 from prowess._internal.shell import syntax_tree
 from prowess._internal.text import canonical_json
 from prowess.adapters import MissingExtraError
-from prowess.agent import create_skill, forks, model, transcript
-from prowess.audit import head as audit_head
+from prowess.agent import create_skill, model, transcript, turn_loop
+from prowess.audit import log as audit_log
 from prowess.audit import record as audit_record
 from prowess.audit.record import AuditRecord
 from prowess.cli import signals
@@ -34,8 +34,8 @@ from prowess.runtime.activation import stack as activation_stack
 from prowess.runtime.forks import fork
 from prowess.runtime.protocol import json_lines
 from prowess.runtime.tools import read as read_tool
-from prowess.store import schema
-from prowess.tools.builtin import faults
+from prowess.store import sqlite
+from prowess.tools.builtin import workspace
 from prowess.tools.functions import function_tool, json_values
 from prowess.tools.functions.annotations import UnsupportedFunctionError
 
@@ -158,15 +158,15 @@ EXAMPLES: list[tuple[BaseException, str]] = [
         "'a.md' of skill 'pdf' has no section 'x'; it has",
     ),
     (read_tool.SectionNotFoundError(None, "a.md", "x"), "artifact 'a.md' has no section 'x'"),
-    (faults.NoSuchFileError("a", ("b",)), "File not found: a; did you mean b?"),
-    (faults.WrongKindError("a", "directory", "list it"), "a is a directory; list it"),
-    (faults.NoTextError("a", "utf-8", "read bytes"), "a is not utf-8 text; read bytes"),
-    (faults.OutsideWorkspaceError("/a", "it is outside"), "Permission denied: /a: it is outside"),
-    (faults.AccessRefusedError("a", "it is read-only"), "Permission denied: a: it is read-only"),
-    (faults.ChangedError("a"), "a was changed while it was edited, so nothing was written"),
+    (workspace.NoSuchFileError("a", ("b",)), "File not found: a; did you mean b?"),
+    (workspace.WrongKindError("a", "directory", "list it"), "a is a directory; list it"),
+    (workspace.NoTextError("a", "utf-8", "read bytes"), "a is not utf-8 text; read bytes"),
+    (workspace.OutsideWorkspaceError("/a", "it is outside"), "Permission denied: /a: it is outside"),
+    (workspace.AccessRefusedError("a", "it is read-only"), "Permission denied: a: it is read-only"),
+    (workspace.ChangedError("a"), "a was changed while it was edited, so nothing was written"),
     (places.WorkingDirectoryError(), "the working directory no longer exists"),
     (model.ModelError("m", "no key"), "model 'm' gave no answer: no key"),
-    (forks.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' came to no answer: it stopped"),
+    (turn_loop.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' came to no answer: it stopped"),
     (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
     (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that is not here (No module)"),
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),
@@ -184,12 +184,12 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (yaml_reader.LibyamlMissingError(), "PyYAML was installed without libyaml"),
     (syntax_tree.GrammarMissingError("no grammar"), "no grammar"),
     (canonical_json.NotJsonError("no"), "no"),
-    (audit_head.BadHeadError("no head"), "no head"),
+    (audit_log.BadHeadError("no head"), "no head"),
     (audit_record.BadLineError("no line"), "no line"),
     (audit_record.ChangedRecordError(_RECORD), "AuditRecord("),
     (workspace_root.ChangedMeanwhileError("a"), "a"),
-    (privacy.NotPrivateError(1, "others may write", "/a"), "[Errno 1] others may write: '/a'"),
-    (schema.NewerSchemaError(9), "9"),
+    (places.NotPrivateError(1, "others may write", "/a"), "[Errno 1] others may write: '/a'"),
+    (sqlite.NewerSchemaError(9), "9"),
     (signals.SignalledError(15), "15"),
 ]
 

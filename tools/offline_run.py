@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from prowess.agent import Agent, AgentResult, ToolMessage
 from prowess.agent.local import Engine, LocalModel, Reply
-from prowess.agent.local.options import Known, Situation, skill_options
+from prowess.agent.local.model import Known, Situation, skill_options
 from prowess.catalog import Catalog
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.tools.builtin import builtin_tools

@@ -19,8 +19,8 @@ from prowess.format import read_skill
 from prowess.format.parsing import parse_document
 from prowess.format.validation import validate_skill
 from prowess.report import CheckedSkill
+from prowess.report.forms import check_lines
 from prowess.report.skill_page import SkillPage, TriadSummary
-from prowess.report.text import check_lines
 
 ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "examples" / "skills"

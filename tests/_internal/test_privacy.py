@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess._internal.files import privacy
-from prowess._internal.files.privacy import OTHERS, NotPrivateError, exposure
-from prowess._internal.places import ensure_private_directory, make_directory
+from prowess._internal import places
+from prowess._internal.places import OTHERS, NotPrivateError, ensure_private_directory, exposure, make_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +99,7 @@ def test_through_ones_own_link_the_target_counts(own: Path) -> None:
 
 def test_a_group_for_one_user_alone_is_not_others(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own.chmod(0o770)
-    monkeypatch.setattr(privacy, "_is_shared_with_nobody", lambda found: True)
+    monkeypatch.setattr(places, "_is_shared_with_nobody", lambda found: True)
     assert exposure(str(own)) is None
     assert exposure(str(own), bits=OTHERS) is not None
 
@@ -112,18 +111,18 @@ def test_a_group_counts_as_one_users_own_by_its_name_and_members(own: Path) -> N
     found = own.stat()
     name = pwd.getpwuid(os.geteuid()).pw_name
     group = grp.getgrgid(found.st_gid)
-    assert privacy._is_shared_with_nobody(found) == (group.gr_name == name and not set(group.gr_mem) - {name})
+    assert places._is_shared_with_nobody(found) == (group.gr_name == name and not set(group.gr_mem) - {name})
     strange = os.stat_result((0o040770, 0, 0, 1, os.geteuid(), 4_000_000, 0, 0, 0, 0))
-    assert not privacy._is_shared_with_nobody(strange)
+    assert not places._is_shared_with_nobody(strange)
     own.chmod(0o777)
-    assert not privacy._is_shared_with_nobody(own.stat())
+    assert not places._is_shared_with_nobody(own.stat())
 
 
 def test_where_modes_say_nothing_nothing_is_refused(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own.chmod(0o777)
     monkeypatch.delattr(os, "geteuid")
     assert exposure(str(own)) is None
-    assert privacy.exposed(own.stat(), str(own)) is None
+    assert places.exposed(own.stat(), str(own)) is None
 
 
 def test_a_directory_that_the_user_chose_may_be_anybodys(own: Path) -> None:

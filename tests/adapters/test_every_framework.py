@@ -11,7 +11,7 @@ import pytest
 from prowess.audit.log import JsonlAuditLog
 from prowess.errors import SessionNotFoundError
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal
-from prowess.tools.gates.approvers import CallbackApprover
+from prowess.tools.gates import CallbackApprover
 from tests.adapters import scenario
 from tests.adapters.hosts import HOSTS, Run
 from tests.adapters.provider import call_id, provider

@@ -14,8 +14,8 @@ from prowess.agent import Agent, ScriptedModel
 from prowess.catalog import Catalog
 from prowess.format import read_skill, validate_skill
 from prowess.policy.approval import Approval, Refusal
-from prowess.policy.policy_layers import load_policy
-from prowess.tools.gates.approvers import CallbackApprover
+from prowess.policy.policy_in_force import load_policy
+from prowess.tools.gates import CallbackApprover
 from tests.agent.making import add_skill, calls, error_code, tool_messages, value
 
 if TYPE_CHECKING:

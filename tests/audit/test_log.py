@@ -20,7 +20,7 @@ import pytest
 
 from prowess._internal.files.file_lock import locked
 from prowess.audit import AuditEvent, JsonlAuditLog, read_tail, verify_log
-from prowess.audit.head import read_head
+from prowess.audit.log import read_head
 from prowess.audit.record import seal
 from prowess.errors import AuditError
 
@@ -410,7 +410,7 @@ def test_a_head_that_cannot_be_written_takes_its_record_back(tmp_path: Path, mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr("prowess.audit.head.write_atomically", full)
+        patch.setattr("prowess.audit.log.write_atomically", full)
         with pytest.raises(AuditError, match="No space left"):
             log.append(event())
     assert content(log) == before

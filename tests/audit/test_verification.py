@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prowess.audit import AuditEvent, JsonlAuditLog, read_tail, verify_log
-from prowess.audit.head import AuditHead, HeadFile
+from prowess.audit.log import AuditHead, HeadFile
 from prowess.audit.record import seal
 from prowess.errors import AuditError
 

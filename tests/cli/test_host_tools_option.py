@@ -9,7 +9,7 @@ import click
 import pytest
 
 from prowess.cli.dispatch import run
-from prowess.cli.options.host_tools_option import host_tools_named
+from prowess.cli.options.tool_options import host_tools_named
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.fix.difference import difference
+from prowess.fix.applying import difference
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.lint.named_files import bare_paths
+from prowess.lint.skill_files import bare_paths
 
 
 @pytest.mark.parametrize(

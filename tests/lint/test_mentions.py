@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.lint.named_files import names_folder, names_whole
+from prowess.lint.skill_files import names_folder, names_whole
 
 
 @pytest.mark.parametrize(

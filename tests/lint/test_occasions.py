@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prowess.lint.occasions import states_occasion
+from prowess.lint.rules.description_quality import states_occasion
 
 
 @pytest.mark.parametrize(

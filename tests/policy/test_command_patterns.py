@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.policy.command_patterns import CommandPattern, judge_command, matches_stars
+from prowess.policy.patterns import CommandPattern, judge_command, matches_stars
 
 if TYPE_CHECKING:
     from prowess.policy.decision import Fit

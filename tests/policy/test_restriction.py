@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prowess.policy import tool_names
 from prowess.policy.decision import Allow, Deny
 from prowess.policy.restriction import Restriction, decide
-from prowess.tools.names import spellings
+from prowess.tools.spec import spellings
 
 _CALLS: list[tuple[str, dict[str, object]]] = [
     ("Read", {"file_path": "docs/a.md"}),

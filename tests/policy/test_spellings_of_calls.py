@@ -17,7 +17,7 @@ from prowess.policy import Policy
 from prowess.policy.policy_file import read_policy_file
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.builtin import builtin_tools
-from prowess.tools.gates.standard_gates import PolicyGate
+from prowess.tools.gates import PolicyGate
 
 if TYPE_CHECKING:
     from pathlib import Path

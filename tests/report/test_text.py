@@ -3,8 +3,8 @@ from __future__ import annotations
 from prowess.diagnostics import Severity
 from prowess.format import parse_document, validate_skill
 from prowess.report import CheckedSkill, Tally
+from prowess.report.forms import check_lines, summary_line
 from prowess.report.json_report import check_document, diagnostic_object
-from prowess.report.text import check_lines, summary_line
 
 
 def checked(text: str, path: str = "a/SKILL.md") -> CheckedSkill:

@@ -4,7 +4,7 @@ import pytest
 
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.format import parse_document, validate_skill
-from prowess.rule_engine.suppression import suppress, suppressions
+from prowess.rule_engine.rules import suppress, suppressions
 
 HEAD = "---\nname: a\ndescription: d\n---\n"
 

@@ -16,7 +16,7 @@ from prowess.policy.decision import RuleOrigin
 from prowess.policy.rule import PolicyRule
 from prowess.runtime import AgentType, ForkOutcome, Session
 from prowess.tools.functions.function_tool import FunctionTool
-from prowess.tools.gates.approvers import CallbackApprover, TerminalApprover
+from prowess.tools.gates import CallbackApprover, TerminalApprover
 from tests.runtime.making import failure, result, write_skill
 from tests.tools.test_approvers import Terminal
 

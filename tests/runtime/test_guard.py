@@ -17,7 +17,7 @@ from prowess.runtime import Session, SyncSession
 from prowess.runtime.protocol.json_lines import answer as answer_line
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.functions.function_tool import FunctionTool
-from prowess.tools.gates.approvers import CallbackApprover
+from prowess.tools.gates import CallbackApprover
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

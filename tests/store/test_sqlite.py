@@ -17,7 +17,7 @@ import pytest
 
 from prowess.errors import StoreError
 from prowess.store import SessionRow, SqliteSessionStore
-from prowess.store.schema import CURRENT, STEPS
+from prowess.store.sqlite import CURRENT, STEPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,7 +176,7 @@ async def test_a_migrated_file_has_the_schema_of_a_new_one(tmp_path: Path) -> No
 async def test_a_failing_migration_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.db"
     _by_hand(path, 1)
-    monkeypatch.setattr("prowess.store.schema.STEPS", (*STEPS, ("CREATE TABLE late (x)", "no SQL at all")))
+    monkeypatch.setattr("prowess.store.sqlite.STEPS", (*STEPS, ("CREATE TABLE late (x)", "no SQL at all")))
     store = SqliteSessionStore(path)
     with pytest.raises(StoreError, match="syntax error"):
         await store.count()

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal, Unanswered
-from prowess.tools.gates.approvers import CallbackApprover, NoApprover, TerminalApprover
+from prowess.tools.gates import CallbackApprover, NoApprover, TerminalApprover
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Answer

@@ -5,7 +5,7 @@ import pytest
 from prowess.policy import Policy, PolicyFile, Restriction
 from prowess.tools import ToolCall, ToolExecutor
 from prowess.tools.functions.function_tool import FunctionTool
-from prowess.tools.gates.standard_gates import NoLogGate, standard_gates
+from prowess.tools.gates import NoLogGate, standard_gates
 
 pytestmark = pytest.mark.anyio
 

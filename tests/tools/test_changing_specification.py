@@ -10,9 +10,7 @@ from msgspec.structs import replace
 from prowess.policy import Policy
 from prowess.policy.approval import ApprovalMemory
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
-from prowess.tools.gates.approvers import ApprovalGate, NoApprover
-from prowess.tools.gates.gate import PROCEED
-from prowess.tools.gates.standard_gates import PolicyGate
+from prowess.tools.gates import PROCEED, ApprovalGate, NoApprover, PolicyGate
 from tests.tools.wrappers.kept_log import KeptLog
 
 if TYPE_CHECKING:

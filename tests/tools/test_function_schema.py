@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prowess.tools.functions.annotations import UnsupportedFunctionError
 from prowess.tools.functions.function_tool import function_schema
-from prowess.tools.validation import check_schema, require_fitting
+from prowess.tools.spec import check_schema, require_fitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,7 @@ from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction
 from prowess.policy.rule import Effect, PolicyRule
 from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec
-from prowess.tools.gates.approvers import CallbackApprover
-from prowess.tools.gates.standard_gates import PolicyGate, standard_gates
+from prowess.tools.gates import CallbackApprover, PolicyGate, standard_gates
 from prowess.tools.wrappers import NeedsApproval
 from tests.tools.wrappers.kept_log import KeptLog
 

@@ -8,7 +8,7 @@ import pytest
 
 from prowess.errors import ToolNotFoundError
 from prowess.tools import ToolCall, ToolExecutor, ToolSpec, wire_name
-from prowess.tools.names import spelling_table
+from prowess.tools.spec import spelling_table
 
 NAMES = ("skills.load", "skills.unload", "skills.read", "skills.run_script")
 

@@ -18,7 +18,7 @@ from prowess.runtime import SyncSession
 from prowess.runtime.protocol.json_lines import answer
 from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec, require_executor
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
-from prowess.tools.gates.approvers import CallbackApprover
+from prowess.tools.gates import CallbackApprover
 from prowess.tools.shapes import SHAPES
 from prowess.tools.wrappers import Caching
 from tests.runtime.making import write_skill

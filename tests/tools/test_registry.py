@@ -9,7 +9,7 @@ import pytest
 from prowess import Catalog, Session
 from prowess.errors import ToolNotFoundError
 from prowess.tools import ToolCall, ToolExecutor
-from prowess.tools.functions.registry import FunctionRegistry
+from prowess.tools.functions.function_tool import FunctionRegistry
 
 if TYPE_CHECKING:
     from pathlib import Path

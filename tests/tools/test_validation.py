@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import InvalidArgumentsError
-from prowess.tools.validation import check_schema, require_fitting, type_name
+from prowess.tools.spec import check_schema, require_fitting, type_name
 
 SCHEMA: dict[str, object] = {
     "type": "object",

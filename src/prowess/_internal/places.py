@@ -1,17 +1,101 @@
-"""Where Prowess keeps its own files: one home, one cache, both chosen by the environment of the moment.
+"""Where Prowess keeps its own files, and who else could change what a path leads to.
 
+There is one home and one cache, both chosen by the environment of the moment.
 `PROWESS_HOME` moves every file that belongs to the user; without it the home is `~/.prowess`. The cache follows
 `PROWESS_HOME` where that is set and the XDG cache otherwise. The environment is read at each call, so that a host or
 a test can change it.
+
+Whether somebody else could change what a path leads to is asked before Prowess believes, keeps or runs it. Another user
+who may write to a directory exchanges what lies in it between a check and its use; that holds for every directory
+above, up to a sticky one as `/tmp`, where nobody can exchange what is not theirs. Owners count up to the first
+directory of this user's own: beyond it they gave the place away, and in containers root may have another number.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 
-from prowess._internal.files.privacy import NotPrivateError, exposure
 from prowess.errors import UnavailableError
+
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_ROOT = 0
+
+
+class NotPrivateError(PermissionError):
+    """Somebody else could change what lies here; `strerror` says who and, where it helps, what to do."""
+
+
+def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
+    """Say why `path`, a file or a directory, is not this user's own; None where it is, and where modes say nothing.
+
+    `bits` are the rights that others must not have on it: to write, or with `OTHERS` to read as well. What lies above
+    is asked about writing alone.
+
+    Raises:
+        OSError: it does not exist, or cannot be examined.
+    """
+    if not hasattr(os, "geteuid"):
+        return None  # Windows has access lists, which the modes do not show
+    return _foreign_link(path) or exposed(os.stat(path), path, bits=bits) or _exposed_above(os.path.realpath(path))
+
+
+def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
+    """Say the same of `found` alone, the facts of `path`, without what lies above it."""
+    if not hasattr(os, "geteuid"):
+        return None
+    if found.st_uid != os.geteuid():
+        return f"{path} belongs to another user"
+    if found.st_mode & bits and not (bits == OTHERS_WRITE and _is_shared_with_nobody(found)):
+        mode = "700" if stat.S_ISDIR(found.st_mode) else "600"
+        open_to = "open to other users" if bits == OTHERS else "writable by other users"
+        return f"{path} is {open_to}; run `chmod {mode} {path}`"
+    return None
+
+
+def _exposed_above(real: str) -> str | None:
+    here, given = real, False
+    while (above := os.path.dirname(here)) != here:
+        here = above
+        found = os.lstat(here)
+        if found.st_mode & stat.S_ISVTX and found.st_uid in {os.geteuid(), _ROOT}:
+            return None
+        if found.st_mode & OTHERS_WRITE and not _is_shared_with_nobody(found):
+            return f"{here}, which it lies in, is writable by other users"
+        given = given or found.st_uid == os.geteuid()
+        if not given and found.st_uid != _ROOT:
+            return f"{here}, which it lies in, belongs to another user"
+    return None
+
+
+def _foreign_link(path: str) -> str | None:
+    """Name a link on the way that neither this user nor root made: its owner could turn it."""
+    here = os.path.abspath(path)
+    while (above := os.path.dirname(here)) != here:
+        found = os.lstat(here)
+        if stat.S_ISLNK(found.st_mode) and found.st_uid not in {os.geteuid(), _ROOT}:
+            return f"{here} is a link of another user"
+        here = above
+    return None
+
+
+def _is_shared_with_nobody(found: os.stat_result) -> bool:
+    """Whether only the group may write, and it is the one that many systems make for each user alone."""
+    if found.st_mode & stat.S_IWOTH:
+        return False
+    # Imported here, not at the top: few directories are writable by a group.
+    import grp
+    import pwd
+
+    try:
+        name = pwd.getpwuid(os.geteuid()).pw_name
+        group = grp.getgrgid(found.st_gid)
+    except KeyError:
+        return False
+    return group.gr_name == name and not set(group.gr_mem) - {name}
+
 
 _PRIVATE = 0o700
 
@@ -69,7 +153,7 @@ def ensure_private_directory(path: str) -> None:
     """Create `path` and what is missing above it, for this user alone (mode 0700); it may exist, if it is private.
 
     A directory that exists is left as it is: tightening one that the user chose could lock others out of it. One that
-    others could change is refused (`prowess._internal.files.privacy`); a link of this user's own to a private one is
+    others could change is refused (`prowess._internal.places`); a link of this user's own to a private one is
     fine.
 
     Raises:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from prowess.agent.agent import Agent, model_named
 from prowess.agent.create_skill import CreateSkillTool
-from prowess.agent.forks import AgentForkRunner
 from prowess.agent.instructions import SystemPrompt, system_prompt
 from prowess.agent.local import LocalModel
 from prowess.agent.model import (
@@ -34,6 +33,7 @@ from prowess.agent.model import (
 )
 from prowess.agent.pydantic_ai_model import PydanticAIModel
 from prowess.agent.scripted import ScriptedModel, ScriptedTurn
+from prowess.agent.turn_loop import AgentForkRunner
 
 __all__ = [
     "Agent",

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Unpack
 import anyio
 
 from prowess.agent.create_skill import CreateSkillTool
-from prowess.agent.forks import AgentForkRunner
 from prowess.agent.instructions import ROLE, SystemPrompt, system_prompt
 from prowess.agent.local.model import PREFIX, LocalModel
 from prowess.agent.model import AgentStep, Budget
 from prowess.agent.transcript import Transcript
-from prowess.agent.turn_loop import TurnLoop
+from prowess.agent.turn_loop import AgentForkRunner, TurnLoop
 from prowess.errors import InvalidArgumentsError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import Session, SessionOptions
-from prowess.tools.gates.approvers import NoApprover
+from prowess.tools.gates import NoApprover
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

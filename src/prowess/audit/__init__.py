@@ -12,8 +12,7 @@ from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from prowess.audit.log import JsonlAuditLog
-    from prowess.audit.reading import read_tail
-    from prowess.audit.record import AuditEvent, AuditLog, AuditRecord
+    from prowess.audit.record import AuditEvent, AuditLog, AuditRecord, read_tail
     from prowess.audit.verification import AuditFinding, Verification, verify_log
 
 __all__ = [
@@ -28,10 +27,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "record": ("AuditEvent", "AuditLog", "AuditRecord"),
+    "record": ("AuditEvent", "AuditLog", "AuditRecord", "read_tail"),
     "verification": ("AuditFinding", "Verification", "verify_log"),
     "log": ("JsonlAuditLog",),
-    "reading": ("read_tail",),
 }
 
 

@@ -2,18 +2,24 @@
 
 An event goes in, a record with its place in the chain comes out. A line is read back only if it is, byte for byte, what
 this module would write. So there is no byte of it that can change without being found, not even a blank.
+
+`read_tail` returns the last records of a log, for people: it reads from the end, so that a long log is no slower than
+a short one. It does not judge. A line that is no record is handed on as None.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from msgspec import Struct
 
+from prowess._internal.files.open_flags import READ
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
-from prowess.errors import LimitExceededError
+from prowess.errors import AuditReadError, LimitExceededError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,3 +163,52 @@ def _fits(value: dict[str, object]) -> bool:
 
 def _record(value: dict[str, object]) -> AuditRecord:
     return AuditRecord(**value)  # type: ignore[arg-type]  # the fields and their types have been checked
+
+
+_BLOCK = 64 * 1024
+
+
+def open_log(path: str) -> BinaryIO:
+    """Open a log to read it; not through a link, and nothing but a plain file.
+
+    Raises:
+        AuditReadError: something else stands there.
+        OSError: it cannot be opened.
+    """
+    if os.path.islink(path):
+        raise AuditReadError(path, "is a link; name the file itself")
+    descriptor = os.open(path, READ)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise AuditReadError(path, "is not a plain file")
+    return open(descriptor, "rb")
+
+
+def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | None]:
+    """Return the last `count` records in the order of the file; half a line at the end is left out.
+
+    Raises:
+        AuditReadError: there is no log, or it cannot be read.
+    """
+    log_path = os.path.abspath(path)
+    try:
+        with open_log(log_path) as stream:
+            position = stream.seek(0, os.SEEK_END)
+            tail = b""
+            while position and tail.count(b"\n") <= count:
+                step = min(_BLOCK, position)
+                position = stream.seek(position - step)
+                tail = stream.read(step) + tail
+    except FileNotFoundError:
+        raise AuditReadError(log_path, "there is no log here") from None
+    except OSError as fault:
+        raise AuditReadError(log_path, f"cannot be read: {fault.strerror or fault}") from fault
+    lines = tail.split(b"\n")[:-1]
+    return [_record_or_none(line) for line in lines[-count:]]
+
+
+def _record_or_none(line: bytes) -> AuditRecord | None:
+    try:
+        return read_line(line)
+    except (BadLineError, ChangedRecordError):
+        return None

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from msgspec import Struct, field
 
 from prowess._internal.files.file_lock import descriptor_locked
-from prowess.audit.head import AuditHead, BadHeadError, read_head
-from prowess.audit.log import RECOVERED
-from prowess.audit.reading import open_log
-from prowess.audit.record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, read_line
+from prowess.audit.log import RECOVERED, AuditHead, BadHeadError, read_head
+from prowess.audit.record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, open_log, read_line
 from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:

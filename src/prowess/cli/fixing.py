@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.text.terminal_text import counted, printable, printable_line
 from prowess.cli import output
 from prowess.fix import fix_document
-from prowess.fix.applying import replace_file
-from prowess.fix.difference import difference
+from prowess.fix.applying import difference, replace_file
 from prowess.format.parsing import parse_source
 
 if TYPE_CHECKING:

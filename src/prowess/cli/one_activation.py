@@ -12,7 +12,7 @@ from prowess.cli.options.session_options import open_rules
 from prowess.cli.signals import ended_in_order
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import SyncSession
-from prowess.tools.gates.approvers import TerminalApprover
+from prowess.tools.gates import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -58,7 +58,7 @@ def raw_bytes(data: bytes) -> bool:
 def document(value: object) -> None:
     """Print one JSON document; on any stream, what a terminal acts on stands in it as an escape."""
     # Imported here, not at the top: most commands print no JSON.
-    from prowess._internal.text.printable_json import json_text
+    from prowess._internal.text.terminal_text import json_text
 
     raw(json_text(value, indent=2) + "\n")
 

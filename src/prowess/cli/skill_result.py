@@ -12,8 +12,7 @@ from prowess.format.name import normalise
 from prowess.format.validation import place_in_report, raw_findings
 from prowess.lint import RULES, lint_findings
 from prowess.lint.catalog_budget import listed_characters
-from prowess.rule_engine.selection import names_rule, selector_fault
-from prowess.rule_engine.suppression import UNUSED_SUPPRESSION, suppress, suppressions
+from prowess.rule_engine.rules import UNUSED_SUPPRESSION, names_rule, selector_fault, suppress, suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from prowess.config.baseline import Baseline
     from prowess.format.document import SkillDocument
     from prowess.rule_engine import Judgement
-    from prowess.rule_engine.suppression import Suppression
+    from prowess.rule_engine.rules import Suppression
 
 _MOST_STAMPED = 2000  # files and directories of one skill
 

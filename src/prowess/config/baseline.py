@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from prowess._internal.files.atomic_write import write_atomically
-from prowess._internal.text.printable_json import json_text
+from prowess._internal.text.terminal_text import json_text
 from prowess.config.settings_file import skill_around
 from prowess.errors import ConfigurationError
 from prowess.report.json_report import as_unicode, fingerprint

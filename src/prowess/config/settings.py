@@ -211,7 +211,7 @@ def _text_fault(setting: Setting, text: str) -> str | None:
 def _selector_fault(text: str) -> str | None:
     # Imported here, not at the top: without a selector, the usual case, nothing has to be checked.
     from prowess.lint import RULES
-    from prowess.rule_engine.selection import selector_fault
+    from prowess.rule_engine.rules import selector_fault
 
     return selector_fault(text, RULES)
 

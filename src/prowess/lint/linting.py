@@ -17,7 +17,7 @@ from prowess.lint.catalog_budget import CATALOG_BUDGET
 from prowess.lint.rule import LintRule, LintSubject
 from prowess.lint.rules import __name__ as _rules
 from prowess.rule_engine import Judgement, RuleRegistry, Selection
-from prowess.rule_engine.suppression import UNUSED_SUPPRESSION
+from prowess.rule_engine.rules import UNUSED_SUPPRESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,7 @@ from prowess._internal.markdown import outline
 from prowess.diagnostics import Location
 from prowess.format.profiles import PROFILES
 from prowess.format.references import references
-from prowess.lint.named_files import linked_markdown, other_markdown, paths_of
-from prowess.lint.skill_files import SkillFiles
+from prowess.lint.skill_files import SkillFiles, linked_markdown, other_markdown, paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

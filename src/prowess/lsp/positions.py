@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from prowess.fix.difference import common_length
+from prowess.fix.applying import common_length
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Edit, Location

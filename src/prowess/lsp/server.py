@@ -31,8 +31,7 @@ from prowess.format.limits import FILE_NAMES
 from prowess.format.reading import locate
 from prowess.lsp.actions import FIX_ALL, actions, follow, may_move, rename, renamed_range
 from prowess.lsp.analysis import OpenSkills, diagnostics
-from prowess.lsp.completion import TRIGGERS, completions
-from prowess.lsp.explanations import hover, symbols
+from prowess.lsp.explanations import TRIGGERS, completions, hover, symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

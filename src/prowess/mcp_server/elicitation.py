@@ -22,7 +22,7 @@ from msgspec import Struct
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import Approval, Refusal
 from prowess.policy.approval import Unanswered
-from prowess.tools.gates.approvers import question
+from prowess.tools.gates import question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

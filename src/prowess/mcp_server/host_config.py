@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.text.printable_json import json_text
+from prowess._internal.text.terminal_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -25,10 +25,9 @@ from pydantic import Field
 from prowess import __version__
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
 from prowess.errors import ApprovalRequiredError, SkillError
-from prowess.mcp_server.changes import INTERVAL_SECONDS, Changes
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
 from prowess.mcp_server.result_text import reading
-from prowess.mcp_server.served_session import OnlySession, ServedSession
+from prowess.mcp_server.served_session import INTERVAL_SECONDS, Changes, OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
 from prowess.mcp_server.skills_list import PAGE, cursor_after, last_before, position_of
 from prowess.tools import ToolResult

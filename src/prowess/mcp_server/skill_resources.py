@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
-from prowess._internal.text.printable_json import json_text
+from prowess._internal.text.terminal_text import json_text
 from prowess.catalog.skill_uri import DOCUMENT, parse_skill_uri, skill_uri
 from prowess.errors import (
     InvalidArgumentsError,

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from prowess.policy.decision import Allow, Ask, Decision, Deny, RuleOrigin
     from prowess.policy.policy import Policy, decide_call
     from prowess.policy.policy_file import PolicyFile, read_policy_file
-    from prowess.policy.policy_in_force import PolicyInForce
-    from prowess.policy.policy_layers import load_policy
+    from prowess.policy.policy_in_force import PolicyInForce, load_policy
     from prowess.policy.restriction import Restriction, RestrictionMode, decide
     from prowess.policy.rule import PolicyCall, PolicyRule
 
@@ -72,8 +71,7 @@ _HOMES = {
     "policy": ("Policy", "decide_call"),
     "rule": ("PolicyCall", "PolicyRule"),
     "policy_file": ("PolicyFile", "read_policy_file"),
-    "policy_layers": ("load_policy",),
-    "policy_in_force": ("PolicyInForce",),
+    "policy_in_force": ("PolicyInForce", "load_policy"),
 }
 
 

@@ -4,7 +4,7 @@ A request is about the same bytes when tool, arguments and the content of the ac
 and is therefore the same too. What was answered for the whole session is not asked again, a refusal neither; an answer
 for one call is used up by it. Any change to a skill makes another request of it.
 
-An approver is anything with `approve`. The ones that come with Prowess are in `prowess.tools.gates.approvers`, because
+An approver is anything with `approve`. The ones that come with Prowess are in `prowess.tools.gates`, because
 they wait, and nothing here does.
 """
 

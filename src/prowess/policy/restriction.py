@@ -24,7 +24,7 @@ from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
 
 RestrictionMode = Literal["restrict", "preapprove"]
 
-_MOST_SHOWN = 200
+_MOST_SHOWN = 400  # characters of a reason
 
 
 class Restriction(Struct, frozen=True, kw_only=True):
@@ -45,8 +45,7 @@ class Restriction(Struct, frozen=True, kw_only=True):
         cls, skill: str, value: object, *, mode: RestrictionMode = "restrict", digest: str | None = None
     ) -> Restriction:
         """Read the field as it stands in the front matter: None where it is absent, a text, or a list of texts."""
-        tokens: tuple[ToolToken, ...] | None = None
-        fault: str | None = None
+        tokens, fault = None, None
         if isinstance(value, str):
             read = parse_allowed_tools(value)
             tokens, fault = read.tokens, read.fault.message if read.fault else None
@@ -77,7 +76,7 @@ def decide(
     for restriction in restrictions:
         if restriction.tokens is None:
             continue
-        refusal = _refusal(tool, arguments, restriction, restriction.tokens, workspace)
+        refusal = _refusal(tool, arguments, restriction, workspace)
         if refusal is not None and restriction.mode == "restrict":
             return refusal
         if refusal is None and restriction.mode == "preapprove":
@@ -88,16 +87,12 @@ def decide(
 
 
 def _refusal(
-    tool: str,
-    arguments: Mapping[str, object],
-    restriction: Restriction,
-    tokens: Sequence[ToolToken],
-    workspace: str | None,
+    tool: str, arguments: Mapping[str, object], restriction: Restriction, workspace: str | None
 ) -> Deny | None:
     if restriction.fault is not None:
         reason = f"its allowed-tools cannot be read ({restriction.fault}), so it permits nothing"
         return _deny(restriction, "unreadable", reason)
-    if not tokens:
+    if not (tokens := restriction.tokens or ()):
         return _deny(restriction, "empty", "its allowed-tools is empty, so it permits nothing")
     own = [token for token in tokens if canonical_tool_name(token.name) == tool]
     if not own:
@@ -111,5 +106,5 @@ def _refusal(
 
 def _deny(restriction: Restriction, kind: str, reason: str) -> Deny:
     shown = printable_line(reason)
-    shown = shown if len(shown) <= _MOST_SHOWN * 2 else f"{shown[: _MOST_SHOWN * 2]}…"
+    shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
     return Deny(rule=f"allowed-tools:{kind}", reason=shown, skill=restriction.skill)

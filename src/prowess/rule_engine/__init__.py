@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prowess.rule_engine.registry import Rule, RuleRegistry
-from prowess.rule_engine.selection import Judgement, Selection, selector_fault
+from prowess.rule_engine.rules import Judgement, Rule, RuleRegistry, Selection, selector_fault
 
 __all__ = ["Judgement", "Rule", "RuleRegistry", "Selection", "selector_fault"]

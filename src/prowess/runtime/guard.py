@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError
 from prowess.policy.approval import ApprovalMemory
-from prowess.tools.gates.standard_gates import NoLogGate, standard_gates
+from prowess.tools.gates import NoLogGate, standard_gates
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Approval, ApprovalRequest, Approver, Refusal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.session_state import StoredState
-    from prowess.tools.gates.gate import Gate
+    from prowess.tools.gates import Gate
 
 
 class Guard:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from prowess.runtime.session_parts import ForkOrigin
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
-    from prowess.tools.functions.registry import F, FunctionOptions
+    from prowess.tools.functions.function_tool import F, FunctionOptions
 
 
 class Session:

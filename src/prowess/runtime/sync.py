@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from prowess.runtime.options import ListeningKeywords, SessionOptions
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
-    from prowess.tools.functions.registry import F, FunctionOptions
+    from prowess.tools.functions.function_tool import F, FunctionOptions
 
 _LOOK_UP_SECONDS = 0.1
 P = ParamSpec("P")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.lazy_names import lazy_names
-from prowess.store.memory import MemorySessionStore
-from prowess.store.open_store import open_store
+from prowess.store.memory import MemorySessionStore, open_store
 from prowess.store.protocols import EventStore, KeptEvent, SessionRow, SessionStore
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Rows in the memory of this process; they end with it."""
+"""Rows in the memory of this process, which end with it; and a store by its URL."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from prowess.store.protocols import KeptEvent, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from prowess.store.sqlite import SqliteSessionStore
 
 URL = "memory:"
 
@@ -127,3 +129,26 @@ class MemorySessionStore:
             if self._rows is None:
                 raise StoreError(URL, "the store is closed")
             yield self._rows
+
+
+_SQLITE = "sqlite:///"
+
+
+def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
+    """Return the store at `url`; nothing is opened before its first use.
+
+    `memory:` is a new store in this process; `sqlite:///state.db` a file relative to the working directory, and
+    `sqlite:////var/lib/state.db`, with four slashes, one at an absolute path.
+
+    Raises:
+        StoreError: the URL names no kind of store.
+    """
+    if url == "memory:":
+        return MemorySessionStore()
+    if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
+        # Imported here, not at the top: most sessions are in memory.
+        from prowess.store.sqlite import SqliteSessionStore
+
+        return SqliteSessionStore(url.removeprefix(_SQLITE))
+    kind = url.partition(":")[0][:20]  # no more of it: the rest may hold a password
+    raise StoreError(f"{kind}:", "no such kind of store; use memory: or sqlite:///PATH")

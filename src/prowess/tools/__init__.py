@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from prowess.tools.executor import ToolExecutor
-from prowess.tools.gates.gate import Gate, Proceed, Refuse
-from prowess.tools.names import wire_name
+from prowess.tools.gates import Gate, Proceed, Refuse
 from prowess.tools.result import ToolResult
 from prowess.tools.running_call import NotThroughExecutorError, report_usage, require_executor
-from prowess.tools.spec import Tool, ToolCall, ToolSpec
+from prowess.tools.spec import Tool, ToolCall, ToolSpec, wire_name
 
 __all__ = [
     "Gate",

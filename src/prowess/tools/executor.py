@@ -26,12 +26,10 @@ from prowess._internal.text.near_words import near_words
 from prowess.errors import AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
-from prowess.tools.gates.gate import Refuse
-from prowess.tools.names import spelling_table
+from prowess.tools.gates import Refuse
 from prowess.tools.result import ToolResult, followed_by
 from prowess.tools.running_call import RunningCall
-from prowess.tools.spec import ToolCall
-from prowess.tools.validation import require_fitting
+from prowess.tools.spec import ToolCall, require_fitting, spelling_table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditLog
     from prowess.policy.policy_in_force import PolicyInForce
     from prowess.tools.call_audit import CallObserver, Outcome
-    from prowess.tools.gates.gate import Gate
+    from prowess.tools.gates import Gate
     from prowess.tools.running_call import Usage
     from prowess.tools.spec import Tool, ToolSpec
 

@@ -1,16 +1,76 @@
-"""What a tool is, before anybody calls it, and the call: a request to run one tool, as a model or a program made it."""
+"""Specification of a tool, and a call of it: names, the schema of the arguments, and whether arguments fit the schema.
+
+A canonical name may hold dots (`skills.run_script`). Many hosts refuse dots, so the same tool is exported under its
+wire name (`skills_run_script`), which fits the strictest rule known: letters, digits and underscores, at most 40.
+A call is looked up in a table that is made from the registered names. The way back is never computed by replacing
+characters, because `run_script` holds an underscore of its own.
+
+The schemas are a subset of JSON Schema: `type` (a name or a list of names), `properties`, `required`,
+`additionalProperties`, `enum`, `items`, `minItems`, `maxItems`, `minimum`, `maximum`, `minLength`, `maxLength`. A
+schema with any other keyword is refused when the tool is registered, because a rule that nobody checks is worse than
+none. `true` is not an integer, and 2.0 is not one either. Every problem of the arguments is named at once, and nothing
+is coerced. The messages are those of the platform requirements 003, "Error Handling".
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from operator import gt, lt
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from prowess.tools.names import check_name, wire_name
-from prowess.tools.validation import check_schema
+from prowess._internal.text.near_words import near_words
+from prowess._internal.text.terminal_text import printable_line
+from prowess.errors import InvalidArgumentsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator
+
+MAX_WIRE_LENGTH = 40
+_CANONICAL = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
+
+
+def wire_name(name: str) -> str:
+    """Return the name under which a host that refuses dots sees the tool: `skills.load` is `skills_load`."""
+    return name.replace(".", "_")
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError where `name` cannot be a canonical tool name."""
+    if not re.fullmatch(_CANONICAL, name) or len(name) > MAX_WIRE_LENGTH:
+        rule = f"words of letters, digits and underscores, joined by dots, {MAX_WIRE_LENGTH} characters at most"
+        message = f"tool name {name!r} must be {rule}"
+        raise ValueError(message)
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return every accepted spelling: dotted, underscored and hyphenated (with hyphens for the dots, or for all)."""
+    underscored = wire_name(name)
+    return tuple(
+        dict.fromkeys((name, underscored, name.replace(".", "-"), underscored.replace("_", "-").strip("-") or name))
+    )
+
+
+def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
+    """Return spelling → canonical name; `aliases` has other names of tools among `names`.
+
+    Raises:
+        ValueError: two tools would share a spelling.
+    """
+    table: dict[str, str] = {}
+    for name in names:
+        own = (name, *(aliases or {}).get(name, ()))
+        for text in own:
+            check_name(text)
+        for spelling in dict.fromkeys(spelling for text in own for spelling in spellings(text)):
+            if spelling in table:
+                message = f"tools {table[spelling]!r} and {name!r} would both answer to {spelling!r}"
+                raise ValueError(message)
+            table[spelling] = name
+    return table
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -36,7 +96,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
     """A tool as it is offered to a model; it belongs to no provider.
 
     `name` is canonical (`skills.load`). `input_schema` is a JSON Schema of the subset that
-    `prowess.tools.validation` enforces; ValueError for any other, so that no schema promises what nobody checks.
+    `prowess.tools.spec` enforces; ValueError for any other, so that no schema promises what nobody checks.
     `output_schema` is for hosts and is not checked. The four flags are hints to a host, never a ground to permit a
     call: `read_only` changes nothing, `destructive` may remove or overwrite, `idempotent` may be repeated safely,
     `open_world` reaches outside this machine. `aliases` are other names that calls of this tool may use.
@@ -82,3 +142,172 @@ class Tool(Protocol):
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Do it and return the result as JSON values."""
+
+
+MAX_PROBLEMS = 50  # named; the rest is counted
+_MAX_NAME = 80  # characters of a name that are repeated in a message
+
+_REMARKS = frozenset({"title", "description", "default", "examples", "$schema"})
+_RULES = frozenset({"type", "properties", "required", "additionalProperties", "enum", "items"}) | {
+    f"{side}{suffix}" for side in ("min", "max") for suffix in ("imum", "Items", "Length")
+}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "object": (Mapping,),
+    "null": (type(None),),
+}
+
+
+def check_schema(schema: object, where: str = "schema") -> None:
+    """Raise ValueError for a schema that `problems` would not enforce in full."""
+    if not isinstance(schema, Mapping):
+        message = f"{where} must be a mapping, not {type(schema).__name__}"
+        raise ValueError(message)  # noqa: TRY004 -- one kind of error for every fault of a schema
+    if unknown := sorted(set(schema) - _RULES - _REMARKS):
+        message = f"{where} uses {', '.join(unknown)}, which is not enforced"
+        raise ValueError(message)
+    if strange := [name for name in type_names(schema) if name not in _TYPES]:
+        message = f"{where} has the unknown type {strange[0]!r}"
+        raise ValueError(message)
+    for name, below in _mapping(schema.get("properties")).items():
+        check_schema(below, f"{where}.{name}")
+    for keyword in ("items", "additionalProperties"):
+        if not isinstance(schema.get(keyword, True), bool):
+            check_schema(schema[keyword], f"{where}.{keyword}")
+
+
+def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str, object]:
+    """Return the arguments with the declared defaults of what was left out.
+
+    Raises:
+        InvalidArgumentsError: with one sentence a problem, and names that may have been meant.
+    """
+    found: list[str] = []
+    suggestions: list[str] = []
+    more = 0
+    for text, suggestion in _faults(arguments, schema, ""):
+        if len(found) < MAX_PROBLEMS:
+            found.append(text)
+            suggestions += suggestion
+        else:
+            more += 1
+    if not found and isinstance(arguments, Mapping):
+        return _with_defaults(arguments, schema)
+    error = InvalidArgumentsError((*found, f"and {more} more problems") if more else tuple(found))
+    error.suggestions = tuple(dict.fromkeys(suggestions))
+    raise error
+
+
+def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]) -> dict[str, object]:
+    filled = {name: _copied(item) for name, item in arguments.items()}
+    for name, below in _mapping(schema.get("properties")).items():
+        if name not in filled and isinstance(below, Mapping) and "default" in below:
+            filled[name] = copy.deepcopy(below["default"])
+    return filled
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 -- JSON of any kind
+    """Copy what of a JSON value can be changed; a mapping of another kind than `dict` is left to who made it."""
+    kind = type(value)
+    if kind is dict:
+        return {name: _copied(item) for name, item in value.items()}
+    return kind(map(_copied, value)) if kind is list or kind is tuple else value
+
+
+_Fault = tuple[str, list[str]]
+
+
+def _faults(value: object, schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
+    names = type_names(schema)
+    if names and not any(_is(value, name) for name in names):
+        yield (
+            f"Invalid parameter type: expected {' or '.join(names)}, got {type_name(value)} ({path or 'arguments'})",
+            [],
+        )
+        return
+    if "enum" in schema:
+        yield from _faults_of_choice(value, _sequence(schema["enum"]), path)
+    match value:
+        case str():
+            yield from _faults_of_size(len(value), schema, path, "Length", "character")
+        case list() | tuple():
+            yield from _faults_of_size(len(value), schema, path, "Items", "item")
+            items = schema.get("items")
+            if isinstance(items, Mapping):
+                for index, item in enumerate(value):
+                    yield from _faults(item, items, f"{path}[{index}]")
+        case Mapping():
+            yield from _faults_of_object(value, schema, path)
+        case int() | float() if not isinstance(value, bool):
+            yield from _faults_of_size(value, schema, path, "imum")
+
+
+def _faults_of_object(value: Mapping[str, object], schema: Mapping[str, object], path: str) -> Iterator[_Fault]:
+    properties = _mapping(schema.get("properties"))
+    for name in _sequence(schema.get("required")):
+        if name not in value:
+            yield f"Missing required parameter: {_join(path, str(name))}", []
+    others = schema.get("additionalProperties", True)
+    for name, item in value.items():
+        below = properties.get(name, others)
+        if isinstance(below, Mapping):
+            yield from _faults(item, below, _join(path, name))
+        elif below is False:
+            near = near_words(name[:_MAX_NAME], properties)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            yield f"Unknown parameter: {_join(path, name)}{hint}", near
+
+
+def _faults_of_choice(value: object, choices: Sequence[object], path: str) -> Iterator[_Fault]:
+    if not any(value == choice and type_name(value) == type_name(choice) for choice in choices):
+        texts = [str(choice) for choice in choices]
+        near = near_words(value[:_MAX_NAME], texts) if isinstance(value, str) else []
+        yield f"Invalid parameter value: {path or 'arguments'}: expected one of {', '.join(map(repr, texts))}", near
+
+
+def _faults_of_size(
+    size: float, schema: Mapping[str, object], path: str, suffix: str, unit: str = ""
+) -> Iterator[_Fault]:
+    """Hold a number, or how many of a unit there are, against both limits."""
+    for prefix, word, wrong in (("min", "at least", lt), ("max", "at most", gt)):
+        limit = schema.get(prefix + suffix)
+        if isinstance(limit, (int, float)) and wrong(size, limit):
+            wanted = f"{limit} {unit}{'' if limit == 1 else 's'}" if unit else limit
+            yield f"Invalid parameter value: {path or 'arguments'}: expected {word} {wanted}, got {size}", []
+
+
+def type_name(value: object) -> str:
+    """Return the JSON name of a value's type, or the Python name where JSON has none."""
+    for name in ("boolean", "integer", *_TYPES):
+        if _is(value, name):
+            return name
+    return type(value).__name__
+
+
+def _is(value: object, name: str) -> bool:
+    if isinstance(value, bool):  # Python counts it among the integers
+        return name == "boolean"
+    return isinstance(value, _TYPES[name])
+
+
+def type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names of the types that a schema permits; none if it permits any."""
+    declared = schema.get("type", ())
+    return (declared,) if isinstance(declared, str) else tuple(str(name) for name in _sequence(declared))
+
+
+def _join(path: str, name: str) -> str:
+    shown = printable_line(name[:_MAX_NAME]) + ("…" if len(name) > _MAX_NAME else "")
+    return f"{path}.{shown}" if path else shown
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _sequence(value: object) -> Sequence[object]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

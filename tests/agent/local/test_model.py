@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.agent import Agent, LocalModel, ModelError, model_named
-from prowess.agent.local.model import shortened
-from prowess.agent.local.options import MOST_CALLS
+from prowess.agent.local.model import MOST_CALLS, shortened
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from prowess.execution import default_sandbox

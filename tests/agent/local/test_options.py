@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from prowess.agent.local.options import Done, Known, Option, Situation, actions, blocks, distinct, skill_options
+from prowess.agent.local.model import Done, Known, Option, Situation, actions, blocks, distinct, skill_options
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.runtime.tools.read import SPEC as READ
 from prowess.runtime.tools.run_script import SPEC as RUN_SCRIPT

@@ -24,7 +24,7 @@ from prowess.mcp_server.server import build_server, open_session
 from prowess.runtime import Session
 from prowess.tools import ToolCall, ToolExecutor, wire_name
 from prowess.tools.executor import REPEATED
-from prowess.tools.gates.approvers import NoApprover
+from prowess.tools.gates import NoApprover
 from tests.runtime.making import failure, names, result, write_skill
 
 if TYPE_CHECKING:

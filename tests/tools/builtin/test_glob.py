@@ -10,7 +10,7 @@ import pytest
 from prowess._internal.files.workspace_root import Entry, WorkspaceRoot
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.builtin import file_walk, glob
-from prowess.tools.builtin.file_walk import parse_pattern
+from prowess.tools.builtin.glob import parse_pattern
 
 if TYPE_CHECKING:
     from tests.tools.builtin.desk import Desk

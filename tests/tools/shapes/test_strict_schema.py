@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prowess.tools.shapes import SHAPES
 from prowess.tools.shapes.strict_schema import from_strict, strict_schema
-from prowess.tools.validation import require_fitting
+from prowess.tools.spec import require_fitting
 from tests.tools.shapes.cases import SPECS
 
 if TYPE_CHECKING:

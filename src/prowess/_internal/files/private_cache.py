@@ -12,8 +12,7 @@ from contextlib import suppress
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.open_flags import READ
-from prowess._internal.files.privacy import OTHERS, exposed, exposure
-from prowess._internal.places import cache_home, ensure_private_directory
+from prowess._internal.places import OTHERS, cache_home, ensure_private_directory, exposed, exposure
 
 MAX_BYTES = 64 * 1024 * 1024
 

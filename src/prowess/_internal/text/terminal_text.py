@@ -2,11 +2,19 @@ r"""Text that is safe to print: nothing that a file says can move the cursor, co
 
 Control characters (C0 but tab and newline, DEL, C1), bidirectional controls and invisible characters that terminals
 act on are shown as `\xNN` or `\uNNNN`.
+
+JSON that is safe to print and to split into lines: what a terminal or a line reader acts on stands as an escape.
+
+A JSON string may hold any of these characters as `\uXXXX`, so the value stays the same whoever reads it. Numbers that
+JSON cannot write (infinity, not a number) are refused and never spelled as words of another language.
 """
 
 from __future__ import annotations
 
+import json
 import re
+
+from msgspec.structs import asdict
 
 UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 _BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is no text becomes U+DCNN
@@ -57,3 +65,23 @@ def columns(text: str) -> int:
 def counted(number: int, noun: str) -> str:
     """Return `1 skill`, `2 skills`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_COMPACT = (",", ":")
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return `value` as JSON, on one line unless `indent` is given; it can always be encoded as UTF-8.
+
+    A `Struct` in it becomes an object with its fields.
+
+    Raises:
+        ValueError: it holds infinity or not-a-number, or itself.
+        TypeError: it holds something that is no JSON.
+    """
+    separators = _COMPACT if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators, default=asdict)
+    # Outside strings JSON is ASCII without control characters, so every match stands inside one.
+    if text.replace("\n", "").isprintable():  # as nearly every text; the pattern takes long to compile
+        return text
+    return re.sub(UNSAFE, lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", text)

@@ -3,25 +3,268 @@
 A turn asks at most three questions: which skill, which call, which part of what was found is the answer. Each choice is
 constrained to its options by a grammar, so that no answer is unreadable; and the answer quotes what a tool said,
 because a model of this size invents figures. Only where nothing was found out does it write by itself.
+
+What could be done next are a few options, found by the words that the task shares with skills and tools. This is the
+lexical half of the offline model. A language model of this size can pick one of a handful of things; it cannot find
+them. Every option is a call that was not made yet, and calls are counted, so that no choice whatever keeps a run going:
+after `MOST_CALLS` calls there is nothing left but to answer. Where a run is, is read from the request (`situation`):
+nothing is kept between requests, and the same request always gives the same situation.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import html
+import itertools
+import re
+from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
+from msgspec import Struct
 
-from prowess.agent.local.options import Option, actions, blocks, distinct, situation, skill_options
-from prowess.agent.model import Part, TextDelta, ToolUse, Usage
+from prowess._internal.text.shared_words import scores, words
+from prowess.agent.model import Part, TextDelta, ToolMessage, ToolUse, Usage, UserMessage
 from prowess.errors import InvalidArgumentsError
+from prowess.runtime.disclosure.model_texts import AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from prowess.agent.local.engine import Engine, Reply
-    from prowess.agent.local.options import Situation
     from prowess.agent.model import ModelRequest
+    from prowess.tools import ToolSpec
+
+MOST_CALLS = 6  # of one run
+MOST_SKILLS, MOST_ACTIONS, MOST_BLOCKS = 3, 4, 4  # options of one question, beside "none" and "answer"
+_MOST_RUNS, _MOST_READS = 3, 2
+_MOST_FILES, _PAIR = 3, 2
+_MOST_PATHS = 20  # of scripts, and of references, that are looked at
+_LONGEST_LABEL = 80  # characters
+
+_FILE = re.compile(r"(?<![\w/.-])[\w][\w./-]*\.[A-Za-z]\w{0,9}(?![\w/])")
+_SCRIPT = re.compile(r"\bscripts/[\w./-]*\w")
+_RESOURCE = re.compile(r"\b(?:references|assets)/[\w./-]*\w")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)(?:[ =]([\w./:-]+))?")
+_QUOTED = re.compile(r"[\"'\u201c]([^\"'\u201c\u201d\n]{1,200})[\"'\u201d]")
+_OUTPUTS = ("stdout", "text", "content", "output", "result")  # where results of tools have what they say
+_ACTIVE = "<active_skills>\n"
+_LISTED = re.compile(r"<skill>\n<name>([^<]*)</name>\n(?:<description>([^<]*)</description>\n)?")
+_IN_TOOL = re.compile(r'^"([^"\n]+)": (.*)$', re.MULTILINE)
+_BODY = re.compile(r'<skill name="([^"]*)"[^>]*>\n(.*?)\n</skill>\n', re.DOTALL)
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """A skill that can be started."""
+
+    name: str
+    description: str
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """A call that was made: `worked` is false where it failed, or where its script ended with another code than 0.
+
+    `output` is what it said: standard output, the text of a file, or the error; empty for the start of a skill.
+    """
+
+    tool: str
+    arguments: Mapping[str, object]
+    worked: bool
+    output: str
+
+
+class Situation(Struct, frozen=True, kw_only=True):
+    """One moment of a run. `body` are the instructions of the skill that is followed; None where none is."""
+
+    task: str
+    skills: tuple[Known, ...]
+    body: str | None
+    done: tuple[Done, ...]
+    tools: Mapping[str, ToolSpec]
+
+
+def situation(request: ModelRequest) -> Situation:
+    """Read a request. The first message is the task; sections of the instructions say what there is."""
+    tools = {spec.name: spec for spec in request.tools}
+    named = {spec.wire_name: spec.name for spec in request.tools}
+    task = next((message.text for message in request.messages if isinstance(message, UserMessage)), "")
+    done = tuple(_done(message, named) for message in request.messages if isinstance(message, ToolMessage))
+    skills = _skills(request.instructions, tools)
+    body = _body(request.instructions) or _body_of_results(request)
+    if body is None and not skills and "skills.read" in tools:
+        body = request.instructions  # a sub-agent: its instructions are the skill
+    return Situation(task=task, skills=skills, body=body, done=done, tools=tools)
+
+
+def _skills(instructions: str, tools: Mapping[str, ToolSpec]) -> tuple[Known, ...]:
+    # The last section is the session's own; what a project says of itself stands before it.
+    section = instructions.rpartition(AVAILABLE)[2].partition("</available_skills>")[0]
+    found = _LISTED.findall(section) if AVAILABLE in instructions else []
+    if not found and "skill" in tools:
+        listing = tools["skill"].description.partition(AVAILABLE)[2].partition("</available_skills>")[0]
+        found = _IN_TOOL.findall(listing)
+    return tuple(Known(name=html.unescape(name), description=html.unescape(text)) for name, text in found)
+
+
+def _body(instructions: str) -> str | None:
+    """Return the body that was loaded last: where skills differ, it wins."""
+    bodies = _BODY.findall(instructions.rpartition(_ACTIVE)[2]) if _ACTIVE in instructions else []
+    return bodies[-1][1] if bodies else None
+
+
+def _body_of_results(request: ModelRequest) -> str | None:
+    for message in reversed(request.messages):
+        if isinstance(message, ToolMessage) and message.result.success:
+            value = message.result.result or {}
+            loaded = value.get("active_skills", [value] if "base_path" in value else [])
+            contents = [entry["content"] for entry in cast("list[dict[str, object]]", loaded) if entry.get("content")]
+            if contents:
+                return str(contents[-1])
+    return None
+
+
+def _done(message: ToolMessage, named: Mapping[str, str]) -> Done:
+    value = message.result.result or {}
+    keys = () if "base_path" in value else _OUTPUTS  # the instructions of a skill are nothing that was found out
+    output = next((str(value[key]) for key in keys if value.get(key)), "")
+    worked = message.result.success and value.get("exit_code", 0) == 0
+    if not worked:
+        output = message.result.error or str(value.get("stderr") or output)
+    return Done(
+        tool=named.get(message.call.name, message.call.name),
+        arguments=message.call.arguments,
+        worked=worked,
+        output=output.strip(),
+    )
+
+
+class Option(Struct, frozen=True, kw_only=True):
+    """Something that could be done: `label` is what the language model chooses by; without a tool it is no call."""
+
+    label: str
+    tool: str | None = None
+    arguments: Mapping[str, object] | None = None
+    text: str = ""
+
+
+def skill_options(now: Situation) -> list[Option]:
+    """Return the skills that the task points to, best first; none once anything was done."""
+    if now.done or now.body is not None or not {"skills.load", "skill"} & set(now.tools):
+        return []
+    texts = [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills]
+    rated = scores(now.task, texts)
+    best = sorted((-score, place) for place, score in enumerate(rated) if score > 0)[:MOST_SKILLS]
+    found = []
+    for _, place in best:
+        skill = now.skills[place]
+        tool, arguments = _start(now, skill.name)
+        found.append(Option(label=skill.name, tool=tool, arguments=arguments, text=skill.description))
+    return found
+
+
+def actions(now: Situation) -> list[Option]:
+    """Return the calls that the skill, or without one the tools, make possible now; best first, none twice."""
+    if len(now.done) >= MOST_CALLS:
+        return []
+    made = [(done.tool, done.arguments) for done in now.done]
+    wanted = list(_of_the_skill(now, now.body) if now.body is not None else _of_the_tools(now))
+    fresh = [option for option in wanted if (option.tool, option.arguments) not in made]
+    # Scripts in the order of the instructions; among the rest what the task points to comes first.
+    rated = scores(now.task, [option.label for option in fresh])
+    order = sorted(range(len(fresh)), key=lambda place: (fresh[place].tool != "skills.run_script", -rated[place]))
+    return [fresh[place] for place in order[:MOST_ACTIONS]]
+
+
+def blocks(now: Situation) -> list[Option]:
+    """Return the parts of what was found out that the task points to, in their order; the answer quotes one of them."""
+    parts: dict[str, None] = {}
+    for done in now.done:
+        if done.worked:
+            parts.update(dict.fromkeys(part for part in re.split(r"\n\s*\n", done.output) if part.strip()))
+    texts = list(parts)
+    rated = scores(now.task, texts)
+    best = sorted(sorted(range(len(texts)), key=lambda place: (-rated[place], place))[:MOST_BLOCKS])
+    return distinct(Option(label=texts[place], text=texts[place]) for place in best)
+
+
+def distinct(options: Iterable[Option]) -> list[Option]:
+    """Return options whose labels are one short line each, and no two alike."""
+    found: dict[str, Option] = {}
+    for option in options:
+        line = " ".join(option.label.split())
+        short = label = line if len(line) <= _LONGEST_LABEL else f"{line[: _LONGEST_LABEL - 1]}…"
+        for number in itertools.count(2):
+            if label not in found:
+                break
+            label = f"{short} ({number})"
+        found[label] = Option(label=label, tool=option.tool, arguments=option.arguments, text=option.text)
+    return list(found.values())
+
+
+def _start(now: Situation, name: str) -> tuple[str, dict[str, object]]:
+    """Return the call that starts a skill: what runs in a sub-agent is told the task, and cannot be loaded."""
+    if "skills.load" in now.tools:
+        schema = now.tools["skill"].input_schema["properties"] if "skill" in now.tools else {}
+        forks = schema.get("skill", {}).get("enum", ()) if isinstance(schema, dict) else ()
+        if name not in forks:
+            return "skills.load", {"names": [name]}
+    return "skill", {"skill": name, "args": now.task}
+
+
+def _of_the_skill(now: Situation, body: str) -> Iterator[Option]:
+    runs = [done for done in now.done if done.tool == "skills.run_script"]
+    if "skills.run_script" in now.tools and len(runs) < _MOST_RUNS and not any(done.worked for done in runs):
+        lists = list(_argument_lists(now.task, body))
+        for path in list(dict.fromkeys(_SCRIPT.findall(body)))[:_MOST_PATHS]:
+            for args in lists:
+                arguments: dict[str, object] = {"path": path, "args": args}
+                yield Option(label=" ".join(["run", path, *args]), tool="skills.run_script", arguments=arguments)
+    reads = [done for done in now.done if done.tool == "skills.read"]
+    if "skills.read" in now.tools and len(reads) < _MOST_READS:
+        for path in list(dict.fromkeys(_RESOURCE.findall(body)))[:_MOST_PATHS]:
+            yield Option(label=f"read {path}", tool="skills.read", arguments={"path": path})
+
+
+def _of_the_tools(now: Situation) -> Iterator[Option]:
+    """Yield calls of tools that want one text and whose words the task has."""
+    quoted = _QUOTED.findall(now.task)
+    for spec in now.tools.values():
+        parameter = _one_text(spec)
+        if parameter is None or not set(words(f"{spec.name} {spec.description}")) & set(words(now.task)):
+            continue
+        for value in dict.fromkeys([*quoted, *_files(now.task)]):
+            yield Option(label=f"{spec.name} {value}", tool=spec.name, arguments={parameter: value})
+
+
+def _one_text(spec: ToolSpec) -> str | None:
+    required, properties = spec.input_schema.get("required"), spec.input_schema.get("properties")
+    if spec.name.startswith("skill") or not isinstance(required, list) or not isinstance(properties, dict):
+        return None
+    if len(required) != 1 or properties[required[0]].get("type") != "string":
+        return None
+    return str(required[0])
+
+
+def _argument_lists(task: str, body: str) -> Iterator[list[str]]:
+    """Yield arguments that a script may want: the files of the task, with options of the body that the task names."""
+    files = _files(task)
+    # Which of two comes first is often the question.
+    orders = [list(order) for order in itertools.permutations(files)] if len(files) == _PAIR else [files]
+    asked = set(words(task))
+    pairs: dict[str, list[str]] = {}
+    for option, value in _OPTION.findall(body):
+        if value and value not in files and set(words(value)) & asked:
+            pairs.setdefault(option, [option, value])
+        elif not value and set(words(option)) & asked:
+            pairs.setdefault(option, [option])
+    chosen = [part for pair in list(pairs.values())[:2] for part in pair]
+    if chosen:
+        yield [*files, *chosen]
+    yield from orders
+
+
+def _files(task: str) -> list[str]:
+    return list(dict.fromkeys(_FILE.findall(task)))[:_MOST_FILES]
+
 
 PREFIX = "local:"
 NAMES = ("smollm2-135m",)
@@ -32,7 +275,7 @@ WEAKNESS = (
 _NONE = Option(label="none")
 _ANSWER = Option(label="answer")
 _MOST_WRITTEN = 96  # tokens of a text of its own
-_TASK, _SAID, _DESCRIBED = 600, 1200, 160  # bytes of a question: the task, what was said, one description
+_TASK, _INSTRUCTIONS, _DESCRIBED = 600, 1200, 160  # bytes of a question: the task, the instructions, one description
 
 
 class LocalModel:
@@ -103,7 +346,7 @@ class _Turn:
             return self._choose(f"{task}\nWhich of these answers it?", found).text
         if now.done and not now.done[-1].worked:
             return f"I could not do it. {now.done[-1].tool} said: {now.done[-1].output}"
-        said = "" if now.body is None else f"Instructions:\n{shortened(now.body, _SAID)}\n\n"
+        said = "" if now.body is None else f"Instructions:\n{shortened(now.body, _INSTRUCTIONS)}\n\n"
         return self._counted(self._engine.write(f"{said}{task}\nAnswer in one or two sentences.", _MOST_WRITTEN))
 
     def _choose(self, question: str, options: Sequence[Option]) -> Option:

@@ -30,7 +30,7 @@ from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.contained import check_relative
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import cache_home, ensure_private_directory
-from prowess._internal.text.printable_json import json_text
+from prowess._internal.text.terminal_text import json_text
 from prowess.catalog.layers import Layer
 from prowess.catalog.skill_uri import DOCUMENT
 from prowess.catalog.sources.directory import DirectorySource

@@ -27,7 +27,7 @@ from prowess.cli.options.tool_options import tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
 from prowess.tools.builtin import builtin_tools
-from prowess.tools.gates.approvers import TerminalApprover
+from prowess.tools.gates import TerminalApprover
 
 if TYPE_CHECKING:
     from prowess.agent import AgentResult, AgentStep, Model

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
-from prowess.audit.reading import read_tail
+from prowess.audit.record import read_tail
 from prowess.audit.verification import UnfinishedCalls, verify_log
 from prowess.cli import exit_codes, output
 

@@ -12,7 +12,7 @@ from prowess.cli import exit_codes, output
 from prowess.policy.decision import effect_of
 from prowess.policy.policy import DEFAULT_EFFECT, Policy
 from prowess.policy.policy_file import PolicyFile, read_policy_file
-from prowess.policy.policy_layers import ExpectationOutcome, check_expectations, load_policy
+from prowess.policy.policy_in_force import ExpectationOutcome, check_expectations, load_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

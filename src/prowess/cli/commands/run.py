@@ -19,7 +19,7 @@ from prowess.cli.options.session_options import open_rules, open_workspace, poli
 from prowess.cli.signals import ended_in_order
 from prowess.errors import UnsafePathError
 from prowess.runtime import SessionOptions, SyncSession
-from prowess.tools.gates.approvers import TerminalApprover
+from prowess.tools.gates import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,9 +12,14 @@ import click
 from prowess._internal.places import prowess_home
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
-from prowess.cli.options.host_tools_option import host_tools_named, host_tools_option
 from prowess.cli.options.http_options import HttpPlace, http_options, http_place
-from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
+from prowess.cli.options.session_options import (
+    open_rules,
+    open_workspace,
+    policy_option,
+    workspace_options,
+)
+from prowess.cli.options.tool_options import host_tools_named, host_tools_option
 from prowess.mcp_server.host_config import HOSTS, snippet
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
-from prowess.cli.options.host_tools_option import host_tools_named, host_tools_option
 from prowess.cli.options.session_options import (
     audit_log,
     open_workspace,
@@ -21,7 +20,7 @@ from prowess.cli.options.session_options import (
     workspace_options,
     writable_home,
 )
-from prowess.cli.options.tool_options import BY_WORD, tools_named
+from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import PolicyInForce, Refusal, load_policy
@@ -29,8 +28,8 @@ from prowess.runtime import SyncSession
 from prowess.runtime.protocol.json_lines import called, event_line, serve_json_lines
 from prowess.runtime.protocol.judging import judged
 from prowess.store import MemorySessionStore, SqliteSessionStore
-from prowess.tools.builtin import builtin_tools
-from prowess.tools.gates.approvers import CallbackApprover
+from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
+from prowess.tools.gates import CallbackApprover
 
 if TYPE_CHECKING:
     from prowess.runtime.events.event import SessionEvent
@@ -58,7 +57,10 @@ _KEPT_EVENTS = 1000  # of a session
     help="What becomes of a call that the policy asks about: it waits for the method approve, or it is refused.",
 )
 @click.option(
-    "--tools", "tool_names", metavar="NAMES", help=f"Offer these tools for the workspace too: {','.join(BY_WORD)}."
+    "--tools",
+    "tool_names",
+    metavar="NAMES",
+    help=f"Offer these tools for the workspace too: {','.join(BUILTIN_NAMES).lower()}.",
 )
 @host_tools_option
 @click.option("--decide", is_flag=True, help="Judge calls instead of running them.")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-_Command = TypeVar("_Command", bound="Callable[..., object]")
+Command = TypeVar("Command", bound="Callable[..., object]")
 
 
-def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return one decorator for several options; `--help` lists them in this order."""
 
-    def decorate(command: _Command) -> _Command:
+    def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
         return command

@@ -16,6 +16,7 @@ from prowess.format.profiles import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from prowess.cli.options import Command, Complete
     from prowess.config import Configuration
 
 
@@ -28,38 +29,18 @@ def _selectors() -> Mapping[str, str]:
     return words | {rule.id: rule.summary for rule in RULES.values()}
 
 
+def _several(flag: str, metavar: str, text: str, complete: Complete | None = None) -> Callable[[Command], Command]:
+    return click.option(flag, multiple=True, metavar=metavar, help=text, shell_complete=complete)
+
+
 configuration_options = together(
-    click.option(
-        "--profile",
-        multiple=True,
-        metavar="P",
-        help=f"One of: {', '.join(PROFILES)}.",
-        shell_complete=completing_names(PROFILES),
-    ),
-    click.option(
-        "--preset",
-        multiple=True,
-        metavar="P",
-        help=f"A named bundle: {', '.join(PRESETS)}.",
-        shell_complete=completing_names(PRESETS),
-    ),
-    click.option(
-        "--select",
-        multiple=True,
-        metavar="RULES",
-        help="Only these families, id prefixes or ids.",
-        shell_complete=completing(_selectors),
-    ),
-    click.option(
-        "--ignore",
-        multiple=True,
-        metavar="RULES",
-        help="Not these; the more exact selector wins.",
-        shell_complete=completing(_selectors),
-    ),
-    click.option("--severity", multiple=True, metavar="RULES=LEVEL", help="How bad: error, warning, info or off."),
-    click.option("--exclude", multiple=True, metavar="GLOBS", help="Pass over the skills at these paths."),
-    click.option("--suppressions", multiple=True, metavar="WHEN", help="Heed comments in skills: trusted, on or off."),
+    _several("--profile", "P", f"One of: {', '.join(PROFILES)}.", completing_names(PROFILES)),
+    _several("--preset", "P", f"A named bundle: {', '.join(PRESETS)}.", completing_names(PRESETS)),
+    _several("--select", "RULES", "Only these families, id prefixes or ids.", completing(_selectors)),
+    _several("--ignore", "RULES", "Not these; the more exact selector wins.", completing(_selectors)),
+    _several("--severity", "RULES=LEVEL", "How bad: error, warning, info or off."),
+    _several("--exclude", "GLOBS", "Pass over the skills at these paths."),
+    _several("--suppressions", "WHEN", "Heed comments in skills: trusted, on or off."),
     click.option("--config", "config_file", metavar="FILE", help="Read FILE in place of the project's prowess.toml."),
     click.option("--isolated", is_flag=True, help="Read no file of settings."),
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prowess._internal.files.privacy import NotPrivateError
 from prowess._internal.places import (
+    NotPrivateError,
     WorkingDirectoryError,
     audit_path,
     ensure_private_directory,
@@ -89,8 +89,7 @@ def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, J
         PolicyError: a policy file cannot be read.
     """
     # Imported here, not at the top: commands share this module that read no policy.
-    from prowess.policy.policy_in_force import PolicyInForce
-    from prowess.policy.policy_layers import load_policy
+    from prowess.policy.policy_in_force import PolicyInForce, load_policy
 
     audit = audit_log(writable_home(unlogged))
     require_log(load_policy(policy_file), audit)

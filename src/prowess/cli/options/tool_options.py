@@ -1,13 +1,48 @@
-"""The option `--tools` of the commands that offer built-in tools."""
+"""The options `--tools` and `--host-tools`: built-in tools that are offered, and tools of the host itself."""
 
 from __future__ import annotations
+
+import re
 
 import click
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.tools.builtin import BUILTIN_NAMES
 
-BY_WORD = {name.lower(): name for name in BUILTIN_NAMES}
+_HOST_TOOL = re.compile(r"([^\s,=()]+)(?:=([^\s,=]+))?")
+
+host_tools_option = click.option(
+    "--host-tools",
+    metavar="NAMES",
+    help="All tools that the model has beside these, with versions where known: Bash=5.2,WebFetch. Empty: none.",
+)
+
+
+def host_tools_named(words: str | None) -> dict[str, str | None] | None:
+    """Return the tools of a list with commas and their versions, as `Session` takes them; None where nothing was said.
+
+        host_tools_named("Bash=5.2, WebFetch") == {"Bash": "5.2", "WebFetch": None}
+
+    Raises:
+        click.BadParameter: something in the list is no name, or no version.
+    """
+    if words is None:
+        return None
+    # Imported here, not at the top: most sessions are told of no tools.
+    from prowess.tools.tool_binding import version_key
+
+    named: dict[str, str | None] = {}
+    for word in (word.strip() for word in words.split(",")):
+        if not word:
+            continue
+        found = _HOST_TOOL.fullmatch(word)
+        try:
+            version_key(found[2] or "0" if found else "")
+        except ValueError as fault:
+            reason = printable_line(f"{word!r} is no tool; write NAME or NAME=VERSION, for example Bash=5.2")
+            raise click.BadParameter(reason, param_hint="--host-tools") from fault
+        if found:
+            named[found[1]] = found[2]
+    return named
 
 
 def tools_named(words: str) -> list[str]:
@@ -16,8 +51,12 @@ def tools_named(words: str) -> list[str]:
     Raises:
         click.BadParameter: there is no such tool.
     """
+    # Imported here, not at the top: `serve --help` must not load the built-in tools.
+    from prowess.tools.builtin import BUILTIN_NAMES
+
+    by_word = {name.lower(): name for name in BUILTIN_NAMES}
     named = [word.strip().lower() for word in words.split(",") if word.strip()]
-    if unknown := [word for word in named if word not in BY_WORD]:
-        reason = f"{unknown[0]!r} is none of {', '.join(BY_WORD)}"
+    if unknown := [word for word in named if word not in by_word]:
+        reason = f"{unknown[0]!r} is none of {', '.join(by_word)}"
         raise click.BadParameter(printable_line(reason), param_hint="--tools")
-    return [BY_WORD[word] for word in dict.fromkeys(named)]
+    return [by_word[word] for word in dict.fromkeys(named)]

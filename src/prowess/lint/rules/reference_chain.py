@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from prowess.format.references import inner_components
-from prowess.lint.named_files import local_targets, names_folder
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.skill_files import local_targets, names_folder
 
 
 class ReferenceChain(LintRule):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prowess.lint.named_files import FOLDERS
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.skill_files import FOLDERS
 
 if TYPE_CHECKING:
     from prowess.format.references import Reference

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prowess._internal.globs import fits_text
-from prowess.lint.named_files import names_folder, names_whole
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.skill_files import names_folder, names_whole
 
 if TYPE_CHECKING:
     from prowess.lint.skill_files import SkillFiles

@@ -63,8 +63,7 @@ class SecurityHiddenInstructions(LintRule):
             base = subject.document.body_offset if readable.is_own else 0
             held = subject.outline if readable.is_own else outline(readable.text)
             for start, end in held.comments:
-                command = _command(readable.text[start + base : end + base].lower())
-                if command is None:
+                if (command := _command(readable.text[start + base : end + base].lower())) is None:
                     continue
                 what, first, last = command
                 yield self.meta.found(

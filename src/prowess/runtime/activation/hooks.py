@@ -30,7 +30,7 @@ from prowess.runtime.activation import load_result
 from prowess.runtime.scripts.skill_process import file_of
 from prowess.runtime.state import SessionState, Transition
 from prowess.tools import Proceed, Refuse, require_executor, wire_name
-from prowess.tools.gates.gate import PROCEED
+from prowess.tools.gates import PROCEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

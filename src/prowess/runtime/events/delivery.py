@@ -15,7 +15,7 @@ import anyio
 from anyio import to_thread
 from msgspec.structs import replace
 
-from prowess._internal.text.printable_json import json_text
+from prowess._internal.text.terminal_text import json_text
 from prowess.errors import InvalidArgumentsError
 from prowess.runtime.events.event import KINDS, SessionClosed, SessionEvent, bounded, moment, text
 from prowess.runtime.events.stream import KeptStream, LiveStream, kept_events

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.printable_json import json_text
+from prowess._internal.text.terminal_text import json_text
 from prowess.errors import SkillError
 from prowess.runtime.protocol.line_methods import METHODS, carried_out
 from prowess.tools import ToolResult

@@ -11,8 +11,7 @@ from prowess.policy import Approval, Refusal
 from prowess.runtime.call_options import EXPOSURE_NAMES
 from prowess.tools import ToolResult
 from prowess.tools.shapes import SHAPES
-from prowess.tools.spec import object_schema
-from prowess.tools.validation import require_fitting
+from prowess.tools.spec import object_schema, require_fitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,20 +1,19 @@
-"""The walk through the files below a place, within bounds of depth, number and time, and the patterns of paths.
+"""The walk through the files below a place, within bounds of depth, number and time.
 
 Links are not followed. Directories of version control systems are not entered, unless the place lies in one. Everything
 else is, hidden names and what a `.gitignore` lists included: a tool that silently leaves out files makes a model
-believe they are not there. Patterns are globs from the directory of the search, with `{a,b}` for either of both.
+believe they are not there.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from prowess._internal.globs import PathGlob, path_components
-from prowess.errors import InvalidArgumentsError, UnsafePathError
+from prowess._internal.globs import PathGlob
+from prowess.errors import UnsafePathError
 from prowess.execution.workspace import VERSION_CONTROL
 
 if TYPE_CHECKING:
@@ -78,39 +77,3 @@ def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathGlob = _EVERY
                 outcome.files.append(Found(parts=below, size=entry.size, mtime_ns=entry.mtime_ns))
     outcome.files.sort(key=lambda found: (-found.mtime_ns, found.parts))
     return outcome
-
-
-MAX_ALTERNATIVES = 64
-MAX_LENGTH = 1000
-
-
-def parse_pattern(text: str) -> PathGlob:
-    """Read a pattern of a model; `*` matches names that begin with a dot, too.
-
-    Raises:
-        InvalidArgumentsError: it is empty, too long, leads upwards, or stands for too many patterns.
-    """
-    if not text.strip("/") or len(text) > MAX_LENGTH or "\0" in text:
-        raise InvalidArgumentsError((f"pattern must have 1 to {MAX_LENGTH} characters, such as '**/*.py'",))
-    alternatives = _without_braces(text)
-    if any(".." in path_components(plain) for plain in alternatives):
-        raise InvalidArgumentsError(("pattern must not hold '..'; give the directory as path",))
-    return PathGlob.parse(*alternatives)
-
-
-def _without_braces(text: str) -> list[str]:
-    """Return the patterns that `{a,b}` stands for, the innermost braces first."""
-    done: list[str] = []
-    pending = [text]
-    while pending:
-        if len(done) + len(pending) > MAX_ALTERNATIVES:
-            raise InvalidArgumentsError(
-                (f"pattern stands for more than {MAX_ALTERNATIVES} patterns; use fewer braces",)
-            )
-        current = pending.pop(0)
-        match = re.search(r"\{([^{}]*,[^{}]*)\}", current)
-        if match is None:
-            done.append(current)
-        else:
-            pending += [current[: match.start()] + each + current[match.end() :] for each in match[1].split(",")]
-    return done

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct, field
 
 from prowess.errors import UnsafePathError
-from prowess.tools.builtin.file_walk import FileWalk, Found, parse_pattern, walk
+from prowess.tools.builtin.file_walk import FileWalk, Found, walk
+from prowess.tools.builtin.glob import parse_pattern
 from prowess.tools.builtin.pattern_process import PatternProcess
 from prowess.tools.builtin.text import lines_of
 from prowess.tools.builtin.workspace import WorkspaceTool

@@ -7,9 +7,8 @@ from typing import cast
 
 from prowess.errors import LimitExceededError
 from prowess.execution.artifacts import media_type
-from prowess.tools.builtin.faults import AccessRefusedError
 from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of
-from prowess.tools.builtin.workspace import WorkspaceTool
+from prowess.tools.builtin.workspace import AccessRefusedError, WorkspaceTool
 from prowess.tools.spec import ToolSpec, object_schema
 
 DEFAULT_LINES = 2000

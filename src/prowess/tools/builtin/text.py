@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.tools.builtin.faults import NoTextError
+from prowess.tools.builtin.workspace import NoTextError
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "ascii")
 _SNIFFED = 8192

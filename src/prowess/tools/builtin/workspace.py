@@ -3,6 +3,8 @@
 A path is relative to the workspace, or absolute and inside it; `/workspace`, as the workspace is called in the sandbox,
 works as well. Links are not followed. Files below the `scripts` folder of a skill are run, not read (platform
 requirements 003, script execution model), wherever the skill lies: a directory that holds a SKILL.md is one.
+
+The sentences of the errors of the file tools begin as the platform requirements 003 ("Error Handling") want.
 """
 
 from __future__ import annotations
@@ -17,23 +19,72 @@ from anyio import to_thread
 from msgspec import Struct
 
 from prowess._internal.files.contained import check_relative
-from prowess._internal.files.workspace_names import relative_to_workspace
-from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot
+from prowess._internal.files.workspace_root import ChangedMeanwhileError, WorkspaceRoot, relative_to_workspace
 from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError, SkillError, UnsafePathError
 from prowess.execution import usable_workspace
 from prowess.execution.workspace import protected_part
-from prowess.tools.builtin.faults import (
-    AccessRefusedError,
-    ChangedError,
-    NoSuchFileError,
-    OutsideWorkspaceError,
-    WrongKindError,
-)
 from prowess.tools.running_call import require_executor
 
 if TYPE_CHECKING:
     from prowess.tools.spec import ToolCall, ToolSpec
+
+
+class OutsideWorkspaceError(UnsafePathError):
+    """The path is not one that these tools may touch; nothing was opened or followed."""
+
+    def __str__(self) -> str:
+        return f"Permission denied: {self.path}: {self.reason}"
+
+
+class AccessRefusedError(SkillError, PermissionError):
+    """The file may not be read or written, by a rule or by the file system."""
+
+    code = "policy_denied"
+    path: str
+    reason: str
+    sentence = "Permission denied: {path}: {reason}"
+
+
+class NoSuchFileError(SkillError, LookupError):
+    """There is nothing at this path; `suggestions` are paths that may have been meant."""
+
+    code = "resource_not_found"
+    path: str
+    suggestions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        meant = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
+        return f"File not found: {self.path}{meant}"
+
+
+class WrongKindError(SkillError, ValueError):
+    """A directory where a file is wanted, or the other way round; `advice` is what to do instead."""
+
+    code = "not_a_file"
+    path: str
+    kind: str
+    advice: str
+    sentence = "{path} is a {kind}; {advice}"
+
+
+class NoTextError(SkillError, ValueError):
+    """The bytes are no text in this encoding."""
+
+    code = "not_text"
+    path: str
+    encoding: str
+    advice: str
+    sentence = "{path} is not {encoding} text; {advice}"
+
+
+class ChangedError(SkillError):
+    """Another program changed the file between reading and writing; nothing was written."""
+
+    code = "digest_changed"
+    path: str
+    sentence = "{path} was changed while it was edited, so nothing was written; read it again"
+
 
 _SCRIPTS = "scripts"
 _SKILL_FILES = ("SKILL.md", "skill.md")

@@ -19,8 +19,7 @@ from msgspec import NODEFAULT, Struct, structs
 from prowess.errors import InvalidArgumentsError, SkillError
 from prowess.tools.functions.docstrings import parse_docstring
 from prowess.tools.functions.json_values import NotJsonValueError, to_json
-from prowess.tools.spec import object_schema
-from prowess.tools.validation import require_fitting, type_name, type_names
+from prowess.tools.spec import object_schema, require_fitting, type_name, type_names
 
 Take = Callable[[Any], object]
 MISSING: object = dataclasses.MISSING

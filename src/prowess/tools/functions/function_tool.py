@@ -2,6 +2,8 @@
 
 A parameter without an annotation, or with one that has no schema, is refused when the function is registered, because
 a schema in its place would be a guess.
+
+`FunctionRegistry` has the functions of a host that models may call (platform requirements 003, FunctionRegistry).
 """
 
 from __future__ import annotations
@@ -9,21 +11,22 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, cast, overload
 
 import anyio
 import anyio.lowlevel
 from anyio import to_thread
 
-from prowess.errors import SkillError
+from prowess._internal.text.near_words import near_words
+from prowess.errors import SkillError, ToolNotFoundError
 from prowess.tools.functions.annotations import JsonField, JsonForm, UnsupportedFunctionError, object_form
 from prowess.tools.functions.docstrings import parse_docstring
 from prowess.tools.functions.json_values import to_json
 from prowess.tools.running_call import require_executor
-from prowess.tools.spec import ToolSpec
+from prowess.tools.spec import ToolSpec, spelling_table
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Iterator, Mapping
 
     from prowess.tools.spec import ToolCall
 
@@ -190,3 +193,84 @@ def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str
     return JsonField(
         name=parameter.name, annotation=annotation, where=where, required=required, default=parameter.default
     )
+
+
+F = TypeVar("F", bound="Function")
+
+
+class FunctionOptions(TypedDict, total=False):
+    """The options of `FunctionTool`, under the same names."""
+
+    name: str | None
+    description: str | None
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+    needs_approval: str | None
+    timeout_seconds: float | None
+    readable_errors: tuple[type[Exception], ...]
+
+
+class FunctionRegistry:
+    """Functions by the name of their tool. `tools()` is what a `ToolExecutor` or a session takes.
+
+        registry = FunctionRegistry()
+
+        @registry.register
+        def add(a: int, b: int) -> int:
+            "Add two numbers."
+            return a + b
+
+    The function itself stays what it was and can be called as before.
+    """
+
+    def __init__(self) -> None:
+        self._tools: dict[str, FunctionTool] = {}
+
+    @overload
+    def register(self, function: F, /, **options: Unpack[FunctionOptions]) -> F: ...
+    @overload
+    def register(self, /, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
+    def register(self, function: F | None = None, /, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
+        """Make a function callable by models: as a decorator, with or without options, or as a call.
+
+        Raises:
+            UnsupportedFunctionError: its signature has no schema.
+            ValueError: its name is taken, or no tool can have it.
+        """
+        if function is None:
+            return lambda decorated: self.register(decorated, **options)
+        tool = FunctionTool(function, **options)
+        spelling_table([*self._tools, tool.spec.name])  # refuses a name that another function answers to
+        self._tools[tool.spec.name] = tool
+        return function
+
+    def unregister(self, name: str) -> FunctionTool:
+        """Take a function away and return its tool; ToolNotFoundError where there is none of this name."""
+        tool = self.get(name)
+        del self._tools[name]
+        return tool
+
+    def get(self, name: str) -> FunctionTool:
+        """Return the tool of this name; ToolNotFoundError, with names that may have been meant, where there is none."""
+        if name not in self._tools:
+            raise ToolNotFoundError(name[:80], tuple(near_words(name[:80], self._tools, most=3)))
+        return self._tools[name]
+
+    def list(self) -> tuple[str, ...]:
+        """Return the names, in the order of registration."""
+        return tuple(self._tools)
+
+    def tools(self) -> tuple[FunctionTool, ...]:
+        """Return the tools, in the order of registration."""
+        return tuple(self._tools.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __iter__(self) -> Iterator[FunctionTool]:
+        return iter(self.tools())
+
+    def __len__(self) -> int:
+        return len(self._tools)

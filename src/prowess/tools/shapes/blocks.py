@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from prowess.tools.names import spellings
 from prowess.tools.prompt_escaping import json_for_model
 from prowess.tools.shapes.strict_schema import from_strict
-from prowess.tools.spec import ToolCall
+from prowess.tools.spec import ToolCall, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from prowess.tools.validation import type_names
+from prowess.tools.spec import type_names
 
 _KEPT = frozenset({"enum", "minimum", "maximum", "minItems", "maxItems"})
 
@@ -61,8 +61,7 @@ def _strict_object(schema: Schema, strict: dict[str, object]) -> dict[str, objec
     required = cast("Sequence[str]", schema.get("required", ()))
     below: dict[str, object] = {}
     for name, each in properties.items():
-        converted = strict_schema(each)
-        if converted is None:
+        if (converted := strict_schema(each)) is None:
             return None
         below[name] = converted if name in required else _nullable(converted, each)
     return {**strict, "properties": below, "required": list(below), "additionalProperties": False}
@@ -85,11 +84,9 @@ def _strict_map(schema: Schema, strict: dict[str, object]) -> dict[str, object] 
 def _nullable(strict: dict[str, object], schema: Schema) -> dict[str, object]:
     names = strict["type"]
     listed = [names] if isinstance(names, str) else list(cast("Sequence[str]", names))
-    said = [text] if (text := str(strict.get("description", ""))) else []
-    said.append(
-        f"Default: {json.dumps(schema['default'], ensure_ascii=False)}." if "default" in schema else "Optional."
-    )
-    nullable = {**strict, "type": listed if "null" in listed else [*listed, "null"], "description": " ".join(said)}
+    remark = f"Default: {json.dumps(schema['default'], ensure_ascii=False)}." if "default" in schema else "Optional."
+    text = f"{described} {remark}" if (described := strict.get("description")) else remark
+    nullable = {**strict, "type": listed if "null" in listed else [*listed, "null"], "description": text}
     if "enum" in strict and None not in (choices := cast("Sequence[object]", strict["enum"])):
         nullable["enum"] = [*choices, None]
     return nullable

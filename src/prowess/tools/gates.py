@@ -1,10 +1,17 @@
-"""The approval gate, and the approvers that it asks: a person at the terminal, the host's own code, or nobody.
+"""Gates decide between a valid call and its run: policy, restriction, approval, hooks. The first that refuses wins.
 
-The gate runs third: if the policy asks, somebody has to agree. It decides again instead of being handed what the gates
-before it found, because deciding is pure and cheap, and what was active a moment ago may have changed. A skill's
-pre-approval answers for a policy that asks by default, never for a rule that asks, nor for a tool that its host marked
-(`ToolSpec.needs_approval`). Each answer is recorded before it counts, with who gave it; if that fails, the call is
-refused.
+A gate sees the canonical name and structured arguments, never rendered text. It cannot permit what another refuses.
+
+The gates of every session are asked in this order: policy, restriction, approval.
+The first refuses what the policy denies; what it asks about passes, for the approval gate. The second refuses what the
+active skills do not allow; they are looked up for each call, from the state of the session that makes it, so a
+restriction holds from the first call after activation, ends with the skill, and never reaches another session.
+
+The approval gate runs third: if the policy asks, somebody has to agree. It decides again instead of being handed what
+the gates before it found, because deciding is pure and cheap, and what was active a moment ago may have changed. A
+skill's pre-approval answers for a policy that asks by default, never for a rule that asks, nor for a tool that its host
+marked (`ToolSpec.needs_approval`). Each answer is recorded before it counts, with who gave it; if that fails, the call
+is refused. The approvers that it asks are a person at the terminal, the host's own code, or nobody.
 """
 
 from __future__ import annotations
@@ -12,32 +19,73 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable, printable_line
-from prowess.errors import ApprovalRequiredError, PolicyDeniedError
+from prowess.errors import ApprovalRequiredError, AuditError, PolicyDeniedError, PolicyError, ToolNotAllowedError
 from prowess.policy import decision as policy_decision
-from prowess.policy.approval import Approval, ApprovalRequest, Refusal, Unanswered
+from prowess.policy.approval import Approval, ApprovalMemory, ApprovalRequest, Refusal, Unanswered
 from prowess.policy.decision import Ask, Deny, rule_of, strictest
-from prowess.policy.restriction import decide
+from prowess.policy.restriction import Restriction, decide
+from prowess.policy.rule import PolicyCall
+from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
 from prowess.tools.call_audit import shortened
-from prowess.tools.gates.gate import PROCEED, Proceed, Refuse, policy_call
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from prowess.policy.approval import Answer, ApprovalMemory, Approver
+    from prowess.errors import SkillError
+    from prowess.policy.approval import Answer, Approver
     from prowess.policy.decision import Decision
     from prowess.policy.policy import PolicySource
-    from prowess.policy.restriction import Restriction
-    from prowess.tools.gates.gate import ActiveRestrictions
     from prowess.tools.spec import ToolCall, ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
+
+
+class Proceed(Struct, frozen=True, kw_only=True):
+    """This gate has nothing against the call.
+
+    `by` says who or what let it through: a rule, a person, a skill. It is recorded, so it holds no argument.
+    """
+
+    by: str | None = None
+
+
+PROCEED = Proceed()  # all are alike, and every call passes several gates
+
+
+class Refuse(Struct, frozen=True, kw_only=True):
+    """The call is not run; the result carries `error`, the audit log its code, `rule` and the `skill` behind it.
+
+    `rule` and `skill` must hold nothing of the arguments.
+    """
+
+    error: SkillError
+    rule: str | None = None
+    skill: str | None = None
+
+
+ActiveRestrictions = Callable[[], Awaitable[Sequence[Restriction]]]  # of each active skill, asked at each call
+
+
+class Gate(Protocol):
+    """Decides on one call. An exception from a gate refuses the call: a gate that fails stays shut."""
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Return the decision."""
+
+
+def policy_call(call: ToolCall, spec: ToolSpec) -> PolicyCall:
+    """Return a call as a policy sees it, with the arguments that its tool takes."""
+    properties = spec.input_schema.get("properties")
+    closed = spec.input_schema.get("additionalProperties") is False and isinstance(properties, Mapping)
+    accepts = frozenset(map(str, properties)) if closed and isinstance(properties, Mapping) else None
+    return PolicyCall(tool=call.name, arguments=call.arguments, accepts=accepts)
 
 
 APPROVAL = "approval"
@@ -220,3 +268,89 @@ def question(request: ApprovalRequest) -> str:
         shown = "\n".join(f"    {line}" for line in printable(text).split("\n"))
         lines.append(f"  {printable_line(name)}:\n{shown}")
     return "\n".join(lines)
+
+
+def standard_gates(
+    policy: PolicySource,
+    active: ActiveRestrictions,
+    *,
+    approver: Approver | None = None,
+    memory: ApprovalMemory | None = None,
+    session_id: str | None = None,
+    workspace: str | None = None,
+    record: Record | None = None,
+) -> tuple[Gate, ...]:
+    """Return the three gates of one session.
+
+    `active` returns a restriction for each active skill, at each call. Without an approver nobody is asked. `memory`
+    is shared with whoever settles requests from outside; `workspace` is what path globs hang from. `record` is told who
+    approved what.
+    """
+    return (
+        PolicyGate(policy, workspace=workspace),
+        RestrictionGate(active, workspace=workspace),
+        ApprovalGate(
+            policy,
+            active,
+            approver or NoApprover(),
+            ApprovalMemory() if memory is None else memory,
+            session_id=session_id,
+            workspace=workspace,
+            record=record,
+        ),
+    )
+
+
+class PolicyGate:
+    """Holds calls against `policy`; `workspace` is the directory that its path globs hang from."""
+
+    def __init__(self, policy: PolicySource, *, workspace: str | None = None) -> None:
+        self._policy, self._workspace = policy, workspace
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse what is denied."""
+        policy = self._policy.now()
+        if policy.fault is not None:
+            return Refuse(
+                error=PolicyError((f"the policy cannot be read, so nothing is permitted: {policy.fault}",)),
+                rule="policy",
+            )
+        decision = policy.decide(policy_call(call, spec), self._workspace)
+        if isinstance(decision, Deny):
+            return Refuse(error=PolicyDeniedError(rule_of(decision), decision.reason), rule=rule_of(decision))
+        if isinstance(decision, Ask):
+            return PROCEED
+        return Proceed(by=rule_of(decision))
+
+
+class RestrictionGate:
+    """Holds calls against the allowed-tools of the skills that `active` returns, one for each active skill."""
+
+    def __init__(self, active: ActiveRestrictions, *, workspace: str | None = None) -> None:
+        self._active, self._workspace = active, workspace
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse what an active skill does not permit."""
+        del spec
+        if canonical_tool_name(call.name) in SKILL_TOOLS:  # never restricted, so nobody has to look what is active
+            return PROCEED
+        decision = decide(call.name, call.arguments, await self._active(), self._workspace)
+        if isinstance(decision, Deny):
+            error = ToolNotAllowedError(call.name, decision.skill or "", decision.reason)
+            return Refuse(error=error, rule=decision.rule, skill=error.skill)
+        return PROCEED
+
+
+class NoLogGate:
+    """Refuses calls with `unavailable` while the policy permits none without a record, because nothing records."""
+
+    def __init__(self, policy: PolicySource) -> None:
+        self._policy = policy
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse if a record is required."""
+        del call, spec
+        if not self._policy.now().audit_required:
+            return PROCEED
+        reason = "there is none, and the policy permits no call without a record (audit.required)"
+        return Refuse(error=AuditError(None, reason), rule="audit.required")
