@@ -9,6 +9,7 @@ it, and scripts are given as text. What it promises is what is here: the bytes o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from anyio import to_thread
@@ -87,11 +88,8 @@ class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the packag
 
 
 async def _read(function: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> _T:
-    def read() -> _T:
-        return function(*args, **options)
-
     try:
-        return await to_thread.run_sync(read)
+        return await to_thread.run_sync(partial(function, *args, **options))
     except errors.SkillError as error:
         raise _translated(error) from error
 

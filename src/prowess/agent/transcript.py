@@ -74,9 +74,8 @@ class Transcript:
     def _write(self, value: Mapping[str, object]) -> None:
         try:
             line = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        except (
-            ValueError
-        ):  # a model's arguments can hold what JSON cannot; the call is refused, and stands here in words
+        except ValueError:
+            # A model's arguments can hold what JSON cannot; the call is refused, and written here in words.
             line = json.dumps(_in_words(value), ensure_ascii=False, allow_nan=False)
         try:
             self._file.write(line + "\n")

@@ -112,8 +112,7 @@ def read_head(log_path: str) -> AuditHead | None:
     finally:
         os.close(descriptor)
     try:
-        value = json.loads(data)
-        head = AuditHead(**value)
+        head = AuditHead(**json.loads(data))
         if _spell(head) != data or not _fits(head):
             raise BadHeadError
     except (ValueError, TypeError, RecursionError):

@@ -102,18 +102,17 @@ class Baseline(Struct, kw_only=True):
         Raises:
             OSError: the old file is still there.
         """
-        skills: dict[str, dict[str, dict[str, object]]] = {}
-        number = 0
-        for document, findings in checked:
-            kinds = skills.setdefault(self._skill(document), {})
-            for found in findings:
-                number += 1
-                entry = kinds.setdefault(fingerprint(found, document), {"rule": found.rule, "count": 0})
-                entry["count"] = int(str(entry["count"])) + 1
-        known = {skill: dict(sorted(kinds.items())) for skill, kinds in sorted(skills.items()) if kinds}
+        counts = Counter(
+            (self._skill(document), fingerprint(found, document), found.rule)
+            for document, findings in checked
+            for found in findings
+        )
+        known: dict[str, dict[str, dict[str, object]]] = {}
+        for (skill, kind, rule), count in sorted(counts.items()):
+            known.setdefault(skill, {})[kind] = {"rule": rule, "count": count}
         text = json_text({"version": VERSION, "skills": known}, indent=2)
         write_atomically(self.path, f"{text}\n".encode(), 0o644)
-        return number
+        return counts.total()
 
     def _skill(self, document: SkillDocument) -> str:
         if document.directory is None:

@@ -250,8 +250,9 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
                 return True
             option = word.text.startswith("-") and word.text != "-"
             value = given[at - 1].text.startswith("-") and at > 1
-            met = {place + 1 for place in places if place < len(wanted) and _is(wanted[place], word.text)}
-            kept = {place for place in places if place < len(wanted)} if option or value else set()
+            unmet = {place for place in places if place < len(wanted)}
+            met = {place + 1 for place in unmet if matches_stars(wanted[place], word.text, slash=True)}
+            kept = unmet if option or value else set()
             places = met | kept
             if not places:
                 return False
@@ -285,10 +286,6 @@ def _may_start(command: SimpleCommand, pattern: CommandPattern) -> bool:
         or any(pattern.may_fit(other) for other in others.commands)
         or any(name in text for text in others.code)
     )
-
-
-def _is(pattern: str, word: str) -> bool:
-    return matches_stars(pattern, word, slash=True)
 
 
 def _why(command: SimpleCommand, patterns: Sequence[CommandPattern]) -> str:

@@ -13,7 +13,7 @@ Everything that comes from a file is escaped here, so that the text can be print
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from prowess._internal.text.terminal_text import columns, counted, json_text, printable_line
 from prowess.diagnostics import Severity
@@ -119,8 +119,7 @@ def render(
     if form in _DOCUMENTS:
         more = (rules,) if form == "sarif" else ()
         return f"{json_text(_made(*_DOCUMENTS[form], skills, *more), indent=2)}\n"
-    lines_of: Iterable[str] = _made(*_LINES[form], skills)  # type: ignore[assignment]  # what the table says
-    return _joined(lines_of)
+    return _joined(cast("Iterable[str]", _made(*_LINES[form], skills)))
 
 
 def _made(module: str, function: str, *arguments: object) -> object:

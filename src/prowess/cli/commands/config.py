@@ -106,14 +106,8 @@ def _document(configuration: Configuration, path: str | None) -> dict[str, objec
 
 
 def _settings(values: Mapping[str, Value]) -> dict[str, object]:
-    return {name: _setting(name, value) for name, value in values.items()}
-
-
-def _setting(name: str, value: Value) -> dict[str, object]:
-    plain = _plain(value)
-    if name == "severity" and not plain:
-        plain = {}
-    found: dict[str, object] = {"value": plain, "origin": value.origin}
-    if value.entries:
-        found["entries"] = dict(value.entries)
-    return found
+    return {
+        name: {"value": (_plain(value) or {}) if name == "severity" else _plain(value), "origin": value.origin}
+        | ({"entries": dict(value.entries)} if value.entries else {})
+        for name, value in values.items()
+    }

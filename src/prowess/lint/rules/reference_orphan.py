@@ -90,7 +90,7 @@ class ReferenceOrphan(LintRule):
         if not own:
             return
         listed = subject.files.listed if any("/" in file for file in own) else sorted(_top(subject.files))
-        readable = [file for file in listed if _is_text(file)]
+        readable = [file for file in listed if file.lower().endswith(_TEXTS) and file != "SKILL.md"]
         if len(readable) > _MAX_TEXTS:
             return
         texts = {file: text.lower() for file in readable if (text := subject.files.text(file))}
@@ -186,7 +186,3 @@ def _is_plumbing(file: str) -> bool:
         or any(mark in name for mark in (".test.", "_test.", ".spec."))
         or any(folder in {"tests", "test", "fixtures", "node_modules", "__pycache__"} for folder in folders.split("/"))
     )
-
-
-def _is_text(file: str) -> bool:
-    return file.lower().endswith(_TEXTS) and file != "SKILL.md"

@@ -57,10 +57,9 @@ def from_strict(value: object, schema: object) -> object:
 
 
 def _strict_object(schema: Schema, strict: dict[str, object]) -> dict[str, object] | None:
-    properties = _properties(schema)
     required = cast("Sequence[str]", schema.get("required", ()))
     below: dict[str, object] = {}
-    for name, each in properties.items():
+    for name, each in _properties(schema).items():
         if (converted := strict_schema(each)) is None:
             return None
         below[name] = converted if name in required else _nullable(converted, each)
@@ -82,8 +81,7 @@ def _strict_map(schema: Schema, strict: dict[str, object]) -> dict[str, object] 
 
 
 def _nullable(strict: dict[str, object], schema: Schema) -> dict[str, object]:
-    names = strict["type"]
-    listed = [names] if isinstance(names, str) else list(cast("Sequence[str]", names))
+    listed = list(type_names(strict))
     remark = f"Default: {json.dumps(schema['default'], ensure_ascii=False)}." if "default" in schema else "Optional."
     text = f"{described} {remark}" if (described := strict.get("description")) else remark
     nullable = {**strict, "type": listed if "null" in listed else [*listed, "null"], "description": text}
