@@ -29,10 +29,10 @@ from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import SkillError
 from prowess.execution import staging
+from prowess.runtime import forks as session_forks
+from prowess.runtime import json_lines
 from prowess.runtime.activation import hooks
 from prowess.runtime.activation import stack as activation_stack
-from prowess.runtime.forks import fork
-from prowess.runtime.protocol import json_lines
 from prowess.runtime.tools import read as read_tool
 from prowess.store import sqlite
 from prowess.tools.builtin import workspace
@@ -170,7 +170,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
     (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that is not here (No module)"),
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),
-    (fork.ForkUnavailableError("a", "none here"), "skill 'a' runs in a sub-agent, and there is none for it: none here"),
+    (
+        session_forks.ForkUnavailableError("a", "none here"),
+        "skill 'a' runs in a sub-agent, and there is none for it: none here",
+    ),
     (hooks.HookFailedError("a", "before", "x.sh", "refused", "no"), "the before hook 'x.sh' of skill 'a' refused: no"),
     (function_tool.FunctionFailedError("f", "no"), "f failed: no"),
     (function_tool.FunctionTimeoutError("f", 2), "Timeout exceeded: f did not finish within 2 s"),

@@ -17,7 +17,7 @@ from rich.text import Text
 from prowess.cli.rich_page import layout
 from prowess.format import read_skill
 from prowess.format.parsing import parse_document
-from prowess.format.validation import validate_skill
+from prowess.format.reading import validate_skill
 from prowess.report import CheckedSkill
 from prowess.report.forms import check_lines
 from prowess.report.skill_page import SkillPage, TriadSummary

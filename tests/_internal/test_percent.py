@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.format.references import percent_decoded, percent_encoded
+from prowess.format.rules.body_rules import percent_decoded, percent_encoded
 
 
 def test_decoding_happens_once_and_takes_only_hexadecimal_pairs() -> None:

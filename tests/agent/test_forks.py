@@ -11,7 +11,7 @@ from prowess.agent import Agent, Budget, ScriptedModel, ScriptedTurn, Usage
 from prowess.audit import JsonlAuditLog
 from prowess.catalog import Catalog
 from prowess.execution import default_sandbox
-from prowess.runtime.forks.fork import AgentType
+from prowess.runtime.forks import AgentType
 from prowess.tools.functions.function_tool import FunctionTool
 from tests.agent.making import add_skill, calls, error_code, tool_messages, value
 

@@ -13,7 +13,7 @@ from prowess.fix.applying import Applied, keeps_its_word
 from prowess.format import parse_allowed_tools, parse_document
 from prowess.format.parsing import parse_source
 from prowess.format.profiles import PROFILES
-from prowess.format.validation import judge, raw_findings
+from prowess.format.reading import judge, raw_findings
 from tests.conformance.format_cases import lay_out, parameters
 
 if TYPE_CHECKING:

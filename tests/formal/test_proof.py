@@ -98,7 +98,7 @@ def test_a_fault_in_the_python_code_makes_the_comparison_differ(tmp_path: Path) 
     subjects = ("layers", "names", "links", "balance")
     assert _compared(tmp_path, *subjects).returncode == 0
     _break(tmp_path / "prowess/format/name.py", 'text.find("--")', 'text.find("---")')
-    _break(tmp_path / "prowess/format/references.py", 'if component == "..":', 'if component == "...":')
+    _break(tmp_path / "prowess/format/rules/body_rules.py", 'if component == "..":', 'if component == "...":')
     _break(tmp_path / "prowess/format/role.py", "Role(-sum(", "Role(sum(")
     done = _compared(tmp_path, *subjects)
     assert done.returncode == 1

@@ -63,7 +63,7 @@ WORK = {
     "session": SESSION,
 }
 BY_CHECK = ("names", "links", "fences", "tools", "files")  # each of their functions
-BY_BOTH = ("prowess.format.parsing.parse_source", "prowess.format.validation.raw_findings")
+BY_BOTH = ("prowess.format.parsing.parse_source", "prowess.format.reading.raw_findings")
 
 
 @pytest.fixture(scope="module")

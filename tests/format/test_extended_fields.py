@@ -26,8 +26,8 @@ from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.fields.value_readers import Faults, FieldFault, named, read_seconds
 from prowess.format.limits import EXTENDED_FIELDS, MAX_TAG_LENGTH, MAX_TAGS
 from prowess.format.parsing import parse_source
+from prowess.format.reading import raw_findings
 from prowess.format.rules.body_rules import place_of
-from prowess.format.validation import raw_findings
 from prowess.rule_engine import Judgement, Selection
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prowess.format.parsing import parse_source
+from prowess.format.reading import validate_skill
 from prowess.format.skill import frontmatter_of
 from prowess.format.source.plain_front_matter import plain_properties, read_plain_skill
-from prowess.format.validation import validate_skill
 from tests.simple_corpus import skill_text
 
 _HEAD = 4096

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from prowess._internal.yaml_reader import MAX_NODES
 from prowess.format import SkillDocument, parse_document
-from prowess.format.validation import validate_skill
+from prowess.format.reading import validate_skill
 
 _SHARDS = 8
 _TOTAL = int(os.environ.get("PROWESS_FUZZ", "5000"))

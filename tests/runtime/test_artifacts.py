@@ -10,7 +10,7 @@ import pytest
 
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import ResourceNotFoundError
-from prowess.runtime.scripts.artifacts import ORPHANED_SECONDS, Artifacts
+from prowess.runtime.scripts import ORPHANED_SECONDS, Artifacts
 
 if TYPE_CHECKING:
     from pathlib import Path

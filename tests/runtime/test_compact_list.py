@@ -9,7 +9,7 @@ import pytest
 from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, SkillNotFoundError
 from prowess.runtime import Session, SyncSession
-from prowess.runtime.disclosure.compact_list import MOST_BYTES, compact_list
+from prowess.runtime.disclosure.exposure import MOST_BYTES, compact_list
 from prowess.runtime.disclosure.model_texts import ListedSkill
 from tests.runtime.making import write_skill
 

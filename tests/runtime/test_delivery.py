@@ -15,8 +15,8 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, StoreError
 from prowess.execution import default_sandbox
 from prowess.runtime import ForkOutcome, Session, SyncSession
-from prowess.runtime.events.backlog import MAX_WAITING
 from prowess.runtime.events.event import KINDS, EventsDropped, SessionEvent, from_dict
+from prowess.runtime.events.stream import MAX_WAITING
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools import ToolSpec
 from tests.runtime.making import failure, result, write_skill

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from prowess._internal.files import file_mark
 from prowess.catalog import Catalog
 from prowess.runtime import Session
-from prowess.runtime.files import file_windows, skill_files
-from prowess.runtime.files.slices import moved, slice_bytes, slice_text, window
+from prowess.runtime.files import skill_files
+from prowess.runtime.files.skill_files import moved, slice_bytes, slice_text, window
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ LARGE = "aü€😀\n" * 40_000
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take files that were written just now for old ones: a test cannot wait for seconds."""
     monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
-    monkeypatch.setattr(file_windows, "_known", {})
+    monkeypatch.setattr(skill_files, "_known", {})
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, UnavailableError
 from prowess.execution import default_sandbox
 from prowess.runtime import AgentType, ForkOutcome, ForkRequest, Session
-from prowess.runtime.forks.fork import ForkUnavailableError
+from prowess.runtime.forks import ForkUnavailableError
 from prowess.tools import ToolSpec
 from tests.runtime.making import failure, names, result, write_skill
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prowess.runtime.activation.composition import HostTools
-    from prowess.runtime.forks.fork import ForkSession
+    from prowess.runtime.forks import ForkSession
     from prowess.tools import ToolCall
 
 pytestmark = pytest.mark.anyio

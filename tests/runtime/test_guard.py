@@ -14,7 +14,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, PolicyError, SessionNotFoundError
 from prowess.policy import Allow, Approval, Ask, Deny, Policy, PolicyFile, Refusal, read_policy_file
 from prowess.runtime import Session, SyncSession
-from prowess.runtime.protocol.json_lines import answer as answer_line
+from prowess.runtime.json_lines import answer as answer_line
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.functions.function_tool import FunctionTool
 from prowess.tools.gates import CallbackApprover

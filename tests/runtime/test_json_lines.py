@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prowess.catalog import Catalog
 from prowess.runtime import SyncSession
-from prowess.runtime.protocol.json_lines import MAX_LINE_BYTES, answer, serve_json_lines
+from prowess.runtime.json_lines import MAX_LINE_BYTES, answer, serve_json_lines
 from tests.test_errors import CODES
 
 if TYPE_CHECKING:

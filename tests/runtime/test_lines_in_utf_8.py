@@ -11,7 +11,7 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.runtime import SyncSession
-from prowess.runtime.protocol.json_lines import answer
+from prowess.runtime.json_lines import answer
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from prowess.runtime.disclosure.model_texts import ActiveBody, ListedSkill, instructions
-from prowess.runtime.disclosure.prompt_forms import FORMS, Form, active, prompt
+from prowess.runtime.disclosure.prompts import FORMS, Form, active, prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import Policy, PolicyFile
 from prowess.runtime import Session
-from prowess.runtime.scripts.script_rules import ScriptRules
+from prowess.runtime.scripts import ScriptRules
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.runtime.files.slices import slice_bytes, slice_text
+from prowess.runtime.files.skill_files import slice_bytes, slice_text
 
 
 @given(st.text(max_size=60), st.integers(1, 9))

@@ -7,16 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess.errors import LimitExceededError, StoreError
-from prowess.runtime.state import (
-    ActiveSkill,
-    SessionState,
-    from_json,
-    loaded,
-    pruned,
-    require_room,
-    to_json,
-    unloaded,
-)
+from prowess.runtime.state import ActiveSkill, SessionState, from_json, loaded, pruned, require_room, to_json, unloaded
 
 
 def skill(name: str, *, version: str = "1", place: str = "a") -> ActiveSkill:

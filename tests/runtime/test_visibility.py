@@ -9,7 +9,7 @@ from prowess.catalog import Catalog
 from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
 from prowess.policy import Policy, read_policy_file
 from prowess.runtime import Session, SyncSession
-from prowess.runtime.protocol.json_lines import answer
+from prowess.runtime.json_lines import answer
 from tests.runtime.making import failure, result, write_skill
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from prowess.agent.transcript import Transcript
 from prowess.mcp_server.server import build_server, open_session
 from prowess.policy.approval import Approval
 from prowess.runtime import SyncSession
-from prowess.runtime.protocol.json_lines import answer
+from prowess.runtime.json_lines import answer
 from prowess.tools import ToolCall, ToolExecutor, ToolResult, ToolSpec, require_executor
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates import CallbackApprover

@@ -29,10 +29,10 @@ SUBJECTS = (
         ),
         subjects.paths,
     ),
-    Subject("links", "prowess.format.references.inner_components", ("InnerComponents",), subjects.links),
+    Subject("links", "prowess.format.rules.body_rules.inner_components", ("InnerComponents",), subjects.links),
     Subject(
         "fences",
-        "prowess.format.source.fences.find_fences",
+        "prowess.format.parsing.find_fences",
         ("HasFrontmatter", "IsFence"),
         subjects.front_matter_fences,
     ),
@@ -48,7 +48,7 @@ SUBJECTS = (
     Subject("files", "prowess.format.reading.locate", ("SkillFile", "HasSkillMd"), subjects.skill_files),
     Subject(
         "frontmatter",
-        "prowess.format.parsing.parse_source, prowess.format.validation.raw_findings, "
+        "prowess.format.parsing.parse_source, prowess.format.reading.raw_findings, "
         "prowess.format.source.plain_front_matter.read_plain_skill",
         (
             "IsValidFrontmatter", "CheckFrontmatter", "IsValidDescription", "IsValidCompatibility", "IsValidLicense",
@@ -58,7 +58,7 @@ SUBJECTS = (
     ),
     Subject(
         "skills",
-        "prowess.format.parsing.parse_source, prowess.format.validation.raw_findings, "
+        "prowess.format.parsing.parse_source, prowess.format.reading.raw_findings, "
         "prowess._internal.files.contained.check_relative",
         (
             "IsValidCompleteSkill", "CheckCompleteSkill", "IsValidSkillDirectory", "IsValidLevel1", "IsValidLevel2",
@@ -66,7 +66,7 @@ SUBJECTS = (
         ),
         whole_skills.skills,
     ),
-    Subject("layers", "prowess.catalog.index.CatalogIndex", ("IsWinner", "Winner", "MayAnswer"), subjects.winners),
+    Subject("layers", "prowess.catalog.scan.CatalogIndex", ("IsWinner", "Winner", "MayAnswer"), subjects.winners),
     Subject(
         "sessions",
         "prowess.runtime.state.loaded, prowess.runtime.state.unloaded, prowess.runtime.activation.stack.entered, "

@@ -16,15 +16,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from prowess._internal.files import contained
-from prowess.catalog import index as catalog_index
+from prowess.catalog import scan as catalog_scan
 from prowess.catalog.entry import SkillEntry
-from prowess.catalog.index import Skipped
 from prowess.catalog.layers import Layer
+from prowess.catalog.scan import Skipped
 from prowess.errors import UnsafePathError
-from prowess.format import limits, name, reading, references, role
+from prowess.format import limits, name, parsing, reading, role
 from prowess.format.fields import allowed_tools
 from prowess.format.rules import body_rules
-from prowess.format.source import fences
 from prowess.runtime.disclosure import model_texts
 from tools.proof.questions import absent_or, escaped, items
 
@@ -93,7 +92,7 @@ def paths() -> Pairs:
 def links() -> Pairs:
     """Links in a text, which may go up and come back."""
     for text in chain(all_texts("a./", 8), drawn_texts(3000, 20, "a./b")):
-        components = references.inner_components(text)
+        components = body_rules.inner_components(text)
         yield f"link\t{escaped(text)}", "-" if components is None else "+" + "/".join(components)
 
 
@@ -102,7 +101,7 @@ def front_matter_fences() -> Pairs:
     lines = ("---", "--- ", "---\t", "----", "--", "-- -", "", "a", "---x", " ---")
     joined = ("\n".join(some) for count in (1, 2, 3, 4) for some in product(lines, repeat=count))
     for text in chain(all_texts("-\na", 9), joined):
-        found = fences.find_fences(text)
+        found = parsing.find_fences(text)
         yield f"fences\t{escaped(text)}", _bits(found.opening == 0 and found.end is not None)
 
 
@@ -151,7 +150,7 @@ def winners() -> Pairs:
             in_order = sorted(entries, key=lambda entry: entry.layer.rank)  # as a catalog sorts its sources
             for holder in (None, *range(_RANKS)):
                 skipped = [] if holder is None else [Skipped(("deploy",), "a fault", holder)]
-                winner = catalog_index.CatalogIndex(in_order, skipped=skipped).winner("deploy")
+                winner = catalog_scan.CatalogIndex(in_order, skipped=skipped).winner("deploy")
                 answer = "-" if winner is None else f"+{entries.index(winner)}"
                 yield f"winner\t{absent_or(holder)}\t{''.join(map(str, ranks))}", answer
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from prowess._internal.files import contained
 from prowess.diagnostics import Severity
 from prowess.errors import UnsafePathError
-from prowess.format import parsing, validation
+from prowess.format import parsing, reading
 from prowess.format.source import plain_front_matter
 from tools.proof.questions import absent_or, escaped, items
 from tools.proof.subjects import SEED
@@ -123,7 +123,7 @@ def _drawn(count: int) -> Iterator[_Skill]:
 
 def _accepted(text: str, directory: str | None) -> bool:
     document = parsing.parse_source(text, directory=None if directory is None else f"/skills/{directory}")
-    findings = validation.validate_skill(document, profile="boxxy")
+    findings = reading.validate_skill(document, profile="boxxy")
     return not any(found.severity is Severity.ERROR for found in findings)
 
 

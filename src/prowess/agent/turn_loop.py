@@ -47,7 +47,7 @@ from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.disclosure.model_texts import estimate_tokens
 from prowess.runtime.events.event import SkillActivating as SkillActivatingEvent
-from prowess.runtime.forks.fork import ForkOutcome, ForkUnavailableError
+from prowess.runtime.forks import ForkOutcome, ForkUnavailableError
 from prowess.tools import ToolResult, report_usage
 from prowess.tools.prompt_escaping import json_for_model
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from prowess.agent.model import Ending, Message, Model
     from prowess.agent.transcript import Transcript
     from prowess.runtime.events.event import SessionEvent
-    from prowess.runtime.forks.fork import ForkRequest, ForkSession
+    from prowess.runtime.forks import ForkRequest, ForkSession
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolSpec
 

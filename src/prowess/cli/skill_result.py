@@ -9,7 +9,7 @@ from msgspec import Struct
 from prowess._internal.files.tree_stamp import TreeStamp, stamp_tree
 from prowess.diagnostics import Diagnostic  # noqa: TC001 -- msgspec decodes it
 from prowess.format.name import normalise
-from prowess.format.validation import place_in_report, raw_findings
+from prowess.format.reading import place_in_report, raw_findings
 from prowess.lint import RULES, lint_findings
 from prowess.lint.catalog_budget import listed_characters
 from prowess.rule_engine.rules import UNUSED_SUPPRESSION, names_rule, selector_fault, suppress, suppressions

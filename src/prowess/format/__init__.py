@@ -14,26 +14,21 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.format.document import Field, SkillDocument
     from prowess.format.fields.allowed_tools import AllowedTools, ToolFault, ToolToken, parse_allowed_tools
-    from prowess.format.fields.arguments import Argument
-    from prowess.format.fields.execution import Execution
-    from prowess.format.fields.extended_fields import ExtendedFields, Scope
+    from prowess.format.fields.extended_fields import Argument, Execution, ExtendedFields, Scope
     from prowess.format.fields.hooks import HOOK_EVENTS, Hook, Hooks
     from prowess.format.name import NameFault, SkillName, name_faults
     from prowess.format.parsing import parse_document
     from prowess.format.profiles import PROFILES, Profile, profile_named
-    from prowess.format.reading import read_document, read_skill
+    from prowess.format.reading import read_document, read_skill, require_valid, validate_skill
     from prowess.format.role import Role, balancer, is_balanced, role_of
     from prowess.format.rules.table import RULES
     from prowess.format.skill import Frontmatter, Resource, Skill
     from prowess.format.skill_directories import find_skill_directories
-    from prowess.format.validation import require_valid, validate_skill
     from prowess.format.writing import document_text
 
 _HOMES = {
     "fields.allowed_tools": ("AllowedTools", "ToolFault", "ToolToken", "parse_allowed_tools"),
-    "fields.arguments": ("Argument",),
-    "fields.execution": ("Execution",),
-    "fields.extended_fields": ("ExtendedFields", "Scope"),
+    "fields.extended_fields": ("Argument", "Execution", "ExtendedFields", "Scope"),
     "document": ("Field", "SkillDocument"),
     "skill": ("Frontmatter", "Resource", "Skill"),
     "fields.hooks": ("HOOK_EVENTS", "Hook", "Hooks"),
@@ -44,8 +39,7 @@ _HOMES = {
     "writing": ("document_text",),
     "skill_directories": ("find_skill_directories",),
     "parsing": ("parse_document",),
-    "reading": ("read_document", "read_skill"),
-    "validation": ("require_valid", "validate_skill"),
+    "reading": ("read_document", "read_skill", "require_valid", "validate_skill"),
 }
 
 __all__ = [

@@ -13,6 +13,8 @@ from msgspec import Struct
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic, Location
     from prowess.format.source.source_text import SourceText
@@ -114,17 +116,20 @@ class SkillDocument(Struct, frozen=True, kw_only=True):
         return result
 
 
-def plain(node: Node, origin: SourceText) -> object:
-    """Return a value as text, list or dictionary; a key that is a collection becomes its source text."""
+def plain(node: Node, origin: SourceText, typed: Callable[[Scalar], object] | None = None) -> object:
+    """Return a value as text, list or dictionary; a key that is a collection becomes its source text.
+
+    `typed` gives what a scalar stands for; without it every scalar is its text.
+    """
     match node:
         case Scalar(text=text):
-            return text
+            return text if typed is None else typed(node)
         case Sequence(items=items):
-            return [plain(item, origin) for item in items]
+            return [plain(item, origin, typed) for item in items]
         case Mapping(entries=entries):
             result: dict[str, object] = {}
             for key, value in entries:
-                result.setdefault(key_text(key, origin), plain(value, origin))
+                result.setdefault(key_text(key, origin), plain(value, origin, typed))
             return result
 
 

@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
-from prowess.format.document import key_text
+from prowess.format.document import key_text, plain
 
 if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node
@@ -40,7 +40,7 @@ def as_json(document: SkillDocument) -> dict[str, object]:
     """Return the front matter as an author wrote it, typed; the first of duplicate keys wins."""
     result: dict[str, object] = {}
     for field in document.fields:
-        result.setdefault(field.key, _typed(field.value, field.origin, repaired=field.repaired))
+        result.setdefault(field.key, plain(field.value, field.origin, None if field.repaired else _typed))
     return result
 
 
@@ -57,17 +57,8 @@ def says_the_same(document: SkillDocument, claimed: object) -> bool:
     return all(seen.values()) and seen.keys() == claimed.keys()
 
 
-def _typed(node: Node, origin: SourceText, *, repaired: bool = False) -> object:
-    match node:
-        case Scalar(text=text, style=style):
-            return text if style or repaired else _resolved(text)
-        case Sequence(items=items):
-            return [_typed(item, origin) for item in items]
-        case Mapping(entries=entries):
-            result: dict[str, object] = {}
-            for key, value in entries:
-                result.setdefault(key_text(key, origin), _typed(value, origin))
-            return result
+def _typed(scalar: Scalar) -> object:
+    return scalar.text if scalar.style else _resolved(scalar.text)
 
 
 def _resolved(text: str) -> object:

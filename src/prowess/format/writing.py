@@ -7,7 +7,7 @@ before it is handed out, by the one reader, so that a text which would say somet
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from prowess._internal.yaml_reader import MAX_DEPTH
 from prowess.diagnostics import Severity
@@ -77,11 +77,8 @@ def _collection(value: object, depth: int, where: str) -> Iterator[str] | None:
     if not value or not _is_collection(value):
         return None
     if depth == MAX_DEPTH:
-        message = f"{where[:80]} is nested too deep: {MAX_DEPTH} levels are read"
-        raise InvalidArgumentsError((message,))
-    if isinstance(value, Mapping):
-        return _mapping(value, depth + 1, where)
-    return _sequence(value, depth + 1, where) if isinstance(value, Sequence) else None
+        raise InvalidArgumentsError((f"{where[:80]} is nested too deep: {MAX_DEPTH} levels are read",))
+    return _mapping(value, depth + 1, where) if isinstance(value, Mapping) else _sequence(value, depth + 1, where)
 
 
 def _leaf(value: object, where: str) -> str:
@@ -97,7 +94,7 @@ def _scalar(text: str) -> str:
     return double_quoted(text) if text[:1].isdigit() or type_beside_text(text) else scalar(text)
 
 
-def _is_collection(value: object) -> bool:
+def _is_collection(value: object) -> TypeGuard[Mapping[str, object] | Sequence[object]]:
     return isinstance(value, (Mapping, Sequence)) and not isinstance(value, (str, bytes, bytearray))
 
 

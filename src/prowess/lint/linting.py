@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prowess.format.profiles import profile_named
+from prowess.format.reading import document_of
 from prowess.format.rules.table import RULES as FORMAT_RULES
-from prowess.format.validation import document_of
 from prowess.lint.catalog_budget import CATALOG_BUDGET
 from prowess.lint.rule import LintRule, LintSubject
 from prowess.lint.rules import __name__ as _rules
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from prowess.diagnostics import Diagnostic
     from prowess.format.document import SkillDocument
+    from prowess.format.reading import Target
     from prowess.format.rules.meta import RuleMeta
-    from prowess.format.validation import Target
     from prowess.rule_engine import Rule
 
 LINT_RULES: RuleRegistry[LintSubject] = RuleRegistry(

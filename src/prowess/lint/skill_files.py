@@ -20,7 +20,7 @@ from msgspec import Struct
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.markdown import outline, possible_targets
 from prowess.errors import UnsafePathError
-from prowess.format.references import Reference, inner_components, percent_decoded
+from prowess.format.rules.body_rules import Reference, inner_components, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

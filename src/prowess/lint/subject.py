@@ -15,7 +15,7 @@ from msgspec import Struct
 from prowess._internal.markdown import outline
 from prowess.diagnostics import Location
 from prowess.format.profiles import PROFILES
-from prowess.format.references import references
+from prowess.format.rules.body_rules import references
 from prowess.lint.skill_files import SkillFiles, linked_markdown, other_markdown, paths_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prowess._internal.markdown import CodeBlock, Outline
     from prowess.format.document import SkillDocument
     from prowess.format.profiles import Profile
-    from prowess.format.references import Reference
+    from prowess.format.rules.body_rules import Reference
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 

@@ -25,8 +25,7 @@ from prowess.errors import SkillError
 from prowess.format.limits import FILE_NAMES, MANIFEST_FILE, MAX_DOCUMENT_BYTES
 from prowess.format.manifest.manifest_reader import parse_sidecar
 from prowess.format.parsing import parse_source
-from prowess.format.reading import locate
-from prowess.format.validation import place_in_report, raw_findings
+from prowess.format.reading import locate, place_in_report, raw_findings
 from prowess.lint import lint_findings
 from prowess.lsp.positions import Lines, without_surrogates
 

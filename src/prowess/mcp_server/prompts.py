@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
-from prowess.format.fields.arguments import Argument
-from prowess.format.fields.extended_fields import extended_fields
+from prowess.format.fields.extended_fields import Argument, extended_fields
 from prowess.format.name import name_faults
 
 if TYPE_CHECKING:

@@ -35,9 +35,9 @@ from prowess._internal.markdown import outline
 from prowess._internal.text.near_words import near_words
 from prowess.diagnostics import Severity
 from prowess.errors import InvalidArgumentsError
+from prowess.format.reading import judge
 from prowess.format.rules.meta import Page, RuleMeta, Severities
 from prowess.format.rules.table import RULES
-from prowess.format.validation import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

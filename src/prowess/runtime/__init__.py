@@ -12,7 +12,7 @@ from prowess._internal.lazy_names import lazy_names
 if TYPE_CHECKING:
     from prowess.runtime.call_options import ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
-    from prowess.runtime.forks.fork import AgentType, ForkOutcome, ForkRequest, ForkRunner
+    from prowess.runtime.forks import AgentType, ForkOutcome, ForkRequest, ForkRunner
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.session import Session
     from prowess.runtime.state import ActiveSkill, SessionState
@@ -35,7 +35,7 @@ __all__ = [
 
 _HOMES = {
     "state": ("ActiveSkill", "SessionState"),
-    "forks.fork": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
+    "forks": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
     "disclosure.model_texts": ("Disclosure",),
     "call_options": ("ReadOptions", "RunOptions"),
     "session": ("Session",),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prowess.runtime.call_options import ExposureName
     from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
-    from prowess.runtime.forks.fork import AgentType, ForkRunner
+    from prowess.runtime.forks import AgentType, ForkRunner
     from prowess.store import SessionStore
     from prowess.tools import Tool
 

@@ -21,12 +21,12 @@ from prowess.errors import (
 )
 from prowess.policy.policy import decide_call
 from prowess.policy.rule import PolicyCall
-from prowess.runtime.activation.invocation import InvokeTool
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.disclosure import compaction, history
 from prowess.runtime.disclosure.cost import Cost, ReadTokens, measured
 from prowess.runtime.disclosure.exposure import shaped
-from prowess.runtime.forks.launcher import Child
+from prowess.runtime.disclosure.skill_tool import InvokeTool
+from prowess.runtime.forks import Child
 from prowess.runtime.options import SessionOptions
 from prowess.runtime.session_parts import SessionParts
 from prowess.tools import ToolCall

@@ -13,27 +13,23 @@ from prowess._internal.uuid7 import uuid7
 from prowess.errors import ToolNotAllowedError
 from prowess.execution import default_sandbox
 from prowess.policy.policy_in_force import policy_of
-from prowess.runtime.activation.activation_events import ActivationEvents
-from prowess.runtime.activation.activator import Activator
+from prowess.runtime.activation.activator import ActivationEvents, Activator
 from prowess.runtime.activation.active_skills import ActiveSkills
 from prowess.runtime.activation.command_runner import CommandRunner
 from prowess.runtime.activation.composition import KnownTools
 from prowess.runtime.activation.freshness import Freshness, Presence
 from prowess.runtime.activation.hooks import HookedTool, HookRunner, ToolHookGate
-from prowess.runtime.activation.invocation import Invocation, InvokeTool
 from prowess.runtime.activation.rendering import Rendering
 from prowess.runtime.activation.restrictions import Restrictions
 from prowess.runtime.activation.snapshots import Snapshots
 from prowess.runtime.activation.visibility import Visibility
 from prowess.runtime.disclosure.exposure import Exposure
-from prowess.runtime.disclosure.skill_tool import SkillTool
-from prowess.runtime.events.callback import EventCallback
-from prowess.runtime.events.delivery import Events, SessionRecords, report
+from prowess.runtime.disclosure.skill_tool import Invocation, InvokeTool, SkillTool
+from prowess.runtime.events.delivery import EventCallback, Events, SessionRecords, report
 from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
-from prowess.runtime.forks.launcher import ForkHost, ForkLauncher
+from prowess.runtime.forks import ForkHost, ForkLauncher
 from prowess.runtime.guard import Guard
-from prowess.runtime.scripts.artifacts import Artifacts
-from prowess.runtime.scripts.skill_process import SkillPrograms
+from prowess.runtime.scripts import Artifacts, SkillPrograms
 from prowess.runtime.session_state import StoredState
 from prowess.runtime.tools.load import LoadTool
 from prowess.runtime.tools.load_results import LoadResults
@@ -51,8 +47,7 @@ if TYPE_CHECKING:
     from prowess.policy.approval import ApprovalMemory
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.stack import Stack
-    from prowess.runtime.forks.fork import AgentType
-    from prowess.runtime.forks.launcher import Child
+    from prowess.runtime.forks import AgentType, Child
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Gate, Tool, ToolCall

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prowess.errors import InvalidArgumentsError
 from prowess.format.fields.value_readers import Faults
-from prowess.format.manifest.tool_binding import VERSION, ToolBinding, ToolDependency, read_binding
+from prowess.format.manifest.manifest import VERSION, ToolBinding, ToolDependency, read_binding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

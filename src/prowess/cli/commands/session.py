@@ -25,8 +25,7 @@ from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
 from prowess.policy import PolicyInForce, Refusal, load_policy
 from prowess.runtime import SyncSession
-from prowess.runtime.protocol.json_lines import called, event_line, serve_json_lines
-from prowess.runtime.protocol.judging import judged
+from prowess.runtime.json_lines import called, event_line, judged, serve_json_lines
 from prowess.store import MemorySessionStore, SqliteSessionStore
 from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
 from prowess.tools.gates import CallbackApprover

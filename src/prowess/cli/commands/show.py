@@ -14,9 +14,8 @@ from prowess.cli import exit_codes, output
 from prowess.cli.targets import is_folder_of_skills, targets
 from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
-from prowess.format.reading import read_skill
+from prowess.format.reading import read_skill, validate_skill
 from prowess.format.skill import frontmatter_of
-from prowess.format.validation import validate_skill
 from prowess.report.skill_page import SkillPage, TriadSummary
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prowess.runtime.disclosure.model_texts import ListedSkill
-    from prowess.runtime.disclosure.prompt_forms import Prompt
+    from prowess.runtime.disclosure.prompts import Prompt
 
 _FORMS = ("skills-ref", "xml", "attributes", "tool", "json", "markdown")
 _BUDGET = re.compile(r"(\d{1,9})(c?)")
@@ -87,7 +87,7 @@ def _listed(directory: Path) -> ListedSkill:
 
 def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill], budget: int | None) -> str:
     # Imported here, not at the top, as above.
-    from prowess.runtime.disclosure.prompt_forms import FORMS, fitted, prompt
+    from prowess.runtime.disclosure.prompts import FORMS, fitted, prompt
 
     named = next((known for known in FORMS if known == form), None)
     if named is not None:
@@ -112,7 +112,7 @@ def _as_reference(directories: Sequence[Path], skills: Sequence[ListedSkill], li
 def _active(skill: ListedSkill) -> str:
     # Imported here, not at the top, as above.
     from prowess.format import read_document
-    from prowess.runtime.disclosure.prompt_forms import active
+    from prowess.runtime.disclosure.prompts import active
 
     return active(skill, read_document(str(skill.location)).body)
 

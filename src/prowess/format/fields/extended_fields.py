@@ -4,25 +4,36 @@
 cannot be read is a fault, and where the field narrows what may happen the closed reading holds: a skill is isolated,
 hidden or not run rather than opened by a typing error. What each field means where it is absent stands at its type.
 
-Sources: agent skills platform, YAML frontmatter fields, skill scoping, script execution security; the fields of agents
-in use for who may invoke a skill, with which arguments.
+Sources: agent skills platform, YAML frontmatter fields, skill scoping, script execution security; the limits of a turn
+as a platform in use spells and bounds them; the fields of agents in use for who may invoke a skill, with which
+arguments.
+
+Arguments stand in the order in which a call gives them: either names alone, as a list or as one text with blanks, or
+mappings with a description and a default. A declaration that cannot be read whole counts as none: with one entry left
+out, every later name would get its neighbour's value.
+
+The field `execution` is how a skill wishes to be run. A wish grants nothing: the host's own limits and its sandbox hold
+whatever stands here. A number outside its bounds becomes the nearest one; what cannot be read at all is left to the
+host, and where it would open something it counts as the narrowest value.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import re
+from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec import Struct, to_builtins
 
-from prowess.format.fields.arguments import Argument, read_arguments
-from prowess.format.fields.execution import Execution, read_execution
 from prowess.format.fields.hooks import Hooks, read_hooks
 from prowess.format.fields.value_readers import (
     Faults,
     FieldFault,
     is_blank,
     kind,
+    named,
     read_boolean,
+    read_choice,
+    read_seconds,
     read_text,
     read_texts,
     read_whole,
@@ -31,7 +42,140 @@ from prowess.format.fields.value_readers import (
 from prowess.format.limits import EXTENDED_FIELDS, MAX_TAG_LENGTH, MAX_TAGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from prowess.format.fields.value_readers import Path
+
+ExecutionMode = Literal["simple", "autonomous"]
+MAX_ITERATIONS = 100
+MAX_RETRIES = 10
+MAX_ITERATION_SECONDS = 3600.0
+_EXEC = "execution.type"
+
+
+class Execution(Struct, frozen=True, kw_only=True):
+    """None leaves a setting to the host.
+
+    `sandbox` is false only where the skill says so. `allowed_paths` are as written, None where the key is absent.
+    `network` is a word as written, `restricted` or `none` in use. Times are in seconds.
+    """
+
+    mode: ExecutionMode | None = None
+    max_iterations: int | None = None
+    max_retries_per_tool: int | None = None
+    timeout_per_iteration: float | None = None
+    early_termination: bool | None = None
+    sandbox: bool = True
+    allowed_paths: tuple[str, ...] | None = None
+    network: str | None = None
+
+
+def read_execution(value: object, faults: Faults) -> Execution:
+    """Read the field; what is wrong is added to `faults`."""
+    if is_blank(value):
+        return Execution()
+    if not isinstance(value, dict):
+        message = f"execution is {kind(value)}, it must be a mapping such as max-iterations: 20"
+        faults.add(_EXEC, message, ("execution",))
+        return Execution()
+    report_unknown(value, _READERS, _EXEC, ("execution",), faults, then="; it is ignored")
+    read = {
+        key.replace("-", "_"): _READERS[key](setting, ("execution", key), faults)
+        for key, setting in value.items()
+        if key in _READERS
+    }
+    return Execution(**read)  # type: ignore[arg-type]  # each reader returns the type of its field
+
+
+_mode = read_choice(get_args(ExecutionMode))
+_READERS: dict[str, Callable[[object, Path, Faults], object]] = {
+    "mode": lambda value, path, faults: _mode(value, _EXEC, path, faults),
+    "max-iterations": lambda value, path, faults: read_whole(value, _EXEC, path, faults, bounds=(1, MAX_ITERATIONS)),
+    "max-retries-per-tool": lambda value, path, faults: read_whole(value, _EXEC, path, faults, bounds=(0, MAX_RETRIES)),
+    "timeout-per-iteration": lambda value, path, faults: read_seconds(
+        value, _EXEC, path, faults, most=MAX_ITERATION_SECONDS
+    ),
+    "early-termination": lambda value, path, faults: read_boolean(value, _EXEC, path, faults),
+    "sandbox": lambda value, path, faults: read_boolean(value, _EXEC, path, faults) is not False,
+    "allowed-paths": lambda value, path, faults: read_texts(value, _EXEC, path, faults) or (),
+    "network": lambda value, path, faults: read_text(value, _EXEC, path, faults) or "none",
+}
+
+
+MAX_ARGUMENTS = 64
+MAX_DEFAULT_LENGTH = 4096
+_ARGS = "arguments.type"
+_NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z"
+_TAKEN = frozenset({"ARGUMENTS", "SKILL_DIR", "SESSION_ID"})  # placeholders with a meaning of their own
+
+
+class Argument(Struct, frozen=True, kw_only=True):
+    """One declared argument; `default` is None where there is none."""
+
+    name: str
+    description: str = ""
+    default: str | None = None
+    required: bool = False
+
+
+def read_arguments(value: object, faults: Faults) -> tuple[Argument, ...]:
+    """Read the field; what is wrong is added to `faults`, and then there are no arguments."""
+    if is_blank(value):
+        return ()
+    listed = value.split() if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple):
+        message = f"arguments is {kind(value)}, it must be a list of names or of mappings with a name"
+        faults.add(_ARGS, message, ("arguments",))
+        return ()
+    if len(listed) > MAX_ARGUMENTS:
+        faults.add(_ARGS, f"arguments has {len(listed)} entries, at most {MAX_ARGUMENTS} are allowed", ("arguments",))
+        return ()
+    before = len(faults.found)
+    seen: dict[str, Argument] = {}
+    for index, entry in enumerate(listed):
+        path: Path = ("arguments",) if isinstance(value, str) else ("arguments", index)
+        argument = _argument(entry, path, faults)
+        if argument is not None and argument.name in seen:
+            faults.add(_ARGS, f"the argument {argument.name!r} is declared twice", path)
+        elif argument is not None:
+            seen[argument.name] = argument
+    return tuple(seen.values()) if len(faults.found) == before else ()
+
+
+def _argument(entry: object, path: Path, faults: Faults) -> Argument | None:
+    if not isinstance(entry, dict):
+        name = _name(entry, path, faults)
+        return None if name is None else Argument(name=name)
+    report_unknown(entry, ("name", "description", "default", "required"), _ARGS, path, faults)
+    if "name" not in entry:
+        faults.add(_ARGS, f"{named(path)} has no name", path)
+        return None
+    name = _name(entry["name"], (*path, "name"), faults)
+    described = entry.get("description", "")
+    description = "" if is_blank(described) else read_text(described, _ARGS, (*path, "description"), faults)
+    default = entry.get("default")
+    if default is not None and not (isinstance(default, str) and len(default) <= MAX_DEFAULT_LENGTH):
+        message = f"{named((*path, 'default'))} must be a text of at most {MAX_DEFAULT_LENGTH} characters"
+        faults.add(_ARGS, message, (*path, "default"))
+    required = read_boolean(entry["required"], _ARGS, (*path, "required"), faults) if "required" in entry else False
+    if name is None or description is None or required is None:
+        return None
+    return Argument(
+        name=name,
+        description=description,
+        default=default if isinstance(default, str) else None,
+        required=required,
+    )
+
+
+def _name(value: object, path: Path, faults: Faults) -> str | None:
+    taken = isinstance(value, str) and value in _TAKEN
+    if isinstance(value, str) and re.match(_NAME, value) and not taken:
+        return value
+    why = "that has a meaning of its own" if taken else "it must be letters, digits, _ and -, a letter or _ first"
+    faults.add(_ARGS, f"{named(path)} is {kind(value)}, {why}", path)
+    return None
+
 
 Context = Literal["inherit", "fork"]
 _SCOPES = ("agents", "tenants", "environments")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Severity
-from prowess.format.fields.execution import MAX_ITERATIONS, MAX_RETRIES
+from prowess.format.fields.extended_fields import MAX_ITERATIONS, MAX_RETRIES
 from prowess.format.fields.hooks import HOOK_EVENTS
 from prowess.format.limits import (
     CLAUDE_CODE_FIELDS,

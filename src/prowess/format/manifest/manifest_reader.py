@@ -2,24 +2,57 @@
 
 Nothing but a regular file is opened, no link is followed, and nothing is raised for what is there. The file is judged
 by the same limits as a front matter: no anchors, aliases or tags, bounded depth and size.
+
+Values are typed by one table for each kind of mapping, and faults are collected with their place. A part with any fault
+is read as absent, except that unknown fields are left out and the rest counts. Extended specification 001; the rule ids
+are those of its validator, and further ones where that looks at nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, cast, get_args
 
 from prowess._internal.files.contained import ContainedRoot
 from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Sequence, read_yaml
 from prowess.diagnostics import Location
 from prowess.errors import UnsafePathError
 from prowess.format.document import Field, key_text, plain
-from prowess.format.fields.value_readers import UNKNOWN_FIELD, Faults, FieldFault, report_unknown
+from prowess.format.fields.value_readers import (
+    UNKNOWN_FIELD,
+    Faults,
+    FieldFault,
+    kind,
+    named,
+    needed,
+    optional,
+    read_boolean,
+    read_choice,
+    read_list,
+    read_record,
+    read_text,
+    report_unknown,
+)
 from prowess.format.limits import MANIFEST_FILE
-from prowess.format.manifest.manifest import KEYS, MAX_BYTES, Sidecar
-from prowess.format.manifest.manifest_values import read_composition, read_security, read_tests
-from prowess.format.manifest.tool_binding import read_binding
+from prowess.format.manifest.manifest import (
+    KEYS,
+    MAX_BYTES,
+    Assertion,
+    AssertionType,
+    Capability,
+    Composition,
+    ExecutionOrder,
+    FileSystemScope,
+    Scenario,
+    ScenarioCase,
+    SecurityManifest,
+    Sidecar,
+    SkillDependency,
+    read_binding,
+)
+from prowess.format.name import name_faults, normalise
 from prowess.format.parsing import describe, finding
 from prowess.format.rules.body_rules import place_of
 from prowess.format.source.source_text import SourceText, decode
@@ -28,6 +61,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.yaml_reader import Node
     from prowess.diagnostics import Diagnostic
+    from prowess.format.fields.value_readers import Path
 
 _NONE = Sidecar()
 
@@ -170,3 +204,121 @@ def _too_large(path: str | None) -> Sidecar:
 
 def _unread(path: str | None, message: str) -> Sidecar:
     return Sidecar(faults=(finding("manifest.file", message, Location(path=path)),))
+
+
+_CAPABILITY = r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z*][A-Za-z0-9_.*-]*"
+_CAPABILITY_ITEM = "security.capabilities.itemType"
+_SCENARIO_ITEM = "testing.scenarios.itemType"
+_SCENARIO_LIST = "testing.scenarios.type"
+_DEPENDENCY_ITEM = "composition.dependencies.itemType"
+_CONFLICTS = "composition.conflicts.type"
+
+
+def _capability_name(value: object, rule: str, path: Path, faults: Faults) -> str | None:
+    text = read_text(value, rule, path, faults)
+    if text is None or re.fullmatch(_CAPABILITY, text):
+        return text
+    faults.add(rule, f"{named(path)} is {kind(text)}, it must be area:action such as file:read", path)
+    return None
+
+
+def _skill_name(value: object, rule: str, path: Path, faults: Faults) -> str | None:
+    text = read_text(value, rule, path, faults)
+    if text is None:
+        return None
+    name = normalise(text)
+    wrong = name_faults(name, ascii_only=False)
+    if wrong:
+        faults.add(rule, f"{named(path)} is {kind(text)}, which is no name of a skill: {wrong[0].message}", path)
+        return None
+    return name
+
+
+_capability = read_record(
+    Capability,
+    {
+        "capability": needed("capability", _capability_name, _CAPABILITY_ITEM),
+        "reason": needed("reason", read_text, _CAPABILITY_ITEM),
+        "optional": optional("optional", read_boolean, _CAPABILITY_ITEM),
+    },
+)
+_security = read_record(
+    SecurityManifest,
+    {
+        "capabilities": needed("capabilities", read_list(_capability, _CAPABILITY_ITEM), "security.capabilities.type"),
+        "requiresNetwork": optional("requires_network", read_boolean, "security.type"),
+        "modifiesFiles": optional("modifies_files", read_boolean, "security.type"),
+        "executesCommands": optional("executes_commands", read_boolean, "security.type"),
+        "fileSystemScope": optional(
+            "file_system_scope", read_choice(get_args(FileSystemScope)), "security.fileSystemScope"
+        ),
+    },
+)
+_assertion = read_record(
+    Assertion,
+    {
+        "type": needed("type", read_choice(get_args(AssertionType)), _SCENARIO_ITEM),
+        "value": needed("value", read_text, _SCENARIO_ITEM),
+        "description": optional("description", read_text, _SCENARIO_ITEM),
+    },
+)
+_case = read_record(
+    ScenarioCase,
+    {
+        "name": needed("name", read_text, "testing.scenarios.name"),
+        "input": needed("input", read_text, _SCENARIO_ITEM),
+        "assertions": needed("assertions", read_list(_assertion, _SCENARIO_ITEM), _SCENARIO_LIST),
+        "expectedBehavior": optional("expected_behavior", read_text, "testing.scenarios.expectedOutput"),
+    },
+)
+_scenario = read_record(
+    Scenario,
+    {
+        "name": needed("name", read_text, "testing.scenarios.name"),
+        "description": needed("description", read_text, _SCENARIO_ITEM),
+        "cases": needed("cases", read_list(_case, _SCENARIO_ITEM), _SCENARIO_LIST),
+    },
+)
+_scenarios = read_list(_scenario, _SCENARIO_ITEM)
+_skill_dependency = read_record(
+    SkillDependency,
+    {
+        "skillName": needed("skill_name", _skill_name, _DEPENDENCY_ITEM),
+        "reason": needed("reason", read_text, _DEPENDENCY_ITEM),
+        "optional": optional("optional", read_boolean, _DEPENDENCY_ITEM),
+    },
+)
+_conflicts = read_list(_skill_name, _CONFLICTS)
+_composition = read_record(
+    Composition,
+    {
+        "dependencies": needed(
+            "dependencies", read_list(_skill_dependency, _DEPENDENCY_ITEM), "composition.dependencies.type"
+        ),
+        "conflicts": optional("conflicts", _conflicts, _CONFLICTS),
+        "executionOrder": optional(
+            "execution_order", read_choice(get_args(ExecutionOrder)), "composition.executionOrder"
+        ),
+    },
+)
+
+
+def read_security(value: object, faults: Faults) -> SecurityManifest | None:
+    """Read `security`: `capabilities` and what else it may say."""
+    return _security(value, "security.type", ("security",), faults)
+
+
+def read_tests(value: object, faults: Faults) -> tuple[Scenario, ...] | None:
+    """Read `tests`: a list of scenarios."""
+    scenarios = _scenarios(value, "testing.type", ("tests",), faults)
+    return scenarios if scenarios is not None and len(scenarios) == len(cast("list[object]", value)) else None
+
+
+def read_composition(value: object, faults: Faults) -> Composition | None:
+    """Read `composition`: the skills that this one relies on, those it excludes, and where it stands among them."""
+    composition = _composition(value, "composition.type", ("composition",), faults)
+    if composition is None and isinstance(value, dict):
+        # What it excludes holds all the same: a fault beside it must not open anything.
+        conflicts = _conflicts(value.get("conflicts"), _CONFLICTS, (), Faults())
+        return Composition(conflicts=conflicts) if conflicts else None
+    return composition

@@ -11,8 +11,6 @@ from prowess.diagnostics import Diagnostic, Severity
 if TYPE_CHECKING:
     from prowess.diagnostics import Fix, Location
 
-LAST = 1000
-
 
 class Page(Struct, frozen=True, kw_only=True):
     """The documentation of a rule: four paragraphs of Markdown."""
@@ -51,7 +49,7 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
     since: str = "0.1.0"
     fixes: str | None = None
     page: Page | None = None
-    order: int = LAST
+    order: int = 1000
     most: int | None = None
 
     @property
@@ -86,8 +84,6 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
 
 
 E, W, I, N = Severity.ERROR, Severity.WARNING, Severity.INFO, None  # noqa: E741 -- one letter a cell keeps a table a table
-
-
 Cell = Severity | None
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess.diagnostics import Fix, FixSafety
-from prowess.format.references import percent_encoded
+from prowess.format.rules.body_rules import percent_encoded
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
-    from prowess.format.references import Reference
+    from prowess.format.rules.body_rules import Reference
 
 
 class ReferenceCase(LintRule):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prowess.format.references import inner_components
+from prowess.format.rules.body_rules import inner_components
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_files import local_targets, names_folder
 

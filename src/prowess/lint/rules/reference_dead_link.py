@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from prowess._internal.markdown import outline
-from prowess.format.references import inner_components, leads, percent_decoded
-from prowess.format.rules.body_rules import IS_ABSOLUTE, LEADS_OUT
+from prowess.format.rules.body_rules import IS_ABSOLUTE, LEADS_OUT, inner_components, leads, percent_decoded
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prowess.diagnostics import Location
-from prowess.format.references import inner_components
+from prowess.format.rules.body_rules import inner_components
 from prowess.lint.rule import ERROR, INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _FOLDER = "references"

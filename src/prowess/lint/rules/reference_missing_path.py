@@ -9,7 +9,7 @@ from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, S
 from prowess.lint.skill_files import FOLDERS
 
 if TYPE_CHECKING:
-    from prowess.format.references import Reference
+    from prowess.format.rules.body_rules import Reference
 
 _MAX_SUGGESTIONS = 10
 _REACH = 300  # characters of the line before a path

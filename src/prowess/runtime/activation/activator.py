@@ -18,7 +18,7 @@ from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
 from prowess.format.limits import COMMAND_MARK
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.stack import entered
-from prowess.runtime.events.event import SkillActivating, SkillLoading
+from prowess.runtime.events.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
 from prowess.runtime.state import Transition, loaded, require_room, unloaded
 
 if TYPE_CHECKING:
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
 
     from prowess.catalog import SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
-    from prowess.runtime.activation.activation_events import ActivationEvents
+    from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.activation.command_runner import CommandRunner
     from prowess.runtime.activation.composition import KnownTools
     from prowess.runtime.activation.hooks import HookFailure, HookRunner
     from prowess.runtime.activation.load_result import Notice
+    from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.runtime.activation.visibility import By, Visibility
+    from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.session_state import StoredState
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
 
 
@@ -299,3 +302,48 @@ def _other_copies(state: SessionState, offers: Mapping[str, SkillEntry]) -> dict
         for skill in state.active
         if skill.key in offers and skill.location != offers[skill.key].location
     }
+
+
+class ActivationEvents:
+    """Records and tells of the active skills of one session: which came, which left, what restriction holds."""
+
+    def __init__(self, stored: StoredState, records: SessionRecords, restrictions: Restrictions) -> None:
+        self._stored, self.records, self._restrictions = stored, records, restrictions
+
+    async def loaded(self, before: SessionState, done: Transition, skills: Sequence[ActiveSkill], call_id: str) -> None:
+        """Record the skills that came with this step, and tell of those that it replaced."""
+        if not self.records.wanted:
+            return
+        for skill in skills:
+            if skill.name not in done.repeated:
+                data = {"skill": skill.name, "digest": skill.digest, "content_digest": skill.content_digest}
+                await self.records.record_and_tell("skill.loaded", call_id, skill, data)
+        await self.left(before, done, call_id, "replaced")
+
+    async def left(self, before: SessionState, done: Transition, call_id: str, reason: str) -> None:
+        """Tell what left with this step, and of a restriction that is another now."""
+        events = self.records.events
+        if not events.wanted:
+            return
+        for name in done.unloaded:
+            await events.tell(SkillUnloaded, call_id, before.named(name) or name, reason=reason)
+        await self._tell_restriction(before, done.state, call_id)
+
+    async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
+        """Tell of skills that left because the catalog lists them no more."""
+        events, now = self.records.events, self._stored.state
+        if not events.wanted:
+            return
+        for skill in skills:
+            await events.tell(SkillUnloaded, None, skill, reason="removed")
+        await self._tell_restriction(replace(now, active=(*now.active, *skills)), now, None)
+
+    async def _tell_restriction(self, before: SessionState, after: SessionState, call_id: str | None) -> None:
+        now = _restricting(self._restrictions.of(after))
+        if set(now) != set(_restricting(self._restrictions.of(before))):
+            names = tuple(item.skill for item in now)
+            await self.records.events.tell(RestrictionChanged, call_id, restricting=names)
+
+
+def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:
+    return tuple(item for item in restrictions if item.tokens is not None and item.mode == "restrict")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.runtime.events.delivery import SessionRecords
-    from prowess.runtime.scripts.skill_process import SkillPrograms
+    from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.state import ActiveSkill
 
 

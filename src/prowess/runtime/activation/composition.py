@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from prowess.errors import InvalidArgumentsError, RequiredToolError, SkillParseError
-from prowess.format.manifest.tool_binding import VERSION
+from prowess.format.manifest.manifest import VERSION
 from prowess.policy.tool_names import canonical_tool_name
 from prowess.runtime.activation.load_result import Notice
 from prowess.tools.tool_binding import missing
@@ -23,8 +23,7 @@ from prowess.tools.tool_binding import missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prowess.format.manifest.manifest import Composition
-    from prowess.format.manifest.tool_binding import ToolBinding
+    from prowess.format.manifest.manifest import Composition, ToolBinding
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.tools import Tool
 

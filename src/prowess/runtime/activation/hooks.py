@@ -27,7 +27,7 @@ from prowess._internal.uuid7 import uuid7
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.activation import load_result
-from prowess.runtime.scripts.skill_process import file_of
+from prowess.runtime.scripts import file_of
 from prowess.runtime.state import SessionState, Transition
 from prowess.tools import Proceed, Refuse, require_executor, wire_name
 from prowess.tools.gates import PROCEED
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from prowess.format.fields.hooks import Hook
     from prowess.runtime.activation.snapshots import Snapshot, Snapshots
     from prowess.runtime.events.delivery import SessionRecords
-    from prowess.runtime.scripts.skill_process import SkillPrograms
+    from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.session_state import StoredState
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import Tool, ToolCall, ToolSpec

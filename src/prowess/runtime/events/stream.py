@@ -7,16 +7,50 @@ its reader is busy; only what the store has let go is missing, and that is said.
 from __future__ import annotations
 
 import json
+import threading
 from collections import deque
 from typing import TYPE_CHECKING, Protocol, Self
 
 import anyio
 
-from prowess.runtime.events.backlog import EventBacklog
 from prowess.runtime.events.event import EventsDropped, SessionClosed, SessionEvent, from_dict
 
 if TYPE_CHECKING:
     from prowess.store import EventStore, KeptEvent
+
+MAX_WAITING = 1024
+
+
+class EventBacklog:
+    """A bounded queue that lets the oldest event go and says so, emptied by one reader, perhaps in another thread."""
+
+    def __init__(self, size: int = MAX_WAITING) -> None:
+        self._waiting: deque[SessionEvent] = deque()
+        self._size, self._dropped = size, 0
+        self._last: SessionEvent | None = None
+        self._lock = threading.Lock()
+
+    def put(self, event: SessionEvent) -> None:
+        """Add an event; never waits."""
+        with self._lock:
+            if len(self._waiting) == self._size:
+                self._last = self._waiting.popleft()
+                self._dropped += 1
+            self._waiting.append(event)
+
+    def take(self) -> SessionEvent | None:
+        """Return the oldest event, or first how many before it are gone; None where none waits."""
+        with self._lock:
+            if self._last is not None:
+                last, count = self._last, self._dropped
+                self._last, self._dropped = None, 0
+                return EventsDropped(session_id=last.session_id, sequence=last.sequence, at=last.at, count=count)
+            return self._waiting.popleft() if self._waiting else None
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._waiting) + (self._last is not None)
+
 
 _LOOK_SECONDS = 0.25  # how often the store is asked what other processes did
 _BATCH = 256

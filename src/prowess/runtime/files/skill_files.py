@@ -1,13 +1,25 @@
-"""Bytes of one file of a loaded skill: inside the skill, a plain file, and the bytes that were hashed at load."""
+"""Bytes of one file of a loaded skill: inside the skill, a plain file, and the bytes that were hashed at load.
+
+Parts of large files that were read whole before are read alone: paging through a file costs its slices, not the file
+for each. What a file is, is found when it is read whole. As long as its mark is the same, its bytes are; a file that
+was changed within the last two seconds is not remembered. Source of the rule: `prowess._internal.files.file_mark`.
+
+A slice is a part of a file's bytes: where it begins, where it ends, and how to go on. Offsets and limits count bytes.
+In text a border that falls inside a character is moved back to its beginning, so that slices taken one after the other
+at `next_offset` add up to the exact text; a slice always makes progress.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.files.file_mark import last_change, mark_of, settled_before
 from prowess._internal.text.near_words import near_words
 from prowess.errors import (
     DigestChangedError,
@@ -15,8 +27,8 @@ from prowess.errors import (
     NotAFileError,
     ResourceNotFoundError,
     UnavailableError,
+    UnsafePathError,
 )
-from prowess.runtime.files.file_windows import remember, settled_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +37,139 @@ if TYPE_CHECKING:
     from prowess._internal.files.file_mark import Mark
     from prowess._internal.files.tree_digest import TreeManifest
     from prowess.runtime.state import ActiveSkill
+
+DEFAULT_LIMIT = 64 * 1024  # bytes
+
+_LONGEST = 4  # bytes of one character
+_CONTINUATION_MASK, _CONTINUATION = 0xC0, 0x80  # a byte 10xxxxxx continues a character (RFC 3629)
+
+
+class Slice(Struct, frozen=True, kw_only=True):
+    """Bytes `offset` up to `end` of a file of `size` bytes."""
+
+    data: bytes
+    offset: int
+    end: int
+    size: int
+
+    @property
+    def truncated(self) -> bool:
+        """Whether something follows."""
+        return self.end < self.size
+
+    @property
+    def next_offset(self) -> int | None:
+        """Where to go on, or None at the end."""
+        return self.end if self.truncated else None
+
+
+def window(offset: int, limit: int, size: int) -> tuple[int, int]:
+    """Return where the bytes begin and end in which both slices can be cut as if the whole file were there."""
+    start = max(min(offset, size) - _LONGEST, 0)
+    return start, min(start + _LONGEST + limit + _LONGEST, size)
+
+
+def moved(part: Slice, start: int, size: int) -> Slice:
+    """Return a slice of a window as the slice of the file of `size` bytes in which the window begins at `start`."""
+    return replace(part, offset=part.offset + start, end=part.end + start, size=size)
+
+
+def slice_bytes(data: bytes, offset: int, limit: int) -> Slice:
+    """Cut at any byte; an offset beyond the end gives an empty slice."""
+    start = min(offset, len(data))
+    end = min(start + limit, len(data))
+    return Slice(data=data[start:end], offset=start, end=end, size=len(data))
+
+
+def slice_text(data: bytes, offset: int, limit: int, *, stop: int | None = None) -> Slice:
+    """Cut valid UTF-8 at characters; `stop` is an end that is not passed, itself at the border of a character."""
+    last = len(data) if stop is None else stop
+    start = _border(data, min(offset, last))
+    end = _border(data, min(start + limit, last))
+    if end == start < last:
+        end = start + 1  # the limit is smaller than one character: give that one whole
+        while end < last and _continues(data[end]):
+            end += 1
+    return Slice(data=data[start:end], offset=start, end=end, size=len(data))
+
+
+def _border(data: bytes, position: int) -> int:
+    while 0 < position < len(data) and _continues(data[position]):
+        position -= 1
+    return position
+
+
+def _continues(byte: int) -> bool:
+    return byte & _CONTINUATION_MASK == _CONTINUATION
+
+
+MIN_BYTES = DEFAULT_LIMIT  # a smaller file is one slice
+_MAX_KNOWN = 10_000
+
+
+class VerifiedWindow(Struct, frozen=True, kw_only=True):
+    """The bytes of a file from `start` on; `digest`, `size` and `is_text` (it is UTF-8) are of the whole file."""
+
+    path: str
+    data: bytes
+    digest: str
+    start: int
+    size: int
+    is_text: bool
+
+
+class _Known(Struct, frozen=True, kw_only=True):
+    mark: Mark
+    digest: str
+    is_text: bool
+
+
+_known: dict[tuple[str, str], _Known] = {}  # (root, path); each value is replaced as one, so threads need no lock
+
+
+def settled_mark(file: OpenedFile) -> Mark | None:
+    """Return the mark of an open file; None if it was changed just now, or since it was opened."""
+    now = os.fstat(file.fd)
+    return mark_of(now) if mark_of(now) == mark_of(file.stat) and last_change(now) < settled_before() else None
+
+
+def remember(root: str, path: str, data: bytes, digest: str, mark: Mark | None) -> None:
+    """Keep what was found of a file that was read whole and verified; `mark` is of the moment after that."""
+    if mark is None or len(data) <= MIN_BYTES:
+        return
+    if len(_known) >= _MAX_KNOWN:
+        _known.clear()
+    _known[root, path] = _Known(mark=mark, digest=digest, is_text=_is_text(data))
+
+
+def read_window(root: str, manifest: TreeManifest, path: str, offset: int, limit: int) -> VerifiedWindow | None:
+    """Return the part of a file that `offset` and `limit` need, or None where it has to be read whole."""
+    normalised = "/".join(check_relative(path))
+    known, record = _known.get((root, normalised)), manifest.find(normalised)
+    if known is None or record is None or known.digest != f"sha256:{record.sha256}":
+        return None
+    try:
+        with ContainedRoot(root) as contained, contained.open(path) as file:
+            if mark_of(file.stat) != known.mark:
+                return None
+            start, end = window(offset, limit, file.size)
+            data = file.read(end - start, start)
+            if len(data) != end - start or mark_of(os.fstat(file.fd)) != known.mark:
+                return None
+    except (OSError, UnsafePathError):
+        return None  # whoever reads it whole says what is wrong
+    return VerifiedWindow(
+        path=normalised, data=data, digest=known.digest, start=start, size=file.size, is_text=known.is_text
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_LISTED_ENTRIES = 50

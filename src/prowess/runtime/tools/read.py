@@ -22,10 +22,17 @@ from prowess.execution.artifacts import media_type
 from prowess.runtime.activation import load_result
 from prowess.runtime.disclosure import model_texts
 from prowess.runtime.events.event import ResourceRead
-from prowess.runtime.files.file_windows import VerifiedWindow, read_window
 from prowess.runtime.files.sections import outline
-from prowess.runtime.files.skill_files import nearest, read_verified
-from prowess.runtime.files.slices import DEFAULT_LIMIT, moved, slice_bytes, slice_text
+from prowess.runtime.files.skill_files import (
+    DEFAULT_LIMIT,
+    VerifiedWindow,
+    moved,
+    nearest,
+    read_verified,
+    read_window,
+    slice_bytes,
+    slice_text,
+)
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
@@ -34,10 +41,8 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.events.delivery import Events
     from prowess.runtime.files.sections import Section
-    from prowess.runtime.files.skill_files import VerifiedFile
-    from prowess.runtime.files.slices import Slice
-    from prowess.runtime.scripts.artifacts import Artifacts
-    from prowess.runtime.scripts.skill_process import SkillPrograms
+    from prowess.runtime.files.skill_files import Slice, VerifiedFile
+    from prowess.runtime.scripts import Artifacts, SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from prowess.execution import ExecResult
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.events.delivery import SessionRecords
-    from prowess.runtime.scripts.artifacts import Artifacts
-    from prowess.runtime.scripts.skill_process import SkillPrograms
+    from prowess.runtime.scripts import Artifacts, SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
 

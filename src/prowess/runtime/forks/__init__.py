@@ -1,1 +1,0 @@
-"""Forks: a skill that runs in a sub-agent of its own."""

@@ -1,0 +1,310 @@
+"""A session over JSON lines: one request a line in, one answer a line out, in order.
+
+A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `invoke`,
+`approve`, `events`, `close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and
+`error_detail`.
+Whatever a line holds, it is answered and the next one is read: the host on the other side may be any program in any
+language.
+
+What a host asks of a session beside tool calls is a method: one schema and one function each. For a host that runs its
+tools itself, calls are judged: it hears what is decided and acts on it. Only `skills.load` and `skills.unload` are also
+carried out, where they are allowed: they change nothing but which skills are active, and the judgement of the next call
+depends on that.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+
+from prowess._internal.text.terminal_text import json_text
+from prowess.errors import SkillError
+from prowess.policy import Approval, Refusal
+from prowess.policy.decision import Allow, effect_of
+from prowess.policy.tool_names import canonical_tool_name
+from prowess.runtime.call_options import EXPOSURE_NAMES
+from prowess.tools import ToolResult
+from prowess.tools.prompt_escaping import encodable, sentence
+from prowess.tools.shapes import SHAPES
+from prowess.tools.spec import object_schema, require_fitting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prowess.policy import Scope
+    from prowess.runtime.call_options import ExposureName, InstructionOptions
+    from prowess.runtime.events.event import SessionEvent
+    from prowess.runtime.sync import SyncSession
+    from prowess.tools import ToolSpec
+
+    Call = Callable[[SyncSession, str, Mapping[str, object]], Mapping[str, object]]
+
+_EXPOSURE = {"type": "string", "enum": list(EXPOSURE_NAMES)}
+_BUDGET = {"type": "integer", "minimum": 0, "description": "Tokens for the list of skills."}
+_FLAG = {"type": "boolean", "default": False}
+
+
+class Method(Struct, frozen=True, kw_only=True):
+    """A method: the schema of its arguments, and what answers it."""
+
+    schema: Mapping[str, object]
+    answer: Callable[[SyncSession, Mapping[str, object]], ToolResult]
+
+
+def carried_out(session: SyncSession, method: Method, arguments: Mapping[str, object]) -> ToolResult:
+    """Return the answer; what goes wrong is in it."""
+    try:
+        return method.answer(session, require_fitting(arguments, method.schema))
+    except SkillError as fault:
+        return ToolResult.failed(fault)
+
+
+def _instructions(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    options = cast("InstructionOptions", {name: value for name, value in arguments.items() if name != "budget"})
+    disclosed = session.disclose(cast("int | None", arguments.get("budget")), **options)
+    return ToolResult.ok(
+        {
+            "instructions": disclosed.text,
+            "tokens": dict(disclosed.tokens),
+            "shortened": list(disclosed.shortened),
+            "over_budget": disclosed.over_budget,
+            "notice": disclosed.notice,
+        }
+    )
+
+
+def _tools(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    exposure = cast("ExposureName | None", arguments.get("exposure"))
+    budget = cast("int | None", arguments.get("budget"))
+    if "shape" in arguments:
+        shape = cast("str", arguments["shape"])
+        return ToolResult.ok({"tools": session.tools(shape, exposure=exposure, budget=budget)})
+    return ToolResult.ok({"tools": [_shown(spec) for spec in session.tools(exposure=exposure, budget=budget)]})
+
+
+def _shown(spec: ToolSpec) -> dict[str, object]:
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": spec.input_schema,
+        "output_schema": spec.output_schema,
+    }
+
+
+def _invoke(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    args = cast("str | None", arguments.get("args"))
+    return session.user_call(cast("str", arguments["skill"]), args, raw=arguments["raw"] is True)
+
+
+def _approve(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    scope = cast("Scope", arguments["scope"])
+    allowed = arguments["decision"] == "allow"
+    answer = Approval(scope=scope, by="host") if allowed else Refusal(by="host")
+    request = session.approve(cast("str", arguments["request"]), answer)
+    return ToolResult.ok({"request": request.id, "tool": request.tool, "decision": arguments["decision"]})
+
+
+def _events(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    since = cast("int", arguments["since"])
+    found = session.replay(since, cast("int", arguments["limit"]))
+    last = max((event.sequence for event in found), default=since)
+    return ToolResult.ok({"events": [event.as_dict() for event in found], "last": last})
+
+
+def _close(session: SyncSession, arguments: Mapping[str, object]) -> ToolResult:
+    del arguments
+    session.close()
+    return ToolResult.ok({"closed": True})
+
+
+METHODS: Mapping[str, Method] = {
+    "instructions": Method(
+        schema=object_schema(
+            budget=_BUDGET, exposure=_EXPOSURE, navigation=_FLAG, tool_system=_FLAG, compact={"type": "string"}
+        ),
+        answer=_instructions,
+    ),
+    "tools": Method(
+        schema=object_schema(shape={"type": "string", "enum": list(SHAPES)}, exposure=_EXPOSURE, budget=_BUDGET),
+        answer=_tools,
+    ),
+    "invoke": Method(
+        schema=object_schema(
+            "skill", skill={"type": "string", "minLength": 1}, args={"type": ["string", "null"]}, raw=_FLAG
+        ),
+        answer=_invoke,
+    ),
+    "approve": Method(
+        schema=object_schema(
+            "request decision",
+            request={"type": "string", "minLength": 1},
+            decision={"type": "string", "enum": ["allow", "deny"]},
+            scope={"type": "string", "enum": ["once", "session"], "default": "once"},
+        ),
+        answer=_approve,
+    ),
+    "events": Method(
+        schema=object_schema(
+            since={"type": "integer", "minimum": 0, "default": 0},
+            limit={"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000},
+        ),
+        answer=_events,
+    ),
+    "close": Method(schema=object_schema(), answer=_close),
+}
+
+
+_CARRIED_OUT = frozenset({"skills.load", "skills.unload"})
+
+
+def judged(
+    session: SyncSession, tool: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False
+) -> dict[str, object]:
+    """Return `decision`, `rule` and `reason`; the rule is `file:line` where it stands in a policy file.
+
+    Where a load or unload that is allowed fails, `error_detail` says why, as in the result of a call. Where it is not
+    known what is active, as in a session that has ended, everything is denied under the code of that error.
+    """
+    failure: dict[str, object] = {}
+    try:
+        decision = session.decide(tool, arguments, by_skills_alone=by_skills_alone)
+    except SkillError as error:
+        return {"decision": "deny", "rule": error.code, "reason": sentence(str(error))}
+    if isinstance(decision, Allow) and canonical_tool_name(tool) in _CARRIED_OUT:
+        result = session.call(tool, arguments)
+        failure = {} if result.success else {"error_detail": result.error_detail}
+    rule = decision.rule if decision.origin is None else str(decision.origin)
+    return {"decision": effect_of(decision), "rule": rule, "reason": sentence(decision.reason), **failure}
+
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+_KEYS = ("id", "tool", "method", "arguments")
+_SHOWN = 100  # characters of a host's own text that an error repeats
+
+
+class InvalidRequestError(SkillError, ValueError):
+    """A line that is no request; `reason` says what to send."""
+
+    code = "invalid_request"
+    reason: str
+    sentence = "invalid request: {reason}"
+
+
+def called(session: SyncSession, tool: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """Run a call and return what stands in its answer beside the id."""
+    return session.call(tool, arguments).as_dict()
+
+
+def serve_json_lines(
+    session: SyncSession, read_line: Callable[[int], bytes], write_line: Callable[[bytes], object], call: Call = called
+) -> None:
+    """Answer requests until the input ends; `call` answers those that name a tool.
+
+    `read_line` is a `readline` of a binary stream: it takes the most bytes to return and gives b"" at the end.
+    `write_line` receives whole lines with their line feed.
+    """
+    while line := read_line(MAX_LINE_BYTES + 1):
+        if len(line) > MAX_LINE_BYTES:
+            _skip_rest(line, read_line)
+            reason = f"the line is longer than {MAX_LINE_BYTES} bytes"
+            write_line(_line(None, ToolResult.failed(InvalidRequestError(reason)).as_dict()))
+        elif line.strip():
+            write_line(answer(session, line, call))
+
+
+def answer(session: SyncSession, line: bytes, call: Call = called) -> bytes:
+    """Return the answer to one line, with its line feed."""
+    request_id: object = None
+    try:
+        request = _parsed(line)
+        request_id = _id_of(request)
+        answered = _carried_out(session, request, call)
+    except InvalidRequestError as fault:
+        answered = ToolResult.failed(fault).as_dict()
+    return _line(request_id, answered)
+
+
+def _skip_rest(line: bytes, read_line: Callable[[int], bytes]) -> None:
+    while line and not line.endswith(b"\n"):
+        line = read_line(MAX_LINE_BYTES)
+
+
+def _parsed(line: bytes) -> Mapping[str, object]:
+    try:
+        value = json.loads(
+            line.decode("utf-8-sig"), parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_object
+        )
+    except InvalidRequestError:
+        raise
+    except UnicodeDecodeError:
+        raise InvalidRequestError("the line is not UTF-8") from None
+    except RecursionError:
+        raise InvalidRequestError("the JSON is nested too deep") from None
+    except ValueError as fault:
+        raise InvalidRequestError(f"the line is not JSON ({fault})") from None
+    if not isinstance(value, dict):
+        raise InvalidRequestError('send an object, for example {"id": 1, "tool": "skills.load", "arguments": {}}')
+    return value
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in {float("inf"), float("-inf")}:
+        raise ValueError(f"the number {digits[:_SHOWN]} is too large")
+    return number
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for key, item in pairs:
+        if key in value:
+            # Readers disagree about which one counts, so a gate and a tool could see two different calls.
+            raise InvalidRequestError(f"the key {key[:_SHOWN]!r} stands twice in one object")
+        value[key] = item
+    return value
+
+
+def _id_of(request: Mapping[str, object]) -> object:
+    request_id = request.get("id")
+    if isinstance(request_id, bool) or not isinstance(request_id, str | int | float | None):
+        raise InvalidRequestError("id must be a string, a number or null")
+    return request_id
+
+
+def _carried_out(session: SyncSession, request: Mapping[str, object], call: Call) -> Mapping[str, object]:
+    if unknown := sorted(set(request) - set(_KEYS)):
+        raise InvalidRequestError(
+            f"unknown key {unknown[0][:_SHOWN]!r}; a request has id, arguments, and tool or method"
+        )
+    if ("tool" in request) == ("method" in request):
+        raise InvalidRequestError("give exactly one of tool and method")
+    arguments = request.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise InvalidRequestError("arguments must be an object")
+    if "tool" not in request:
+        return _method(session, request["method"], arguments).as_dict()
+    if not isinstance(request["tool"], str):
+        raise InvalidRequestError("tool must be a string")
+    return call(session, request["tool"], arguments)
+
+
+def _method(session: SyncSession, method: object, arguments: Mapping[str, object]) -> ToolResult:
+    if not isinstance(method, str) or method not in METHODS:
+        raise InvalidRequestError(f"unknown method {str(method)[:_SHOWN]!r}; there are {', '.join(METHODS)}")
+    return carried_out(session, METHODS[method], arguments)
+
+
+def event_line(event: SessionEvent) -> bytes:
+    """Return the line that tells an event, with its line feed."""
+    return json_text({"event": event.as_dict()}).encode() + b"\n"
+
+
+def _line(request_id: object, answered: Mapping[str, object]) -> bytes:
+    shown = {name: encodable(value) for name, value in answered.items()}
+    return json_text({"id": request_id, **shown}).encode() + b"\n"

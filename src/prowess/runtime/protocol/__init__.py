@@ -1,1 +1,0 @@
-"""A session over JSON lines: requests, methods, answers."""

@@ -1,1 +1,0 @@
-"""Scripts of a skill: which may run, the process beside the skill, the artifacts they leave."""
