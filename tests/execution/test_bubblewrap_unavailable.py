@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.errors import InvalidArgumentsError, SandboxUnavailableError
+from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, ScriptUnsupportedError
 from prowess.execution.backends import bubblewrap, bubblewrap_start
 from prowess.execution.backends.bubblewrap import BubblewrapSandbox
 from prowess.execution.backends.bubblewrap_start import hint_from
@@ -127,7 +127,7 @@ async def test_a_command_that_is_not_there_is_no_status_of_a_script(tmp_path: Pa
     if not sandbox.probe().available:
         pytest.skip(sandbox.probe().hint)
     request = _skill(tmp_path)
-    with pytest.raises(SandboxUnavailableError, match="execvp /usr/bin/no-such-interpreter"):
+    with pytest.raises(ScriptUnsupportedError, match="/usr/bin/no-such-interpreter is not in the sandbox"):
         await sandbox.run(
             ExecRequest(
                 skill_dir=request.skill_dir, script=request.script, interpreter=("/usr/bin/no-such-interpreter",)
@@ -217,7 +217,7 @@ async def test_a_probe_that_cannot_start_a_program_is_no_sandbox(monkeypatch: py
     if not BubblewrapSandbox().probe().available:
         pytest.skip("no bubblewrap here")
     monkeypatch.setattr(bubblewrap, "_PROBE_COMMAND", ("/usr/bin/no-such-program",))
-    assert "execvp" in BubblewrapSandbox().probe().hint
+    assert "/usr/bin/no-such-program is not in the sandbox" in BubblewrapSandbox().probe().hint
 
 
 _ELSEWHERE = """

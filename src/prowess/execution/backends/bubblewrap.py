@@ -25,6 +25,7 @@ from prowess.execution.artifacts import collect
 from prowess.execution.attended import attended
 from prowess.execution.backends.bubblewrap_options import Layout
 from prowess.execution.backends.bubblewrap_start import Started, hint_from, start
+from prowess.execution.backends.start_gate import end_orphans, limits_of_gate
 from prowess.execution.backends.syscall_filter import syscall_filter
 from prowess.execution.bounds import killed_by, set_bounds
 from prowess.execution.cgroup import ControlGroup
@@ -117,7 +118,7 @@ class BubblewrapSandbox:
                     written.check_mounts(started.init_pid)
                 group.add(started.init_pid)
                 filtered = () if syscall_filter() is None else ("syscalls",)
-                held_bounds = (*set_bounds(started.init_pid, request.limits), *group.enforced, *filtered)
+                held_bounds = (*set_bounds(started.init_pid, limits_of_gate(request.limits)), *group.enforced, *filtered)
             result = _run(started, request, group, held_bounds, version, wake)
             notices = () if written is None else written.notices()
             return structs.replace(result, notices=(*result.notices, *notices)) if notices else result
@@ -155,8 +156,8 @@ class BubblewrapSandbox:
             try:
                 started.release()
                 _, message = started.process.communicate(timeout=_PROBE_SECONDS)
-                if started.script_status() is None:
-                    raise SandboxUnavailableError(BACKEND, hint_from(message))
+                if started.script_status() != 0:
+                    raise SandboxUnavailableError(BACKEND, started.missing(message) or hint_from(message))
             finally:
                 started.close()
         except (SandboxUnavailableError, subprocess.TimeoutExpired) as fault:
@@ -304,6 +305,7 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
     stdout, stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
     started.release()
     group.prepare_next()
+    end_orphans()
     ending = supervise(
         started.process,
         init_pidfd=started.init_pidfd,
@@ -319,6 +321,8 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
     if status is None and by_itself:
         said = bytes(stderr.data) or b"it ended with status %d during its set-up" % started.process.returncode
         raise SandboxUnavailableError(BACKEND, hint_from(said))
+    if missing := started.missing(bytes(stderr.data)):
+        raise ScriptUnsupportedError(request.script or "a command line", missing)
     artifacts, notices = _artifacts(started, request, ending)
     code = _KILLED if status is None or ending.timed_out else status
     if not ending.timed_out:

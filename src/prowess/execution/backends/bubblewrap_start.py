@@ -1,8 +1,11 @@
 """Start bubblewrap up to the moment before the script: all is mounted, every capability is gone, nothing has run.
 
 bubblewrap reports the sandbox's first process on a status descriptor and then, with its set-up done, waits on a block
-descriptor. Options travel through a memory file, so neither variables nor paths show in the process list. Whether the
-script ran at all is told by the status descriptor, which the sandbox does not hold.
+descriptor, then in the start gate for a line. Options travel through a memory file, so neither variables nor paths show
+in the process list.
+
+The line is written only if every process of the sandbox dies with this one: the monitor asks for that before it reports
+the first process, and the first process right before it takes the system call filter, which shows in its status.
 """
 
 from __future__ import annotations
@@ -11,18 +14,20 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from prowess.errors import SandboxUnavailableError
 from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
-from prowess.execution.backends.syscall_filter import syscall_filter
+from prowess.execution.backends.start_gate import gated, new_line
+from prowess.execution.backends.syscall_filter import ALLOW_EVERYTHING, syscall_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
 _SETUP_SECONDS = 10.0
@@ -45,13 +50,33 @@ class Started(Struct):
     _status: int
     _block: int
     _report: bytes
+    _line: bytes
+    _program: str
+    _stdin: bool
 
     def release(self) -> None:
-        """Let the script start."""
+        """Let the script start.
+
+        Raises:
+            SandboxUnavailableError: the set-up fails, or takes too long.
+        """
         with contextlib.suppress(BrokenPipeError):
             os.write(self._block, b"x")
         os.close(self._block)
         self._block = -1
+        _wait_until_it_dies_with_us(self.init_pid, self.process)
+        if (stdin := self.process.stdin) is not None:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(stdin.fileno(), self._line)
+            if not self._stdin:
+                stdin.close()
+                self.process.stdin = None
+
+    def missing(self, stderr: bytes) -> str | None:
+        """Return what the sandbox lacks if the gate found no program to start, as all of `stderr` tells."""
+        if stderr != self._line:
+            return None
+        return f"{self._program} is not in the sandbox, which holds /usr and the directories that are mounted"
 
     def script_status(self) -> int | None:
         """Return the script's exit status once bubblewrap has ended; None where the script was never started."""
@@ -68,6 +93,8 @@ class Started(Struct):
         """End the sandbox if it is still there; close every descriptor and the pipes of the process."""
         if self.process.poll() is None:
             self.process.kill()
+            with contextlib.suppress(ProcessLookupError):  # it may not die with the monitor yet
+                signal.pidfd_send_signal(self.init_pidfd, signal.SIGKILL)
             with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel holds it; nothing more can be done
                 self.process.wait(_DEATH_SECONDS)
         for fd in (self.init_pidfd, self.out_fd, self._status, self._block):
@@ -95,7 +122,8 @@ def start(
     Raises:
         SandboxUnavailableError: it cannot be built here; nothing was run.
     """
-    status, status_in = os.pipe()
+    line = new_line()
+    status, status_in = _readable_pipe()
     block_out, block = os.pipe()
     inherited = [status_in, block_out]
     try:
@@ -117,7 +145,7 @@ def start(
         if isinstance(fault, SandboxUnavailableError) and not message:
             raise
         raise SandboxUnavailableError("bubblewrap", hint_from(message)) from fault
-    return Started(process, init_pid, init_pidfd, out_fd, status, block, report)
+    return Started(process, init_pid, init_pidfd, out_fd, status, block, report, line, command[0], stdin)
 
 
 def hint_from(message: bytes) -> str:
@@ -137,14 +165,15 @@ def _spawn(
     program: str, layout: Layout, command: Sequence[str], inherited: list[int], *, stdin: bool
 ) -> subprocess.Popen[bytes]:
     status_in, block_out = inherited
+    command, env = gated(command, layout.env, layout.limits, stdin=stdin)
     etc = {path: _memory_file(path, content, inherited) for path, content in ETC_FILES.items()}
-    words = [*options(layout, etc), "--json-status-fd", str(status_in), "--block-fd", str(block_out)]
-    if (program_of_filter := syscall_filter()) is not None:
-        words += ["--seccomp", str(_memory_file("filter", program_of_filter, inherited))]
+    words = [*options(structs.replace(layout, env=env), etc)]
+    words += ["--json-status-fd", str(status_in), "--block-fd", str(block_out)]
+    words += ["--seccomp", str(_memory_file("filter", syscall_filter() or ALLOW_EVERYTHING, inherited))]
     told = _memory_file("options", b"\0".join(os.fsencode(word) for word in words), inherited)
     return subprocess.Popen(
         [program, "--args", str(told), "--", *command],
-        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
@@ -153,6 +182,17 @@ def _spawn(
         pass_fds=inherited,
         start_new_session=True,  # a Ctrl-C at the terminal is for Prowess, which then ends the run in order
     )
+
+
+def _readable_pipe() -> tuple[int, int]:
+    """Return a pipe whose second end is a reader as well: a monitor that writes to it after our death goes on.
+
+    If it died of that, the first process of the sandbox would wait for it for ever.
+    """
+    out, into = os.pipe()
+    both = os.open(f"/proc/self/fd/{into}", os.O_RDWR | os.O_CLOEXEC)
+    os.close(into)
+    return out, both
 
 
 def _memory_file(name: str, content: bytes, opened: list[int]) -> int:
@@ -178,12 +218,17 @@ def _first_report(status: int, process: subprocess.Popen[bytes]) -> tuple[bytes,
     return report, int(json.loads(report.split(b"\n", 1)[0])["child-pid"])
 
 
+def _wait_until_it_dies_with_us(init_pid: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in _looks(process):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{init_pid}/status", "rb") as file:
+            if b"\nSeccomp:\t2\n" in file.read():
+                return
+
+
 def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
     """Wait until the sandbox has its own root, then open /out in it."""
-    deadline = time.monotonic() + _SETUP_SECONDS
     here = os.stat("/")
-    pause = _FIRST_PAUSE
-    while True:
+    for _ in _looks(process):
         # The process begins in our root and passes through an empty one, where there is no /out, to its own.
         with contextlib.suppress(FileNotFoundError):
             root = os.open(f"/proc/{init_pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -193,8 +238,19 @@ def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
                     return os.open("out", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
             finally:
                 os.close(root)
+    raise AssertionError("the looks end with an error")
+
+
+def _looks(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Yield again and again while bubblewrap sets the sandbox up; SandboxUnavailableError if that fails."""
+    deadline = time.monotonic() + _SETUP_SECONDS
+    pause = _FIRST_PAUSE
+    while True:
+        yield
         if process.poll() is not None:
-            raise SandboxUnavailableError("bubblewrap", f"it ended with status {process.returncode} during its set-up")
+            said = b"" if process.stderr is None else process.stderr.read(_MESSAGE_BYTES)
+            hint = f"it ended with status {process.returncode} during its set-up"
+            raise SandboxUnavailableError("bubblewrap", hint_from(said) if said else hint)
         if time.monotonic() > deadline:
             raise _too_slow()
         time.sleep(pause)
