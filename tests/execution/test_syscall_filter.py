@@ -14,7 +14,7 @@ import pytest
 
 from prowess.execution.backends import bubblewrap, bubblewrap_start
 from prowess.execution.backends import syscall_filter as filter_module
-from prowess.execution.backends.syscall_filter import ARCHITECTURES, REFUSED, syscall_filter
+from prowess.execution.backends.syscall_filter import ABSENT, ARCHITECTURES, REFUSED, SETS_MODE, syscall_filter
 
 if TYPE_CHECKING:
     from tests.execution.bench import Bench
@@ -24,9 +24,9 @@ REFUSE, UNKNOWN = FAIL | errno.EPERM, FAIL | errno.ENOSYS
 MACHINES = sorted(ARCHITECTURES)
 
 
-def _answer(machine: str, number: int, *arguments: int, mark: int | None = None) -> int:
+def _answer(machine: str, number: int, *arguments: int, mark: int | None = None, program: bytes | None = None) -> int:
     """Run the filter as the kernel does."""
-    program = syscall_filter(machine)
+    program = syscall_filter(machine) if program is None else program
     assert program is not None
     code = list(struct.iter_unpack("=HBBI", program))
     padded = (*arguments, *(0,) * (6 - len(arguments)))
@@ -58,7 +58,7 @@ def test_each_listed_call_is_refused(machine: str, name: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_ordinary_calls_pass(machine: str) -> None:
     column = ARCHITECTURES[machine].column
-    refused = {numbers[column] for numbers in REFUSED.values()} | {ARCHITECTURES[machine].clone3}
+    refused = {numbers[column] for numbers in (*REFUSED.values(), *ABSENT.values())}
     judged = {ARCHITECTURES[machine].socket, ARCHITECTURES[machine].socketpair}
     for number in range(470):
         if number not in refused | judged:
@@ -77,7 +77,8 @@ def test_another_convention_ends_the_process(machine: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_calls_that_are_newer_than_the_list_do_not_exist(machine: str) -> None:
     assert _answer(machine, 470) == UNKNOWN
-    assert _answer(machine, ARCHITECTURES[machine].clone3) == UNKNOWN
+    for numbers in ABSENT.values():
+        assert _answer(machine, numbers[ARCHITECTURES[machine].column]) == UNKNOWN
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -110,6 +111,120 @@ def test_sockets_are_of_three_families_and_ask_for_routes(machine: str) -> None:
     assert _answer(machine, here.socket, 16, 3, 12) == REFUSE  # netfilter
 
 
+# The numbers and arguments of linux/unistd.h, written down a second time.
+_MODES = {
+    "x86_64": {90: 1, 91: 1, 268: 2, 452: 2, 85: 1, 83: 1, 258: 2, 133: 1, 259: 2, 2: 2, 257: 3},
+    "aarch64": {52: 1, 53: 2, 452: 2, 34: 2, 33: 2, 56: 3},
+}
+_FLAGS = {"x86_64": {2: 1, 257: 2}, "aarch64": {56: 2}}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_call_sets_the_bits_of_another_user(machine: str) -> None:
+    for number, mode in _MODES[machine].items():
+        at_flags = _FLAGS[machine].get(number)
+        for bits, garbage in ((0o4755, 0), (0o2755, 0), (0o6000, 0), (0o4755, 1 << 40)):
+            arguments = [0] * 4
+            arguments[mode] = bits | garbage
+            if at_flags is not None:
+                assert _answer(machine, number, *arguments) == ALLOW  # nothing is made: the register holds anything
+            for flags in (0o100, 0o101, 0o20200000) if at_flags is not None else (0,):
+                arguments[at_flags or 0] |= flags
+                assert _answer(machine, number, *arguments) == REFUSE, number
+        arguments = [0o100] * 4
+        arguments[mode] = 0o101777
+        assert _answer(machine, number, *arguments) == ALLOW, number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_modes_can_be_refused_altogether(machine: str) -> None:
+    number = SETS_MODE["fchmodat"][0][ARCHITECTURES[machine].column]
+    assert number is not None
+    program = syscall_filter(machine, chmod=False)
+    assert _answer(machine, number, 0, 0, 0o644) == ALLOW
+    assert _answer(machine, number, 0, 0, 0o644, program=program) == REFUSE
+    assert _answer(machine, SETS_MODE["openat"][0][ARCHITECTURES[machine].column] or 0, program=program) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_leases_and_notices_of_files_are_refused(machine: str) -> None:
+    fcntl = ARCHITECTURES[machine].fcntl
+    assert [_answer(machine, fcntl, 3, command) for command in (1024, 1026)] == [REFUSE, REFUSE]
+    assert [_answer(machine, fcntl, 3, command) for command in (0, 4, 6, 37, 1030)] == [ALLOW] * 5
+
+
+_SET_ID = """
+import os, errno, ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+os.umask(0)
+open('plain', 'w').close()
+os.mkdir('d')
+here = os.open('.', os.O_RDONLY)
+create = os.O_CREAT | os.O_WRONLY
+attempts = {
+    'chmod': lambda: os.chmod('plain', 0o4755),
+    'fchmod': lambda: os.chmod(os.open('plain', os.O_RDONLY), 0o2755),
+    'fchmodat': lambda: os.chmod('plain', 0o6755, dir_fd=here),
+    'directory': lambda: os.chmod('d', 0o2777),
+    'open': lambda: os.open('opened', create, 0o4755),
+    'openat': lambda: os.open('openedat', create, 0o4755, dir_fd=here),
+    'temporary': lambda: os.open('.', os.O_TMPFILE | os.O_RDWR, 0o4755),
+    'mkdir': lambda: os.mkdir('made', 0o2755),
+    'mkdirat': lambda: os.mkdir('madeat', 0o2755, dir_fd=here),
+    'mknod': lambda: os.mknod('node', 0o104755),
+    'mknodat': lambda: os.mknod('nodeat', 0o104755, dir_fd=here),
+    'mkfifo': lambda: os.mkfifo('fifo', 0o4755),
+}
+for name, attempt in attempts.items():
+    try:
+        attempt()
+    except PermissionError:
+        continue
+    print(name, 'was possible')
+openat2 = libc.syscall(437, -100, b'plain', b'\\0' * 24, 24)
+print('openat2', openat2, errno.errorcode[ctypes.get_errno()])
+os.chmod('plain', 0o1777)
+os.close(os.open('plain', os.O_RDONLY))
+"""
+
+
+@pytest.mark.anyio
+async def test_a_script_leaves_no_set_id_file_in_the_workspace(bench: Bench) -> None:
+    if syscall_filter() is None:
+        pytest.skip("no filter here")
+    result = await bench.python(_SET_ID, workspace=True, write=True)
+    assert (result.stdout, result.stderr) == (b"openat2 -1 ENOSYS\n", b"")
+    shell = await bench.sh(
+        "exec 2>&1; cp /bin/sh sh; chmod u+s sh; install -m 2755 sh sh2; chmod g+s .", workspace=True, write=True
+    )
+    assert b"Operation not permitted" in shell.stdout
+    assert [path.name for path in bench.workspace.rglob("*") if path.lstat().st_mode & 0o6000] == []
+    assert bench.workspace.stat().st_mode & 0o6000 == 0
+
+
+@pytest.mark.anyio
+async def test_a_script_holds_no_lock_lease_or_queue_of_the_host(bench: Bench) -> None:
+    if syscall_filter() is None:
+        pytest.skip("no filter here")
+    (bench.workspace / "file").write_text("")
+    source = (
+        "import fcntl, ctypes, errno, os\n"
+        "file = open('file')\n"
+        "def told(call):\n"
+        "    try:\n        call()\n"
+        "    except OSError as fault:\n        print(errno.errorcode[fault.errno])\n"
+        "told(lambda: fcntl.flock(file, fcntl.LOCK_EX))\n"
+        "told(lambda: fcntl.flock(os.open('.', os.O_RDONLY), fcntl.LOCK_EX))\n"
+        "told(lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK))\n"
+        "told(lambda: fcntl.fcntl(os.open('.', os.O_RDONLY), fcntl.F_NOTIFY, 2))\n"
+        f"number = {REFUSED['io_setup'][ARCHITECTURES[os.uname().machine].column]}\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "print(libc.syscall(number, 1000, ctypes.byref(ctypes.c_ulong())), errno.errorcode[ctypes.get_errno()])\n"
+    )
+    result = await bench.python(source, workspace=True)
+    assert result.stdout.decode().split() == ["ENOSYS", "ENOSYS", "EPERM", "EPERM", "-1", "EPERM"]
+
+
 def test_the_program_is_built_once() -> None:
     assert syscall_filter() is syscall_filter()
 
@@ -121,7 +236,7 @@ def test_on_another_machine_there_is_none() -> None:
 @pytest.mark.anyio
 async def test_without_a_filter_the_result_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (bubblewrap, bubblewrap_start):
-        monkeypatch.setattr(module, "syscall_filter", lambda: None)
+        monkeypatch.setattr(module, "syscall_filter", lambda **_: None)
     result = await bench.sh("exit 0")
     assert "syscalls" not in result.guarantees.enforced
     assert dict(result.guarantees.not_enforced)["syscalls"] == "no system call filter is known for this machine"

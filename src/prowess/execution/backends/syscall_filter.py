@@ -2,9 +2,10 @@
 
 Namespaces say what a script can reach; the filter bounds which parts of the kernel it can reach them with. Key rings
 belong to no namespace, so without it a script reads the keys of whoever started Prowess. Refused calls fail with EPERM,
-as for anybody without the rights. Two answer ENOSYS, so that programs take the older way: `clone3`, whose flags lie in
-memory where no filter sees them, and every call newer than this list. Calls in the convention of another architecture
-end the process: their numbers would mean something else.
+as for anybody without the rights; so do those that would give a file the set-user-ID or set-group-ID bit. Some answer
+ENOSYS, so that programs take the older way: `clone3` and `openat2`, whose arguments lie in memory where no filter sees
+them, `flock`, which reaches files of the host, and every call newer than this list. Calls in the convention of another
+architecture end the process: their numbers would mean something else.
 
 The program is classic BPF as `seccomp(2)` takes it, eight bytes an instruction; bubblewrap reads it from a descriptor.
 """
@@ -24,7 +25,7 @@ _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _RETURN = 0x20, 0x06
 _EQUAL, _GREATER, _AT_LEAST, _ANY_BIT = 0x15, 0x25, 0x35, 0x45
 # Offsets in struct seccomp_data; of an argument the lower half, which is all that the kernel looks at in these calls.
-_NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, (16, 24, 32)
+_NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, (16, 24, 32, 40)
 _PERMITTED, _REFUSED, _UNKNOWN, _FOREIGN = "permitted", "refused", "unknown", "foreign"
 
 _NEWEST_KNOWN = 469  # file_setattr; from 424 on, numbers are the same everywhere
@@ -35,6 +36,9 @@ _EXIT_SIGNAL = 0x000000FF  # in `clone` these bits are the signal, not CLONE_NEW
 _TERMINAL_INJECTION = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _FAMILIES = (1, 2, 10)  # unix, and the Internet of an empty network namespace
 _NETLINK, _NETLINK_ROUTE = 16, 0  # interpreters list interfaces with it; other protocols of it are large and unneeded
+_SET_ID = 0o6000
+_CREATES = 0o100 | 0o20000000  # O_CREAT, and the bit of O_TMPFILE that is its own: without them there is no mode
+_ON_HOST_FILES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 _PERSONALITIES = (0, 0xFFFFFFFF)  # the plain one, and the question which it is
 
 # name -> (number on x86_64, number on aarch64); None where the architecture never had it
@@ -48,6 +52,12 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
+    "io_setup": (206, 0),  # its contexts are counted for the whole machine
+    "io_destroy": (207, 1),
+    "io_submit": (209, 2),
+    "io_cancel": (210, 3),
+    "io_getevents": (208, 4),
+    "io_pgetevents": (333, 292),
     "userfaultfd": (323, 282),
     "perf_event_open": (298, 241),
     # other processes
@@ -107,6 +117,23 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "_sysctl": (156, None),
 }
 
+ABSENT: Final = {"clone3": (435, 435), "openat2": (437, 437), "flock": (73, 32)}
+
+# name -> (its numbers as above, the argument that is the mode, that of flags which decide whether the mode counts)
+SETS_MODE: Final[dict[str, tuple[tuple[int | None, int | None], int, int | None]]] = {
+    "chmod": ((90, None), 1, None),
+    "fchmod": ((91, 52), 1, None),
+    "fchmodat": ((268, 53), 2, None),
+    "fchmodat2": ((452, 452), 2, None),
+    "mkdir": ((83, None), 1, None),
+    "mkdirat": ((258, 34), 2, None),
+    "mknod": ((133, None), 1, None),
+    "mknodat": ((259, 33), 2, None),
+    "creat": ((85, None), 1, None),
+    "open": ((2, None), 2, 1),
+    "openat": ((257, 56), 3, 2),
+}
+
 
 class Architecture(Struct, frozen=True, kw_only=True):
     """Numbers of one machine: its mark in `seccomp_data`, its column of `REFUSED`, and the calls with arguments."""
@@ -119,15 +146,15 @@ class Architecture(Struct, frozen=True, kw_only=True):
     socket: int
     socketpair: int
     personality: int
-    clone3: int = 435
+    fcntl: int
 
 
 ARCHITECTURES: Final = {
     "x86_64": Architecture(
-        mark=0xC000003E, column=0, clone=56, unshare=272, ioctl=16, socket=41, socketpair=53, personality=135
+        mark=0xC000003E, column=0, clone=56, unshare=272, ioctl=16, socket=41, socketpair=53, personality=135, fcntl=72
     ),
     "aarch64": Architecture(
-        mark=0xC00000B7, column=1, clone=220, unshare=97, ioctl=29, socket=198, socketpair=199, personality=92
+        mark=0xC00000B7, column=1, clone=220, unshare=97, ioctl=29, socket=198, socketpair=199, personality=92, fcntl=25
     ),
 }
 
@@ -136,24 +163,30 @@ ALLOW_EVERYTHING: Final = struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)
 
 
 @cache  # the same bytes for every run of this process
-def syscall_filter(machine: str | None = None) -> bytes | None:
-    """Return the filter for `machine` (as `uname -m` calls it; this one by default), None where it is not known."""
+def syscall_filter(machine: str | None = None, *, chmod: bool = True) -> bytes | None:
+    """Return the filter for `machine` (as `uname -m` calls it; this one by default), None if it is not known.
+
+    Without `chmod` no mode of a file can be changed.
+    """
     architecture = ARCHITECTURES.get(machine or os.uname().machine)
-    return None if architecture is None else _program(architecture)
+    return None if architecture is None else _program(architecture, chmod=chmod)
 
 
-def _program(architecture: Architecture) -> bytes:
+def _program(architecture: Architecture, *, chmod: bool) -> bytes:
     code = _Assembly()
     code.add(_LOAD, _ARCHITECTURE)
     code.jump(_EQUAL, architecture.mark, otherwise=_FOREIGN)
     code.add(_LOAD, _NUMBER)
     code.jump(_AT_LEAST, _OTHER_CONVENTION, then=_FOREIGN)
     code.jump(_GREATER, _NEWEST_KNOWN, then=_UNKNOWN)
-    code.jump(_EQUAL, architecture.clone3, then=_UNKNOWN)
-    for numbers in REFUSED.values():
-        if (number := numbers[architecture.column]) is not None:
-            code.jump(_EQUAL, number, then=_REFUSED)
-    with_arguments = ("clone", "unshare", "ioctl", "socket", "socketpair", "personality")
+    for calls, answer in ((ABSENT, _UNKNOWN), (REFUSED, _REFUSED)):
+        for numbers in calls.values():
+            code.jump_for(numbers[architecture.column], answer)
+    for name, (numbers, mode, flags) in SETS_MODE.items():
+        code.jump_for(
+            numbers[architecture.column], f"mode {mode} {flags}" if chmod or "chmod" not in name else _REFUSED
+        )
+    with_arguments = ("clone", "unshare", "ioctl", "socket", "socketpair", "personality", "fcntl")
     for name in with_arguments:
         code.jump(_EQUAL, getattr(architecture, name), then=name)
     code.add(_RETURN, _ALLOW)
@@ -164,6 +197,14 @@ def _program(architecture: Architecture) -> bytes:
     code.jump(_ANY_BIT, _NAMESPACES, then=_REFUSED, otherwise=_PERMITTED)
     code.starts("ioctl", argument=1)
     code.one_of(_TERMINAL_INJECTION, then=_REFUSED, otherwise=_PERMITTED)
+    code.starts("fcntl", argument=1)
+    code.one_of(_ON_HOST_FILES, then=_REFUSED, otherwise=_PERMITTED)
+    for mode, flags in dict.fromkeys((mode, flags) for _, mode, flags in SETS_MODE.values()):
+        code.starts(f"mode {mode} {flags}", argument=mode if flags is None else flags)
+        if flags is not None:
+            code.jump(_ANY_BIT, _CREATES, otherwise=_PERMITTED)
+            code.add(_LOAD, _ARGUMENT[mode])
+        code.jump(_ANY_BIT, _SET_ID, then=_REFUSED, otherwise=_PERMITTED)
     code.starts("personality", argument=0)
     code.one_of(_PERSONALITIES, then=_PERMITTED, otherwise=_REFUSED)
     code.starts("socketpair", argument=0)
@@ -193,6 +234,11 @@ class _Assembly(Struct):
 
     def jump(self, test: int, value: int, *, then: str | None = None, otherwise: str | None = None) -> None:
         self._lines.append((test, value, then, otherwise))
+
+    def jump_for(self, number: int | None, then: str) -> None:
+        """Jump if the call is `number`; None is one that the architecture does not have."""
+        if number is not None:
+            self.jump(_EQUAL, number, then=then)
 
     def one_of(self, values: tuple[int, ...], *, then: str, otherwise: str) -> None:
         for value in values[:-1]:
