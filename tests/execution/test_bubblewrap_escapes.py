@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
+from prowess.execution.backends.bubblewrap_options import DEVICES, ETC_FILES, Layout, options
+from prowess.execution.backends.device_nodes import device_directory
 from prowess.execution.backends.syscall_filter import ARCHITECTURES
 from prowess.execution.self_check import check_sandbox
 
@@ -66,6 +67,61 @@ async def test_the_devices_are_those_that_every_program_needs(bench: Bench) -> N
     assert result.stdout.decode().split() == [*names, "3", "3", "3", "heard"]
     assert b"echo: I/O error" in result.stderr or b"No space left" in result.stderr
     assert b"/dev/new: Read-only file system" in result.stderr
+
+
+_CHANGES_DEVICES = """
+for name in null zero full urandom random; do
+    chmod 600 /dev/$name 2>/dev/null && echo changed $name
+    chown 0 /dev/$name 2>/dev/null && echo given $name
+    [ "$1" ] && touch -d @0 /dev/$name 2>/dev/null && echo touched $name
+done
+echo x > /dev/null && head -c 3 /dev/zero | wc -c
+"""
+
+
+@pytest.mark.parametrize("copies", [True, False], ids=["copies", "no copies"])
+async def test_a_script_cannot_change_the_devices_of_the_host(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, copies: bool
+) -> None:
+    monkeypatch.setenv("PROWESS_HOME", str(tmp_path / "home"))
+    if not copies:
+        monkeypatch.setattr(os, "mknod", _refused)
+    before = [os.stat(f"/dev/{name}") for name in DEVICES]
+    for _ in range(2):
+        result = await bench.sh(_CHANGES_DEVICES, "times" if copies else "")
+        assert b"changed" not in result.stdout
+        assert result.stdout.endswith(b"3\n")
+    after = [os.stat(f"/dev/{name}") for name in DEVICES]
+    assert [(node.st_mode, node.st_uid, node.st_gid) for node in after] == [
+        (node.st_mode, node.st_uid, node.st_gid) for node in before
+    ]
+    if copies:
+        assert result.stdout == b"3\n"
+
+
+def _refused(*_: object, **__: object) -> None:
+    raise PermissionError
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes device nodes")
+def test_copies_of_devices_are_made_anew_if_they_are_not_what_they_were(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PROWESS_HOME", str(tmp_path))
+    place = device_directory()
+    if place is None:
+        pytest.skip("no device nodes on this file system")
+    assert sorted(os.listdir(place)) == sorted(DEVICES)
+    os.chmod(f"{place}/null", 0o600)
+    os.unlink(f"{place}/zero")
+    os.symlink("/dev/zero", f"{place}/zero")
+    os.unlink(f"{place}/full")
+    os.mknod(f"{place}/full", 0o020666, os.stat("/dev/null").st_rdev)
+    assert device_directory() == place
+    for name in DEVICES:
+        made, host = os.lstat(f"{place}/{name}"), os.stat(f"/dev/{name}")
+        assert (made.st_mode, made.st_rdev, made.st_uid) == (0o020666, host.st_rdev, 65534)
+    assert sorted(os.listdir(place)) == sorted(DEVICES)
 
 
 async def test_a_link_in_the_workspace_to_a_file_outside_leads_nowhere(bench: Bench, tmp_path: Path) -> None:

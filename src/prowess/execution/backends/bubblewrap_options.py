@@ -33,7 +33,7 @@ _LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
 # No terminal is among them: a script has none, and could make itself one only to fool whoever looks. bubblewrap's own
 # /dev has, with a file system for them, and takes a twentieth of a short run longer.
-_DEVICES = ("null", "zero", "full", "urandom")
+DEVICES: Final = ("null", "zero", "full", "urandom")
 _DEVICE_LINKS = (
     ("random", "urandom"),  # the same since Linux 5.6
     ("fd", "/proc/self/fd"),
@@ -54,7 +54,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 
     `skill` is None where a command runs without one. `cwd` is a path inside the sandbox; `interpreter` is (host
     directory, mount point) for one that lies outside /usr. `protected` are names at the top of the workspace that stay
-    read-only.
+    read-only. `devices` is the host directory of the device nodes.
     """
 
     skill: str | None
@@ -63,6 +63,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     protected: tuple[str, ...] = ()
     cwd: str
     interpreter: tuple[str, str] | None = None
+    devices: str = "/dev"
     limits: ExecLimits = field(default_factory=ExecLimits)
     env: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,7 +75,7 @@ def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
         *(word for name, value in layout.env.items() for word in ("--setenv", name, value)),
         *_system(),
         *_etc(etc_fds),
-        *_scratch(layout.limits),
+        *_scratch(layout.limits, layout.devices),
         *_given(layout),
         # To the kernel, a script that root started is still root where only the owner counts: without this it could
         # write /proc/sys/kernel/core_pattern and so have the host run a program. bubblewrap covers /proc/sys only where
@@ -103,10 +104,10 @@ def _etc(etc_fds: Mapping[str, int]) -> Iterator[str]:
             yield from ("--ro-bind", path, path)
 
 
-def _scratch(limits: ExecLimits) -> Iterable[str]:
+def _scratch(limits: ExecLimits, devices: str) -> Iterable[str]:
     covered = [path for path in _COVERED if os.path.exists(path)]
     return (
-        *(word for name in _DEVICES for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
+        *(word for name in DEVICES for word in ("--dev-bind", f"{devices}/{name}", f"/dev/{name}")),
         *(word for name, target in _DEVICE_LINKS for word in ("--symlink", target, f"/dev/{name}")),
         *("--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"),
         *("--proc", "/proc"),

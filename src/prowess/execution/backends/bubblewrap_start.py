@@ -23,6 +23,7 @@ from msgspec import Struct, structs
 
 from prowess.errors import SandboxUnavailableError
 from prowess.execution.backends.bubblewrap_options import ETC_FILES, Layout, options
+from prowess.execution.backends.device_nodes import device_directory
 from prowess.execution.backends.start_gate import gated, new_line
 from prowess.execution.backends.syscall_filter import ALLOW_EVERYTHING, syscall_filter
 
@@ -167,9 +168,11 @@ def _spawn(
     status_in, block_out = inherited
     command, env = gated(command, layout.env, layout.limits, stdin=stdin)
     etc = {path: _memory_file(path, content, inherited) for path, content in ETC_FILES.items()}
-    words = [*options(structs.replace(layout, env=env), etc)]
+    devices = device_directory()
+    words = [*options(structs.replace(layout, env=env, devices=devices or "/dev"), etc)]
     words += ["--json-status-fd", str(status_in), "--block-fd", str(block_out)]
-    words += ["--seccomp", str(_memory_file("filter", syscall_filter() or ALLOW_EVERYTHING, inherited))]
+    calls = syscall_filter(chmod=devices is not None) or ALLOW_EVERYTHING
+    words += ["--seccomp", str(_memory_file("filter", calls, inherited))]
     told = _memory_file("options", b"\0".join(os.fsencode(word) for word in words), inherited)
     return subprocess.Popen(
         [program, "--args", str(told), "--", *command],

@@ -1,0 +1,60 @@
+"""Device nodes that a script cannot change: copies, for a user who owns those of the host.
+
+A script has the number of the user who started Prowess, and the owner of a node may change its mode. So root's scripts
+get nodes that belong to somebody else. To mount those of the host read-only would not do: bubblewrap then forbids to
+use them as devices.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from prowess._internal.places import cache_home, ensure_private_directory
+from prowess.execution.backends.bubblewrap_options import DEVICES, NOBODY
+
+_FOR_ALL = 0o666
+
+
+def device_directory() -> str | None:
+    """Return the directory whose nodes may be mounted; None if the script could change each that there is.
+
+    The copies lie in the cache and are looked at for each run. They cannot be made without the right to (some
+    containers), or on a file system that knows no devices.
+    """
+    if all(os.stat(f"/dev/{name}").st_uid != os.geteuid() for name in DEVICES):
+        return "/dev"
+    place = os.path.join(cache_home(), "devices")
+    try:
+        ensure_private_directory(place)
+        for name in DEVICES:
+            if not _is_copy(f"{place}/{name}", name):
+                _copy(place, name)
+        return place if all(_is_copy(f"{place}/{name}", name) for name in DEVICES) else None
+    except OSError:
+        return None
+
+
+def _is_copy(path: str, name: str) -> bool:
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        found = os.fstat(fd)
+    finally:
+        os.close(fd)
+    wanted = (stat.S_IFCHR | _FOR_ALL, os.stat(f"/dev/{name}").st_rdev, int(NOBODY))
+    return (found.st_mode, found.st_rdev, found.st_uid) == wanted
+
+
+def _copy(place: str, name: str) -> None:
+    fresh = f"{place}/{name}-{os.getpid()}-{os.urandom(4).hex()}"
+    os.mknod(fresh, stat.S_IFCHR | _FOR_ALL, os.stat(f"/dev/{name}").st_rdev)
+    try:
+        os.chmod(fresh, _FOR_ALL)  # whatever the umask
+        os.chown(fresh, int(NOBODY), int(NOBODY))
+        os.rename(fresh, f"{place}/{name}")
+    except OSError:
+        os.unlink(fresh)
+        raise
