@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 import pytest
+from msgspec import structs
 
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
 from prowess.execution import writable_workspace as guard
@@ -126,6 +128,70 @@ def test_waiting_for_another_writer_ends_when_the_run_is_cancelled_or_after_a_ti
         with pytest.raises(UnavailableError), writable_workspace(str(tmp_path), other):
             pass
     for fd in (wake, other, keep):
+        os.close(fd)
+
+
+@pytest.mark.parametrize("above", ["", "a"])
+@pytest.mark.parametrize("first", ["above", "below"])
+async def test_a_writer_above_or_below_a_workspace_waits(bench: Bench, above: str, first: str) -> None:
+    """CVE-2026-87766: a script that writes above could move what a mount point is made below."""
+    below = bench.workspace / "a" / "b"
+    below.mkdir(parents=True)
+    directories = [str(below), str(bench.workspace / above)]
+    if first == "above":
+        directories.reverse()
+    order: list[str] = []
+
+    async def write(directory: str) -> None:
+        request = bench.request("run.sh", "sleep 0.6", workspace=True, write=True)
+        await bench.sandbox.run(structs.replace(request, workspace=directory, out_dir=None))
+        order.append(directory)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(write, directories[0])
+        await anyio.sleep(0.2)
+        began = anyio.current_time()
+        await write(directories[1])
+        assert order == directories
+        assert anyio.current_time() - began > 0.2
+
+
+async def test_writers_beside_each_other_and_readers_do_not_wait(bench: Bench) -> None:
+    for name in ("a", "b"):
+        (bench.workspace / name).mkdir()
+    wake, keep = os.pipe()
+    with writable_workspace(str(bench.workspace / "a"), wake), writable_workspace(str(bench.workspace / "b"), wake):
+        assert (await bench.sh("ls a", workspace=True)).exit_code == 0
+    for fd in (wake, keep):
+        os.close(fd)
+
+
+async def test_a_script_cannot_hold_up_those_that_write(bench: Bench) -> None:
+    import fcntl  # here, because only this test locks
+
+    directory = os.open(bench.workspace, os.O_RDONLY)
+    fcntl.flock(directory, fcntl.LOCK_EX)
+    try:
+        began = anyio.current_time()
+        assert (await bench.sh("echo x > new", workspace=True, write=True)).exit_code == 0
+        assert anyio.current_time() - began < 5
+    finally:
+        os.close(directory)
+
+
+async def test_without_a_home_the_locks_lie_in_a_private_temporary_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").write_text("")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("PROWESS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    wake, keep = os.pipe()
+    with writable_workspace(str(tmp_path), wake):
+        [place] = (tmp_path / "tmp").iterdir()
+        assert place.stat().st_mode & 0o077 == 0
+        assert len(list(place.iterdir())) == len(tmp_path.parts)
+    for fd in (wake, keep):
         os.close(fd)
 
 

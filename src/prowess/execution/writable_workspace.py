@@ -2,21 +2,29 @@
 
 The places are mounted read-only over themselves. A mount point below a tree that a script writes to is safe only while
 nothing there moves (a link in it could lead the creation of the mount point to the host, CVE-2026-87766); so a place is
-used only where it exists and is no link, the lock keeps every other script out until this run has ended, and before
-the script starts each mount is looked at from outside.
+used only if it exists and is no link, locks keep every other script out until this run has ended, and before the script
+starts each mount is looked at from outside.
+
+A run holds the lock of its workspace alone, and that of each directory above it together with others, so a writer in
+a directory and one in a directory below it exclude each other. The locks lie in the Prowess home, because a script
+could hold one in the workspace.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
-import select
+import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prowess._internal.files.file_lock import locked
 from prowess._internal.files.open_flags import READ_DIRECTORY
+from prowess._internal.places import ensure_private_directory, prowess_home
 from prowess.errors import InvalidArgumentsError, SandboxUnavailableError, UnavailableError
 from prowess.execution.result import ExecNotice
 from prowess.execution.workspace import PROTECTED_PLACES, protected_entries
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WAIT_SECONDS = 60.0
-_PAUSE_SECONDS = 0.02
+_KNOWS_NO_LOCKS = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # some file systems
 _LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -67,45 +75,42 @@ def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
 
     Raises:
         InvalidArgumentsError: it holds a place that cannot be protected.
-        UnavailableError: another script writes to it for a minute or longer.
-        OSError: it cannot be opened.
+        UnavailableError: another script writes to it, or above or below it, for a minute or longer.
+        OSError: the locks cannot be opened.
     """
-    # Imported here, not at the top: there is no such module on Windows, where everything but scripts works.
-    import fcntl
-
-    fd = os.open(root, READ_DIRECTORY)
-    try:
-        until = time.monotonic() + _WAIT_SECONDS
-        # A network file system may know no lock on a directory; then the look from outside has to do.
-        with suppress(_LocksUnknownError):
-            while not _locked(fd, fcntl.LOCK_EX | fcntl.LOCK_NB):
-                left = until - time.monotonic()
-                if left <= 0 or select.select([wake], [], [], min(left, _PAUSE_SECONDS))[0]:
-                    raise UnavailableError(f"the workspace {root}", reason="another script writes to it")
+    until = time.monotonic() + _WAIT_SECONDS
+    with ExitStack() as held:
+        for directory in _from_the_top(root):  # always in this order, so that two runs never wait for each other
+            left = until - time.monotonic()
+            lock = locked(_lock_file(directory), shared=directory != root, wait_seconds=left, wake=wake)
+            try:
+                held.enter_context(lock)
+            except TimeoutError:
+                raise UnavailableError(f"the workspace {root}", reason="another script writes to it") from None
+            except OSError as fault:
+                if fault.errno not in _KNOWS_NO_LOCKS:  # then the look from outside has to do
+                    raise
         places, weak = protected_entries(root)
         if weak is not None:
             raise InvalidArgumentsError(
                 (f"{root} cannot be opened for writing: {weak[0]} could not be protected, because {weak[1]}",)
             )
         yield WritableWorkspace(root=root, places=places)
-    finally:
-        os.close(fd)
 
 
-class _LocksUnknownError(Exception):
-    """The file system has no locks on directories."""
+def _from_the_top(path: str) -> list[str]:
+    above = os.path.dirname(path)
+    return [path] if above == path else [*_from_the_top(above), path]
 
 
-def _locked(fd: int, operation: int) -> bool:
-    import fcntl  # as above
-
+def _lock_file(directory: str) -> str:
+    place = os.path.join(prowess_home(), "locks")
     try:
-        fcntl.flock(fd, operation)
-    except BlockingIOError:
-        return False
-    except OSError:
-        raise _LocksUnknownError from None
-    return True
+        ensure_private_directory(place)
+    except OSError:  # a read-only home
+        place = os.path.join(tempfile.gettempdir(), f"prowess-locks-{os.geteuid()}")
+        ensure_private_directory(place)
+    return os.path.join(place, hashlib.sha256(os.fsencode(directory)).hexdigest())
 
 
 def _identity(directory: str, name: str) -> tuple[int, int, bool]:

@@ -7,6 +7,7 @@ through files of their own exclude each other as two processes do.
 from __future__ import annotations
 
 import os
+import select
 import sys
 import time
 from contextlib import contextmanager
@@ -50,29 +51,37 @@ else:
 
 
 @contextmanager
-def locked(path: str, *, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Hold the exclusive lock on the file at `path`, which is made (0600) where it is missing and stays behind.
+def locked(
+    path: str, *, shared: bool = False, wait_seconds: float = WAIT_SECONDS, wake: int | None = None
+) -> Iterator[None]:
+    """Hold the lock on the file at `path`, which is made (0600) if it is missing and stays behind.
 
     Raises:
-        TimeoutError: somebody else holds it for longer than `wait_seconds`.
+        TimeoutError: as `descriptor_locked`.
         OSError: the file cannot be opened, or is a link.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags, 0o600)
     try:
-        with descriptor_locked(descriptor, wait_seconds=wait_seconds):
+        with descriptor_locked(descriptor, shared=shared, wait_seconds=wait_seconds, wake=wake):
             yield
     finally:
         os.close(descriptor)
 
 
 @contextmanager
-def descriptor_locked(descriptor: int, *, shared: bool = False, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Hold a lock on an open file: exclusive, or shared with other shared ones. TimeoutError as in `locked`."""
+def descriptor_locked(
+    descriptor: int, *, shared: bool = False, wait_seconds: float = WAIT_SECONDS, wake: int | None = None
+) -> Iterator[None]:
+    """Hold a lock on an open file: exclusive, or shared with other shared ones.
+
+    Raises:
+        TimeoutError: somebody else holds it for longer than `wait_seconds`, or until the pipe `wake` is readable.
+    """
     until = time.monotonic() + wait_seconds
     pause = _FIRST_PAUSE
     while not _try_lock(descriptor, shared=shared):
-        if time.monotonic() >= until:
+        if time.monotonic() >= until or (wake is not None and select.select([wake], [], [], 0)[0]):
             raise TimeoutError(f"locked by another process for more than {wait_seconds:g} s")
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
