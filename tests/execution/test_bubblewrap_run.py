@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +17,7 @@ from prowess.execution.request import ExecRequest
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from prowess.execution.result import ExecResult
     from tests.execution.bench import Bench
 
 pytestmark = pytest.mark.anyio
@@ -239,3 +242,54 @@ async def test_runs_side_by_side_do_not_meet(bench: Bench) -> None:
         for number in range(6):
             group.start_soon(one, number)
     assert {number: result.stdout for number, result in results.items()} == {n: f"{n}\n0\n".encode() for n in range(6)}
+
+
+def _virtual_environment(place: Path, python: str) -> InterpreterMount:
+    """Make what `python -m venv` makes, as far as it counts, with one package."""
+    asks = [python, "-c", "import sys; print('python%d.%d' % sys.version_info[:2])"]
+    packages = place / "lib" / subprocess.check_output(asks, text=True).strip() / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "of_the_environment.py").write_text("")
+    (place / "bin").mkdir()
+    (place / "bin" / "python3").symlink_to(python)
+    (place / "pyvenv.cfg").write_text(f"home = {os.path.dirname(python)}\n")
+    return InterpreterMount(prefix=str(place), program="bin/python3")
+
+
+def _run_with(bench: Bench, mount: InterpreterMount, source: str) -> ExecResult:
+    reader, writer = os.pipe()
+    try:
+        return BubblewrapSandbox(interpreters={"python3": mount}).run_blocking(bench.request("run.py", source), reader)
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_a_virtual_environment_of_the_system_lends_its_packages(bench: Bench, tmp_path: Path) -> None:
+    if not os.access("/usr/bin/python3", os.X_OK):
+        pytest.skip("no /usr/bin/python3")
+    mount = _virtual_environment(tmp_path / "venv", "/usr/bin/python3")
+    assert _run_with(bench, mount, "import of_the_environment").exit_code == 0
+
+
+def test_a_virtual_environment_of_another_interpreter_is_told_what_to_mount(bench: Bench, tmp_path: Path) -> None:
+    python = tmp_path / "elsewhere" / "bin" / "python3.13"
+    python.parent.mkdir(parents=True)
+    shutil.copy("/usr/bin/true", python)
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    (tmp_path / "venv" / "bin" / "python3").symlink_to(python)
+    wanted = f"prefix '{tmp_path}/elsewhere', program 'bin/python3.13'"
+    with pytest.raises(ScriptUnsupportedError, match=wanted):
+        _run_with(bench, InterpreterMount(prefix=str(tmp_path / "venv"), program="bin/python3"), "")
+    lent = InterpreterMount(prefix=f"{tmp_path}/elsewhere", program="bin/python3.13")
+    assert _run_with(bench, lent, "").exit_code == 0
+
+
+async def test_a_package_that_is_missing_is_explained(bench: Bench) -> None:
+    result = await bench.python("import requests_of_nobody.parts")
+    [notice] = result.notices
+    assert notice.code == "package_missing"
+    assert "imports requests_of_nobody, which" in notice.message
+    assert "mount an interpreter that has it" in notice.message
+    caught = await bench.python("try:\n    import nothing_here\nexcept ModuleNotFoundError as e:\n    print(e)")
+    assert caught.notices == ()

@@ -164,6 +164,13 @@ def test_an_old_bubblewrap_is_recognised() -> None:
     assert hint_from(b"") == "it ended without a message"
 
 
+def test_a_masked_proc_is_not_blamed_on_namespaces() -> None:
+    hint = hint_from(b"bwrap: Can't mount proc on /newroot/proc: Operation not permitted")
+    assert "/proc are masked" in hint
+    assert "systempaths=unconfined" in hint
+    assert "namespaces" not in hint
+
+
 _VERSION = '[ "$1" = --version ] && echo bubblewrap 1 && exit 0\n'
 
 

@@ -45,7 +45,7 @@ def guarantees_of(request: ExecRequest, *, backend: str, version: str, held: Ite
         "syscalls": "no system call filter is known for this machine",
     }
     if workspace:
-        missing["workspace_sockets"] = "a unix socket that lies in the workspace can be reached"
+        missing["workspace_sockets"] = "a unix socket or a named pipe that lies in the workspace can be reached"
     if write:
         missing["workspace_size"] = "what a script writes to the workspace is bounded by file, not in sum"
         missing["workspace_programs"] = (

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from prowess.errors import ScriptUnsupportedError
+from prowess.execution.result import ExecNotice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_END_BYTES = 2000  # of standard error, where the reason for the end is
 LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
 
 
@@ -117,10 +119,38 @@ def select_interpreter(
         if not os.access(os.path.join(mount.prefix, mount.program), os.X_OK):
             missing = f"{mount.prefix}/{mount.program}, where the configuration says {rule.name} is, cannot be executed"
             raise ScriptUnsupportedError(script, missing)
+        if (outside := _outside(mount)) is not None:
+            raise ScriptUnsupportedError(script, outside)
         point = f"/interpreters/{rule.name}"
         command = (f"{point}/{mount.program}", *arguments)
         return Interpreter(name=rule.name, command=command, prefix=mount.prefix, mount_point=point)
     return _installed(rule, arguments, script)
+
+
+def _outside(mount: InterpreterMount) -> str | None:
+    """Say what to mount instead if the program is a link that leads nowhere in the sandbox, as in most virtual envs."""
+    program = os.path.join(mount.prefix, mount.program)
+    real = os.path.realpath(program)
+    if real.startswith((os.path.join(os.path.realpath(mount.prefix), ""), "/usr/")):
+        return None
+    base = os.path.dirname(os.path.dirname(real))
+    return (
+        f"{program} leads to {real}, which lies outside of {mount.prefix} and so not in the sandbox; mount that "
+        f"interpreter (prefix {base!r}, program {os.path.relpath(real, base)!r}) with the packages installed there"
+    )
+
+
+def missing_package(stderr: bytes) -> ExecNotice | None:
+    """Return a notice if a Python script ended because a module is not there; None for everything else."""
+    found = re.findall(rb"^ModuleNotFoundError: No module named '([\w.]+)'", stderr[-_END_BYTES:], re.MULTILINE)
+    if not found:
+        return None
+    message = (
+        f"the script imports {found[-1].decode('ascii', 'replace')}, which Python in the sandbox does not have: "
+        "packages of a home directory or a virtual environment are not there; install it below /usr, or mount an "
+        "interpreter that has it (InterpreterMount)"
+    )
+    return ExecNotice(code="package_missing", message=message)
 
 
 def command_interpreter() -> Interpreter:

@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_all
 from prowess._internal.files.contained import ContainedRoot
+from prowess._internal.files.file_lock import locked
 from prowess._internal.files.open_flags import NEW_FILE
 from prowess._internal.files.tree_digest import read_tree
 from prowess._internal.places import ensure_private_directory
@@ -176,9 +177,6 @@ def note_use(home: str, name: str) -> None:
     doomed: list[str] = []
     lock = f"{home}.lock"
     # A cache that cannot be written, or that somebody holds for long, is swept another time.
-    # Imported here, not at the top: the room must be importable where files cannot be locked.
-    from prowess._internal.files.file_lock import locked
-
     with contextlib.suppress(OSError), locked(lock, wait_seconds=_WAIT_SECONDS):
         with contextlib.suppress(FileNotFoundError):
             os.utime(os.path.join(home, name))

@@ -93,7 +93,7 @@ def tokens_above(text: str, limit: int, method: Method = "pieces") -> TokenCount
 
 @lru_cache(maxsize=4)  # several rules ask about one body
 def _pieces(text: str) -> int:
-    return len(re.findall(PIECES, text))
+    return re.subn(PIECES, "", text)[1]  # a list of two million pieces would take 176 MB
 
 
 def _most_pieces(text: str, limit: int) -> int:

@@ -37,9 +37,10 @@ if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 else:
-    import fcntl
-
+    # Imported in the functions: what only imports this must work where files cannot be locked.
     def _try_lock(descriptor: int, *, shared: bool) -> bool:
+        import fcntl
+
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -47,6 +48,8 @@ else:
         return True
 
     def _unlock(descriptor: int) -> None:
+        import fcntl
+
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
@@ -81,7 +84,7 @@ def descriptor_locked(
     until = time.monotonic() + wait_seconds
     pause = _FIRST_PAUSE
     while not _try_lock(descriptor, shared=shared):
-        if time.monotonic() >= until or (wake is not None and select.select([wake], [], [], 0)[0]):
+        if time.monotonic() >= until or (wake is not None and _is_readable(wake)):
             raise TimeoutError(f"locked by another process for more than {wait_seconds:g} s")
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
@@ -89,3 +92,9 @@ def descriptor_locked(
         yield
     finally:
         _unlock(descriptor)
+
+
+def _is_readable(pipe: int) -> bool:
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    return bool(poll.poll(0))

@@ -31,7 +31,7 @@ from prowess.execution.bounds import killed_by, set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
-from prowess.execution.interpreters import Interpreter, command_interpreter, select_interpreter
+from prowess.execution.interpreters import Interpreter, command_interpreter, missing_package, select_interpreter
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING, MEBIBYTE
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
@@ -327,6 +327,8 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
     code = _KILLED if status is None or ending.timed_out else status
     if not ending.timed_out:
         notices = (*killed_by(code, limits, out_of_memory=group.out_of_memory()), *notices)
+    if code and (package := missing_package(bytes(stderr.data))) is not None:
+        notices = (*notices, package)
     return ExecResult(
         exit_code=code,
         stdout=bytes(stdout.data),

@@ -154,6 +154,11 @@ def hint_from(message: bytes) -> str:
     text = message[:_MESSAGE_BYTES].decode("utf-8", "replace").strip() or "it ended without a message"
     if "Unknown option" in text:
         return f"{text}; bubblewrap 0.8 or later is needed"
+    if "mount proc" in text:
+        return (
+            f"{text}; parts of /proc are masked here, as in most containers, and then the kernel allows no other /proc "
+            "(start the container with --security-opt systempaths=unconfined, with Podman --security-opt unmask=ALL)"
+        )
     if "namespace" in text or "Operation not permitted" in text or "uid map" in text:
         return (
             f"{text}; this machine or container does not allow user namespaces (look at the sysctl settings "

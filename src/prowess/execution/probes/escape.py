@@ -42,6 +42,8 @@ _NUMBERS = {
     "name_to_handle_at": (303, 264),
     "fsopen": (430, 430),
     "personality": (135, 92),
+    "io_setup": (206, 0),
+    "openat2": (437, 437),
 }
 
 
@@ -172,6 +174,14 @@ def _device_node() -> str | None:
     os.mknod("/tmp/prowess-probe", stat.S_IFBLK | 0o600, os.makedev(8, 0))
     os.unlink("/tmp/prowess-probe")
     return "a device node was made"
+
+
+def _device_modes() -> str | None:
+    def change(name: str) -> str:
+        os.chmod(f"/dev/{name}", stat.S_IMODE(os.stat(f"/dev/{name}").st_mode))  # to what it is
+        return f"the mode of /dev/{name} can be changed"
+
+    return _first(*(lambda name=name: change(name) for name in ("null", "zero", "full", "urandom")))
 
 
 def _kernel_log() -> str | None:
@@ -315,6 +325,42 @@ def _personality() -> str | None:
     return "the layout of memory was made predictable"
 
 
+def _set_id_files() -> str | None:
+    path = "/tmp/prowess-probe"
+
+    def changed() -> str:
+        _make(path)
+        os.chmod(path, stat.S_ISUID | 0o700)
+        return "a file was given the set-user-ID bit"
+
+    def made() -> str:
+        os.close(os.open(f"{path}-2", os.O_WRONLY | os.O_CREAT, stat.S_ISUID | 0o700))
+        return "a file was made with the set-user-ID bit"
+
+    def past_the_filter() -> str:
+        _system_call("openat2", -100, b"/tmp", struct.pack("=QQQ", 0, 0, 0), 24)
+        return "a file was opened with a mode that no filter sees"
+
+    try:
+        return _first(changed, made, past_the_filter)
+    finally:
+        for left in (path, f"{path}-2"):
+            with contextlib.suppress(OSError):
+                os.unlink(left)
+
+
+def _locks_on_host_files() -> str | None:
+    def lock() -> str:
+        fcntl.flock(os.open(sys.executable, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return "a file of the host was locked"
+
+    def lease() -> str:
+        fcntl.fcntl(os.open(sys.executable, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        return "a lease on a file of the host was taken"
+
+    return _first(lock, lease)
+
+
 ATTEMPTS: dict[str, Callable[[], str | None]] = {
     "read-shadow": lambda: _read("/etc/shadow"),
     "read-secret": lambda: _read(FACTS["secret"]),
@@ -338,6 +384,7 @@ ATTEMPTS: dict[str, Callable[[], str | None]] = {
     "user-namespace": _user_namespace,
     "mount": _mount,
     "device-node": _device_node,
+    "device-modes": _device_modes,
     "kernel-log": _kernel_log,
     "kernel-settings": _kernel_settings,
     "kernel-tree": lambda: f"/sys has {len(os.listdir('/sys'))} entries",
@@ -359,6 +406,9 @@ CALLS: dict[str, Callable[[], str | None]] = {
     "mount-calls": lambda: f"a file system was begun: {_system_call('fsopen', b'tmpfs', 0)}",
     "sockets": _sockets,
     "personality": _personality,
+    "set-id-files": _set_id_files,
+    "asynchronous-queues": lambda: f"a context: {_system_call('io_setup', 1, ctypes.byref(ctypes.c_ulong()))}",
+    "locks-on-host-files": _locks_on_host_files,
 }
 
 
