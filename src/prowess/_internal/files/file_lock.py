@@ -37,8 +37,9 @@ if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
 else:
-    # Imported in the functions: what only imports this must work where files cannot be locked.
+
     def _try_lock(descriptor: int, *, shared: bool) -> bool:
+        # Imported here, not at the top: this module must be importable where files cannot be locked.
         import fcntl
 
         try:
@@ -48,7 +49,7 @@ else:
         return True
 
     def _unlock(descriptor: int) -> None:
-        import fcntl
+        import fcntl  # as above
 
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
