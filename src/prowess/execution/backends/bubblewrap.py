@@ -2,8 +2,7 @@
 
 A run has three steps. bubblewrap builds the sandbox and stops before it starts the script; while it waits, bounds are
 set on its first process and /out, which exists only in memory, is opened from outside; then the script is let go. So
-every bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone. Where
-nobody takes what is left in /out, the script is let go as soon as the bounds are set.
+every bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
 from prowess.execution.interpreters import Interpreter, command_interpreter, missing_package, select_interpreter
-from prowess.execution.request import ALL_STRINGS, LONGEST_STRING, MEBIBYTE
+from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
 from prowess.execution.supervision import Capture, supervise
@@ -55,7 +54,6 @@ _KILLED = 137
 _PROBE_COMMAND = ("/usr/bin/true",)
 _PROBE_SECONDS = 10.0
 _RUNS_AT_ONCE = 64
-_OPEN_FILES_OF_SETUP, _FILE_BYTES_OF_SETUP, _MEMORY_OF_SETUP = 64, 65_536, 16 * MEBIBYTE
 # Threads of their own: scripts that take minutes must not keep those that read files and stores waiting.
 _limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_script_threads")
 _PRIVATE_DIRECTORY = "/tmp/work"
@@ -110,7 +108,6 @@ class BubblewrapSandbox:
                     layout,
                     command,
                     stdin=request.stdin is not None,
-                    built=_must_be_built(request),
                     within=group.visited(),
                 )
                 held.callback(started.close)
@@ -118,7 +115,8 @@ class BubblewrapSandbox:
                     written.check_mounts(started.init_pid)
                 group.add(started.init_pid)
                 filtered = () if syscall_filter() is None else ("syscalls",)
-                held_bounds = (*set_bounds(started.init_pid, limits_of_gate(request.limits)), *group.enforced, *filtered)
+                bounds = set_bounds(started.init_pid, limits_of_gate(request.limits))
+                held_bounds = (*bounds, *group.enforced, *filtered)
             result = _run(started, request, group, held_bounds, version, wake)
             notices = () if written is None else written.notices()
             return structs.replace(result, notices=(*result.notices, *notices)) if notices else result
@@ -277,25 +275,6 @@ def _setting_up() -> Iterator[None]:
         where = f" ({fault.filename})" if fault.filename else ""
         hint = f"the system refused a step of its set-up{where}: {fault.strerror or fault}"
         raise SandboxUnavailableError(BACKEND, hint) from fault
-
-
-def _must_be_built(request: ExecRequest) -> bool:
-    """Tell whether the script has to wait for us once more after the sandbox is built.
-
-    So it is where its /out or the mounts over a writable workspace are looked at from outside, and where a bound is so
-    tight that bubblewrap itself could not work within it.
-    """
-    limits = request.limits
-    tight = (
-        (limits.open_files, _OPEN_FILES_OF_SETUP),
-        (limits.file_bytes, _FILE_BYTES_OF_SETUP),
-        (limits.memory_bytes, _MEMORY_OF_SETUP),
-    )
-    return (
-        request.out_dir is not None
-        or request.write
-        or any(bound is not None and bound < needed for bound, needed in tight)
-    )
 
 
 def _run(  # noqa: PLR0917 -- the parts of one run, made one line above

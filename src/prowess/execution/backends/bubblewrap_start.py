@@ -39,10 +39,7 @@ _STATUS_BYTES = 65_536
 
 
 class Started(Struct):
-    """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back.
-
-    `out_fd` is its /out, -1 where nobody asked for it.
-    """
+    """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back; `out_fd` is its /out."""
 
     process: subprocess.Popen[bytes]
     init_pid: int
@@ -112,13 +109,9 @@ def start(
     command: Sequence[str],
     *,
     stdin: bool,
-    built: bool = True,
     within: AbstractContextManager[None] | None = None,
 ) -> Started:
     """Build the sandbox and stop before `command`; the process itself is started inside `within`.
-
-    Without `built` it may still be at work on its mounts when this returns, and `out_fd` is not opened: the first
-    process is known, which is all that bounds need, and no time is spent waiting for what nobody will look at.
 
     Raises:
         SandboxUnavailableError: it cannot be built here; nothing was run.
@@ -138,7 +131,7 @@ def start(
     try:
         report, init_pid = _first_report(status, process)
         init_pidfd = os.pidfd_open(init_pid)
-        out_fd = _open_out(init_pid, process) if built else -1
+        out_fd = _open_out(init_pid, process)
     except (OSError, SandboxUnavailableError) as fault:
         process.kill()
         _, message = process.communicate()

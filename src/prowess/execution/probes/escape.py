@@ -328,34 +328,30 @@ def _personality() -> str | None:
 def _set_id_files() -> str | None:
     path = "/tmp/prowess-probe"
 
-    def changed() -> str:
-        _make(path)
-        os.chmod(path, stat.S_ISUID | 0o700)
-        return "a file was given the set-user-ID bit"
-
-    def made() -> str:
-        os.close(os.open(f"{path}-2", os.O_WRONLY | os.O_CREAT, stat.S_ISUID | 0o700))
-        return "a file was made with the set-user-ID bit"
+    def made(mode: int) -> str:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        try:
+            os.chmod(path, stat.S_ISUID | 0o700)
+        finally:
+            os.unlink(path)
+        return "a file has the set-user-ID bit"
 
     def past_the_filter() -> str:
         _system_call("openat2", -100, b"/tmp", struct.pack("=QQQ", 0, 0, 0), 24)
         return "a file was opened with a mode that no filter sees"
 
-    try:
-        return _first(changed, made, past_the_filter)
-    finally:
-        for left in (path, f"{path}-2"):
-            with contextlib.suppress(OSError):
-                os.unlink(left)
+    return _first(lambda: made(stat.S_ISUID | 0o700), lambda: made(0o700), past_the_filter)
 
 
 def _locks_on_host_files() -> str | None:
+    file = os.open(sys.executable, os.O_RDONLY)
+
     def lock() -> str:
-        fcntl.flock(os.open(sys.executable, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return "a file of the host was locked"
 
     def lease() -> str:
-        fcntl.fcntl(os.open(sys.executable, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         return "a lease on a file of the host was taken"
 
     return _first(lock, lease)
