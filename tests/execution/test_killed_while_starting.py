@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import random
 import resource  # noqa: F401 -- the other user may not be able to read this Python's library, where it would come from
 import select
 import signal
+import struct
+import subprocess
 import tempfile
 import time
 from typing import TYPE_CHECKING
@@ -19,8 +22,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec import structs
 
-from prowess.execution.backends import bubblewrap, bubblewrap_start, start_gate
+from prowess.execution.backends import bubblewrap, bubblewrap_start, start_gate, syscall_filter
 from prowess.execution.backends.bubblewrap_options import Layout
+from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import base_environment
 from prowess.execution.request import ExecLimits, ExecRequest
 from tests.execution.bench import processes_with, within
@@ -89,8 +93,17 @@ class _Place:
 
     def alive(self) -> list[str]:
         """Return the processes of runs, without those that wait for bubblewrap's own monitor."""
-        found = [process for token in self.tokens for process in processes_with(token)]
-        return [process for process in found if not start_gate._is_orphan(process)]
+        return [process for process in self.processes() if not self._waits_for_a_monitor(process)]
+
+    def processes(self) -> list[str]:
+        return [process for token in self.tokens for process in processes_with(token)]
+
+    @staticmethod
+    def _waits_for_a_monitor(process: str) -> bool:
+        try:
+            return start_gate._is_orphan(process)
+        except FileNotFoundError:  # it has just ended
+            return True
 
 
 @pytest.fixture
@@ -98,10 +111,13 @@ def place(sandbox: BubblewrapSandbox) -> Iterator[_Place]:
     with tempfile.TemporaryDirectory(prefix="prowess-test-") as root:
         made = _Place(root, sandbox)
         yield made
-        for token in made.tokens:
-            for process in processes_with(token):
-                with contextlib.suppress(ProcessLookupError):  # it died with the one before
-                    os.kill(int(process), signal.SIGKILL)
+        _signal(made, signal.SIGKILL)
+
+
+def _signal(place: _Place, number: signal.Signals) -> None:
+    for process in place.processes():
+        with contextlib.suppress(ProcessLookupError):  # it died with the one before
+            os.kill(int(process), number)
 
 
 def _kill(process: int) -> None:
@@ -113,7 +129,7 @@ def _assert_nothing_is_left(place: _Place) -> None:
     assert within(2, lambda: not place.alive()), f"{len(place.alive())} of {len(place.tokens)} are alive"
     before = place.beats()
     start_gate.end_orphans.__wrapped__()  # what the next start does
-    assert within(1, lambda: not any(map(processes_with, place.tokens)))
+    assert within(1, lambda: not place.processes())
     time.sleep(0.3)
     assert place.beats() == before
 
@@ -126,6 +142,10 @@ def test_a_kill_at_a_random_moment_leaves_no_process_and_no_write(place: _Place,
         time.sleep(random.uniform(0, _LATEST_KILL))
         _kill(process)
     _assert_nothing_is_left(place)
+
+
+def _signal_of(process: int) -> int:
+    return -os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def _end_this_process(*_: object, **__: object) -> None:
@@ -141,11 +161,65 @@ def test_a_kill_at_each_step_of_the_start_leaves_no_process_and_no_write(
         "bubblewrap started": (bubblewrap_start, "_first_report"),
         "set-up known": (os, "pidfd_open"),
         "bounds set": (bubblewrap_start.Started, "release"),
-        "script released": (bubblewrap, "supervise"),
+        "script released": (ControlGroup, "prepare_next"),
     }[moment]
     for _ in range(4):
-        os.waitpid(place.start(uid, lambda: monkeypatch.setattr(module, name, _end_this_process)), 0)
+        process = place.start(uid, lambda: monkeypatch.setattr(module, name, _end_this_process))
+        assert _signal_of(process) == signal.SIGKILL
     _assert_nothing_is_left(place)
+
+
+@pytest.mark.parametrize("filtered", [False, True], ids=["plain", "in a filter"])
+def test_the_line_waits_until_the_sandbox_dies_with_prowess(
+    place: _Place, monkeypatch: pytest.MonkeyPatch, *, filtered: bool
+) -> None:
+    """The first process stops before it can ask for that. In most containers every process has a filter before."""
+
+    def bound_and_stopped(process: int, limits: ExecLimits) -> tuple[str, ...]:
+        os.kill(process, signal.SIGSTOP)
+        return ()
+
+    def prepare() -> None:
+        monkeypatch.setattr(bubblewrap, "set_bounds", bound_and_stopped)
+        monkeypatch.setattr(ControlGroup, "prepare_next", _end_this_process)
+        if filtered:
+            _take_a_filter()
+
+    process = place.start(os.geteuid(), prepare)
+    time.sleep(0.5)
+    assert os.waitpid(process, os.WNOHANG) == (0, 0)  # the line is not written
+    _kill(process)
+    _signal(place, signal.SIGCONT)
+    _assert_nothing_is_left(place)
+
+
+def _take_a_filter() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = ctypes.create_string_buffer(syscall_filter.ALLOW_EVERYTHING, 8)
+    code = struct.pack("HP", 1, ctypes.addressof(program))
+    set_no_new_privileges, set_seccomp, filter_mode = 38, 22, 2
+    assert libc.prctl(set_no_new_privileges, 1, 0, 0, 0) == 0
+    assert libc.prctl(set_seccomp, filter_mode, ctypes.create_string_buffer(code), 0, 0) == 0
+
+
+@pytest.mark.parametrize("shell", ["/bin/dash", "/bin/bash", "/bin/busybox"])
+def test_each_shell_keeps_the_gate(shell: str) -> None:
+    if not os.access(shell, os.X_OK):
+        pytest.skip(f"no {shell} here")
+    env = {"PWD": "/", "SHLVL": "3", "OPTIND": "x", "A": "b c"}
+    (_, *words), kept = start_gate.gated(("/usr/bin/env",), env, ExecLimits(), stdin=True)
+
+    def run(line: bytes) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            ["sh", *words], executable=shell, env=kept, input=line, capture_output=True, cwd="/", check=False
+        )
+
+    assert sorted(run(b"go\n").stdout.decode().splitlines()) == sorted(f"{name}={env[name]}" for name in env)
+    for line in (b"", b"go", b"\n"):
+        ended = run(line)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (125, b"", b"")
+    words[2] = "/usr/bin/no-such-program"
+    assert run(b"go\n").stderr == b"go\n"
 
 
 def test_a_run_that_nobody_kills_writes(place: _Place) -> None:
