@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess.execution.backends import device_nodes
 from prowess.execution.backends.bubblewrap_options import DEVICES, ETC_FILES, Layout, options
 from prowess.execution.backends.device_nodes import device_directory
 from prowess.execution.backends.syscall_filter import ARCHITECTURES
@@ -83,7 +84,7 @@ echo x > /dev/null && head -c 3 /dev/zero | wc -c
 async def test_a_script_cannot_change_the_devices_of_the_host(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, copies: bool
 ) -> None:
-    monkeypatch.setenv("PROWESS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(device_nodes, "_PLACE", str(tmp_path / "devices"))
     if not copies:
         monkeypatch.setattr(os, "mknod", _refused)
     before = [os.stat(f"/dev/{name}") for name in DEVICES]
@@ -107,7 +108,7 @@ def _refused(*_: object, **__: object) -> None:
 def test_copies_of_devices_are_made_anew_if_they_are_not_what_they_were(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("PROWESS_HOME", str(tmp_path))
+    monkeypatch.setattr(device_nodes, "_PLACE", str(tmp_path))
     place = device_directory()
     if place is None:
         pytest.skip("no device nodes on this file system")

@@ -10,27 +10,26 @@ from __future__ import annotations
 import os
 import stat
 
-from prowess._internal.places import cache_home, ensure_private_directory
+from prowess._internal.places import ensure_private_directory
 from prowess.execution.backends.bubblewrap_options import DEVICES, NOBODY
 
+_PLACE = "/dev/prowess"  # a file system on which devices work, and where nobody reads every file that there is
 _FOR_ALL = 0o666
 
 
 def device_directory() -> str | None:
     """Return the directory whose nodes may be mounted; None if the script could change each that there is.
 
-    The copies lie in the cache and are looked at for each run. They cannot be made without the right to (some
-    containers), or on a file system that knows no devices.
+    The copies are looked at for each run. They cannot be made without the right to, as in some containers.
     """
     if all(os.stat(f"/dev/{name}").st_uid != os.geteuid() for name in DEVICES):
         return "/dev"
-    place = os.path.join(cache_home(), "devices")
     try:
-        ensure_private_directory(place)
+        ensure_private_directory(_PLACE)
         for name in DEVICES:
-            if not _is_copy(f"{place}/{name}", name):
-                _copy(place, name)
-        return place if all(_is_copy(f"{place}/{name}", name) for name in DEVICES) else None
+            if not _is_copy(f"{_PLACE}/{name}", name):
+                _copy(name)
+        return _PLACE if all(_is_copy(f"{_PLACE}/{name}", name) for name in DEVICES) else None
     except OSError:
         return None
 
@@ -48,13 +47,13 @@ def _is_copy(path: str, name: str) -> bool:
     return (found.st_mode, found.st_rdev, found.st_uid) == wanted
 
 
-def _copy(place: str, name: str) -> None:
-    fresh = f"{place}/{name}-{os.getpid()}-{os.urandom(4).hex()}"
+def _copy(name: str) -> None:
+    fresh = f"{_PLACE}/{name}-{os.getpid()}-{os.urandom(4).hex()}"
     os.mknod(fresh, stat.S_IFCHR | _FOR_ALL, os.stat(f"/dev/{name}").st_rdev)
     try:
         os.chmod(fresh, _FOR_ALL)  # whatever the umask
         os.chown(fresh, int(NOBODY), int(NOBODY))
-        os.rename(fresh, f"{place}/{name}")
+        os.rename(fresh, f"{_PLACE}/{name}")
     except OSError:
         os.unlink(fresh)
         raise
