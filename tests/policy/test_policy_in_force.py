@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from prowess.policy import Allow, Ask, Deny, Policy, PolicyCall, PolicyInForce, read_policy_file
 from prowess.policy.decision import effect_of
@@ -111,12 +112,17 @@ def test_what_a_host_gives_can_only_tighten(machine: Path, user: Path, tmp_path:
     assert [file.path for file in in_force.now().files] == [str(user), str(own)]
 
 
-def test_a_layer_that_a_host_gives_again_is_the_layer_as_it_is_now(machine: Path, user: Path) -> None:
+def test_a_layer_that_a_host_gives_again_counts_once_and_an_older_or_stricter_one_as_well(
+    machine: Path, user: Path
+) -> None:
     user.write_text(_DENY, encoding="utf-8")
-    given = Policy(files=(read_policy_file(str(user)),))
+    layer = read_policy_file(str(user))
+    in_force = PolicyInForce(Policy(files=(layer,)), enterprise_file=str(machine))
+    assert in_force.now().files == (layer,)
     user.write_text(_ALLOW, encoding="utf-8")
-    in_force = PolicyInForce(given, enterprise_file=str(machine))
-    assert _effect(in_force.now()) == "allow"
+    assert _effect(in_force.now()) == "deny"
+    stricter = replace(read_policy_file(str(user)), default="deny")
+    assert _effect(PolicyInForce(Policy(files=(stricter,)), enterprise_file=str(machine)).now()) == "deny"
 
 
 def test_a_named_file_must_be_there_and_is_watched(machine: Path, user: Path, tmp_path: Path) -> None:

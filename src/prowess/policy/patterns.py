@@ -142,6 +142,17 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return path.absolute if self.absolute else path.inside
 
 
+def path_pattern_fault(pattern: str) -> str | None:
+    """Return why a glob of a policy file fits no path, so that a rule which is meant to refuse would not."""
+    if ".." in path_components(pattern):
+        return f"{pattern!r} fits no path: paths are resolved before they are compared, so leave '..' out"
+    if re.search(r"\{[^}]*,", pattern):
+        return f"{pattern!r} fits no path: braces are no alternatives here; give a list of patterns"
+    if pattern.startswith("/workspace/"):
+        return f"{pattern!r} begins at the workspace, as /workspace/workspace/…; write {pattern[len('/workspace') :]!r}"
+    return None
+
+
 def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
     """Hold the files that a call names against patterns; each of them needs one."""
     named = [path for path in paths if isinstance(path, str)]
@@ -280,11 +291,11 @@ def _may_start(command: SimpleCommand, pattern: CommandPattern) -> bool:
     if pattern.may_fit(command):
         return True
     others = started_by(command)
-    name = pattern.words[0].strip("*").rpartition("/")[2] if pattern.words else ""
+    name = re.escape(pattern.words[0].strip("*").rpartition("/")[2]) if pattern.words else ""
     return (
         others.unknown
         or any(pattern.may_fit(other) for other in others.commands)
-        or any(name in text for text in others.code)
+        or any(re.search(rf"(?<![\w-]){name}(?![\w-])" if name else "", text) for text in others.code)
     )
 
 
@@ -311,6 +322,7 @@ def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
 # The argument that a pattern of this tool is about, by each name that models use for it.
 COMMAND_TOOLS = {"Bash": "command"}
 FILE_TOOLS = {"Read": ("file_path", "path"), "Write": ("file_path", "path"), "Edit": ("file_path", "path")}
+PATHS = frozenset({"file_path", "path"})
 SEARCH_TOOLS = {"Glob": "path", "Grep": "path"}
 _SPECIAL = "*?[{"
 

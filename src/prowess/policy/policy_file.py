@@ -31,7 +31,7 @@ from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.policy.decision import RuleOrigin
-from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
+from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 
@@ -122,17 +122,21 @@ class _Reader:
     def _rule(self, table: dict[str, object], *at: str | int) -> PolicyRule:
         self._only(table, ("effect", "tool", "match", "reason"), *at)
         matches = self._table(table, "match", *at)
+        tool = self._text(table, "tool", *at, needed=True) or ""
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
             self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
         return PolicyRule(
             effect=self._effect(table, *at),
-            tool=self._text(table, "tool", *at, needed=True) or "",
-            matches=tuple(self._match(matches, name, *at, "match") for name in matches),
+            tool=tool,
+            matches=tuple(
+                self._match(matches, name, *at, "match", names_files=name in PATHS and not tool.startswith("skill"))
+                for name in matches
+            ),
             reason=self._text(table, "reason", *at),
             origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
         )
 
-    def _match(self, table: dict[str, object], argument: str, *at: str | int) -> ArgumentMatch:
+    def _match(self, table: dict[str, object], argument: str, *at: str | int, names_files: bool) -> ArgumentMatch:
         value = table[argument]
         patterns = [value] if isinstance(value, str) else value
         if not isinstance(patterns, list) or not patterns or not all(isinstance(text, str) for text in patterns):
@@ -140,6 +144,9 @@ class _Reader:
             patterns = []
         if not all(cast("list[str]", patterns)):
             self._fault("a pattern is empty", *at, argument)
+        for why in map(path_pattern_fault, patterns) if names_files else ():
+            if why is not None:
+                self._fault(why, *at, argument)
         return ArgumentMatch(argument=argument, patterns=tuple(patterns))
 
     def _expectation(self, table: dict[str, object], *at: str | int) -> Expectation:

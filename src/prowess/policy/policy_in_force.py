@@ -55,7 +55,7 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     files: list[PolicyFile] = []
     problems: list[str] = []
     for path in (
-        *filter(os.path.lexists, policy_places(enterprise_file)),
+        *filter(_may_be_there, policy_places(enterprise_file)),
         *([] if policy_file is None else [policy_file]),
     ):
         try:
@@ -65,6 +65,17 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
     if problems:
         raise PolicyError(tuple(problems))
     return Policy(files=tuple(files))
+
+
+def _may_be_there(path: str) -> bool:
+    """Whether something is there, or nobody can tell: then reading it says why, and everything is closed."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 class ExpectationOutcome(Struct, frozen=True, kw_only=True):
@@ -89,13 +100,21 @@ def check_expectations(file: PolicyFile, workspace: str | None) -> tuple[Expecta
 
 
 _Marks = tuple[Mark | str | None, ...]
-_taken: ContextVar[tuple[PolicyInForce, Policy] | None] = ContextVar("prowess_policy_of_this_call", default=None)
+_taken: ContextVar[_Taken | None] = ContextVar("prowess_policy_of_this_call", default=None)
+
+
+class _Taken(Struct):
+    """The policy of one call; a task that outlives the call keeps the object, closed."""
+
+    source: PolicyInForce
+    policy: Policy
+    open: bool = True
 
 
 class PolicyInForce:
     """The layers of this machine and this user, then `policy_file`, then `given`; each can only tighten the others.
 
-    `given` is a policy that a host made or read; files of it that are layers here already are not counted twice. A
+    `given` is a policy that a host made or read; files of it that are layers here are not counted twice. A
     policy that is unrestricted for tests takes the place of the user's file, and denies everything on a machine that
     has a policy file of its own. Safe to use from several threads.
     """
@@ -111,8 +130,8 @@ class PolicyInForce:
 
     def now(self) -> Policy:
         """Return the policy as its files are now; inside `during_call` the one that was taken there."""
-        if (taken := _taken.get()) is not None and taken[0] is self:
-            return taken[1]
+        if (taken := _taken.get()) is not None and taken.source is self and taken.open:
+            return taken.policy
         with self._lock:
             marks = self._look()
             if marks is None or marks != self._marks:
@@ -127,11 +146,17 @@ class PolicyInForce:
     def during_call(self) -> Iterator[Policy]:
         """Take the policy once: `now` returns the same one inside, whatever becomes of the files meanwhile."""
         policy = self.now()
-        token = _taken.set((self, policy))
+        taken = _Taken(self, policy)
+        token = _taken.set(taken)
         try:
             yield policy
         finally:
+            taken.open = False
             _taken.reset(token)
+
+    def apart(self) -> PolicyInForce:
+        """Return another of the same files: a fork runs inside one call of its parent, and has calls of its own."""
+        return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
 
     def _places(self) -> tuple[str, ...]:
         named = () if self._policy_file is None else (self._policy_file,)
@@ -145,7 +170,7 @@ class PolicyInForce:
             try:
                 found = os.stat(path)
             except FileNotFoundError:
-                marks.append(None)
+                marks.append("a link to nothing" if os.path.islink(path) else None)
             except OSError as fault:
                 marks.append(str(fault))
             else:
@@ -162,8 +187,7 @@ class PolicyInForce:
             loaded = load_policy(self._policy_file, enterprise_file=self._enterprise_file)
         except PolicyError as error:
             return Policy.closed(error)
-        layers = {file.path for file in loaded.files}
-        further = tuple(file for file in given.files if file.path not in layers)
+        further = tuple(file for file in given.files if file not in loaded.files)
         return replace(given, files=(*loaded.files, *further))
 
 
@@ -183,4 +207,4 @@ def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
 
 def policy_of(given: Policy | PolicyInForce | None) -> PolicyInForce:
     """Return the policy of a session for which a host gave this; None gives the files of this machine and this user."""
-    return given if isinstance(given, PolicyInForce) else PolicyInForce(given)
+    return given.apart() if isinstance(given, PolicyInForce) else PolicyInForce(given)

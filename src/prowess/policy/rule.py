@@ -75,7 +75,7 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
             )
         values = _texts(arguments[self.argument])
         if SKILL_ARGUMENTS.get(tool) == self.argument:
-            return self._fit_of_names(values)
+            return self._fit_of_names([_typed(value) for value in values] if tool == USER_TOOL else values)
         fits = [self._fits(value) for value in values]
         if fits and all(fits):
             return CERTAIN
@@ -130,15 +130,22 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
 
 def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
     """Return the load without which this call would not do; None for every other call."""
-    tool, skill = canonical_tool_name(call.tool), call.arguments.get("skill")
+    tool = canonical_tool_name(call.tool)
+    skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the tool `skill` takes either
     # A person who starts a skill need not be asked, and what is read was asked about when it was loaded.
     if tool not in ONE_SKILL_TOOLS and (effect != "deny" or SKILL_ARGUMENTS.get(tool) != "skill"):
         return None
     if not isinstance(skill, str):
         skill = ""  # without a name it is about no single skill, and a rule about all of them holds
-    if tool == USER_TOOL and (typed := skill.strip())[:1] in {"/", "$"}:  # `/deploy to production`
-        skill = next(iter(typed[1:].split()), "")
+    if tool == USER_TOOL:
+        skill = _typed(skill)
     return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"})
+
+
+def _typed(text: str) -> str:
+    """Return the name in what a user typed: `/deploy to production`."""
+    typed = text.strip()
+    return next(iter(typed[1:].split()), "") if typed[:1] in {"/", "$"} else text
 
 
 def _texts(value: object) -> list[str]:

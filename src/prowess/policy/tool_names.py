@@ -8,6 +8,7 @@ are listed by their full names: a restriction never refuses them, so a name that
 from __future__ import annotations
 
 ALIASES = {
+    "Skill": "skill",
     "bash_exec": "Bash",
     "read_file": "Read",
     "write_file": "Write",

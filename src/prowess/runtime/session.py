@@ -111,6 +111,11 @@ class Session:
         return self._parts.stored.state.active
 
     @property
+    def permitted_skills(self) -> tuple[ActiveSkill, ...]:
+        """The active skills that the policy lets be started now: those whose contents a host may show."""
+        return tuple(skill for skill in self.active_skills if self._parts.offered.permits(skill.name, "model"))
+
+    @property
     def active_skill_name(self) -> str | None:
         """The name of the most recently loaded skill."""
         latest = self._parts.stored.state.latest
@@ -194,6 +199,7 @@ class Session:
             name, registered = self._parts.executor.resolve(name).spec.name, True
         except ToolNotFoundError:
             registered = False
+        arguments = (await self._parts.active.completed(ToolCall(id="", name=name, arguments=arguments))).arguments
         call = PolicyCall(tool=name, arguments=arguments, registered=registered)
         policy: Policy | None = self._parts.policy.now()
         if by_skills_alone and policy is not None and not policy.files and policy.fault is None:
@@ -359,7 +365,7 @@ class Session:
         """
         if not self._in_results:
             return ""
-        bodies = [(skill, self._parts.rendering.text(skill)) for skill in reversed(self.active_skills)]
+        bodies = [(skill, self._parts.rendering.text(skill)) for skill in reversed(self.permitted_skills)]
         return compaction.restored(
             self._parts.session_id, [(skill, body) for skill, body in bodies if body is not None], budget
         )

@@ -114,6 +114,11 @@ class SyncSession:
         return self._session.active_skills
 
     @property
+    def permitted_skills(self) -> tuple[ActiveSkill, ...]:
+        """As `Session.permitted_skills`."""
+        return self._session.permitted_skills
+
+    @property
     def is_closed(self) -> bool:
         """As `Session.is_closed`."""
         return self._session.is_closed

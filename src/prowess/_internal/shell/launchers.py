@@ -12,6 +12,7 @@ sandbox, not by a pattern.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,49 +23,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST = 128  # commands in one command: a shell in a shell, the words behind `env`
-_SHELLS = frozenset({"ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"})
+_SHELLS = frozenset(
+    {
+        "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "pwsh", "rbash", "sh", "tcsh", "zsh",
+    }
+)  # fmt: skip
 _PREFIXES = frozenset(
     {
-        "busybox",
-        *("caffeinate", "chroot", "chrt", "command", "cpulimit", "dbus-run-session", "docker", "doas", "env", "exec"),
-        *(
-            "fakeroot",
-            "find",
-            "firejail",
-            "flock",
-            "gdb",
-            "ionice",
-            "kubectl",
-            "ltrace",
-            "nice",
-            "nohup",
-            "npx",
-            "nsenter",
-        ),
-        *(
-            "parallel",
-            "perf",
-            "pkexec",
-            "podman",
-            "prlimit",
-            "proot",
-            "rlwrap",
-            "runuser",
-            "script",
-            "setarch",
-            "setpriv",
-        ),
-        *("setsid", "ssh", "stdbuf", "strace", "su", "sudo", "systemd-run", "taskset", "time", "timeout", "toybox"),
-        *("tsocks", "torsocks", "unbuffer", "unshare", "uv", "uvx", "valgrind", "watch", "xargs", "xvfb-run"),
+        "bunx", "busybox", "bwrap", "caffeinate", "chpst", "chroot", "chrt", "command", "conda", "cpulimit",
+        "dbus-run-session", "doas", "docker", "env", "exec", "fakeroot", "fd", "find", "firejail", "flock",
+        "gdb", "gosu", "hyperfine", "ionice", "ip", "kubectl", "ltrace", "nice", "nix-shell", "nohup", "npm",
+        "npx", "nsenter", "parallel", "perf", "pipx", "pkexec", "pnpm", "podman", "poetry", "prlimit",
+        "proot", "rlwrap", "runuser", "screen", "script", "setarch", "setpriv", "setsid", "sg", "ssh",
+        "start-stop-daemon", "stdbuf", "strace", "su", "sudo", "systemd-run", "taskset", "time", "timeout",
+        "tmux", "torsocks", "toybox", "tsocks", "unbuffer", "unshare", "uv", "uvx", "valgrind", "watch",
+        "xargs", "xvfb-run", "yarn",
     }
-)
-_ADDS_ARGUMENTS = frozenset({"parallel", "xargs"})
+)  # fmt: skip
+# Of these, a word may be a command line.
 _TEXTS = frozenset(
-    {"env", "flock", "parallel", "runuser", "script", "ssh", "su", "sudo", "watch"}
-)  # take command lines
+    {
+        "env", "flock", "gdb", "npm", "npx", "runuser", "screen", "script", "sg", "ssh", "su", "sudo", "tmux",
+        "watch",
+    }
+)  # fmt: skip
+# Settings and options of git that name a program, and commands of it that start one.
+_SETS_GIT = re.compile(
+    r"(?:-c|--config=)?(?:alias|core\.|pager|filter|diff|merge|credential|ssh)|--exec-path=|--config-env"
+)
+_GIT_STARTS = frozenset({"foreach", "run", "rebase", "difftool", "filter-branch"})
+# An argument of these may hold a command beside other things: `sed -n "1e …"`, `tar --to-command=…`.
+_TAKES_COMMANDS = frozenset({"ed", "ex", "gsed", "make", "rsync", "scp", "sed", "socat", "split", "tar", "vi", "vim"})
 _CODE = re.compile(r"(awk|gawk|mawk|nawk|node|nodejs|bun|deno|lua|osascript|perl|php|python|ruby|tclsh)[\d.]*")
-_CODE_OPTION = re.compile(r"-[A-Za-z]*[cer]|--(?:eval|execute|print|run)")
+_CODE_OPTION = re.compile(r"eval|-[A-Za-z]*[cerEpBR]|--(?:eval|execute|print|run)")
+_NO_WORD = re.compile(r"[\s;&|\\]")  # what one word of a command line does not hold
 _GLUED = re.compile(r"-[A-Za-z]|--[A-Za-z-]+=")  # before the text that belongs to an option
+_REPLACES = re.compile(r"-[IJi]|--replace=")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ANYTHING = ShellWord(text="", expands=True)
 
@@ -102,13 +96,27 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
     parts: list[StartedCommands] = []
     if program in _SHELLS:
         parts.append(_of_shell(program, words))
+    if program == "git" and any(_SETS_GIT.match(word.text) for word in words[1:]):
+        return StartedCommands(unknown=True)
+    if program == "env" and any("\\" in word.text for word in words[1:]):
+        return StartedCommands(unknown=True)  # -S has escapes of its own: `git\_push`
+    if program == "git" and not _GIT_STARTS.isdisjoint(word.text for word in words[1:]):
+        parts += [_suffix(words[place:], (), ("{",)) for place in range(2, min(len(words), _MOST))]
+        parts += [_of_text(ShellWord(text=_GLUED.sub("", word.text, count=1))) for word in words if " " in word.text]
+    if program in _PREFIXES and (len(words) > _MOST or program == "parallel"):
+        return StartedCommands(unknown=True)  # too long to follow, or its arguments come from its input
     if program in _PREFIXES:
-        tail = (_ANYTHING,) if program in _ADDS_ARGUMENTS else ()
-        parts += [_suffix(words[place:], tail) for place in range(1, min(len(words), _MOST + 2))]
+        tail = (_ANYTHING,) if program == "xargs" else ()
+        put = _put_by_xargs(words) if program == "xargs" else ("{",)
+        parts += [_suffix(words[place:], tail, put) for place in range(1, len(words))]
     if program in _TEXTS:
-        texts = [word for word in words[1:] if " " in word.text or _GLUED.match(word.text)]
+        texts = [word for word in words[1:] if _NO_WORD.search(word.text) or _GLUED.match(word.text)]
         parts += [_of_text(ShellWord(text=_GLUED.sub("", word.text, count=1), expands=word.expands)) for word in texts]
+    if program in _TAKES_COMMANDS:
+        parts.append(StartedCommands(code=tuple(word.text for word in words[1:] if " " in word.text)))
     if _CODE.fullmatch(program):
+        if all(word.text.startswith("-") for word in words[1:]) and not words[-1].text.startswith("--"):
+            return StartedCommands(unknown=True)  # it reads its code from its input
         parts.append(StartedCommands(code=tuple(_inline_code(program, words))))
     return StartedCommands(
         commands=tuple(one for part in parts for one in part.commands),
@@ -122,23 +130,24 @@ def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:
     rest = list(words[2:] if program == "busybox" else words[1:])
     if program == "busybox" and (len(words) == 1 or words[1].text not in _SHELLS):
         return StartedCommands()
-    takes_text = False
+    takes_text = takes_input = False
     while rest and (rest[0].text[:1] in {"-", "+"} or rest[0].expands):
         option = rest.pop(0)
         if option.expands:
             return StartedCommands(unknown=True)
         if option.text == "--":
             break
-        takes_text = (
-            takes_text or (not option.text.startswith("--") and "c" in option.text) or option.text == "--command"
-        )
-        if option.text.lstrip("-+") in {"o", "O", "rcfile", "init-file"}:
-            rest = rest[1:]
+        letters = "" if option.text.startswith("--") else option.text[1:]
+        takes_text = takes_text or "c" in letters or option.text == "--command"
+        takes_input = takes_input or "s" in letters
+        values = letters.count("o") + letters.count("O") + (option.text in {"--rcfile", "--init-file"})
+        rest = rest[values:]
     if takes_text:
         return _of_text(rest[0]) if rest else StartedCommands()
-    if any(word.text in {"--help", "--version"} for word in words[1:]):
+    if words[1:2] and words[1].text in {"--help", "--version"}:
         return StartedCommands()
-    return StartedCommands(unknown=not rest or rest[0].expands or rest[0].text.startswith(("/dev/", "/proc/")))
+    device = bool(rest) and not {"dev", "proc"}.isdisjoint(rest[0].text.split("/"))
+    return StartedCommands(unknown=takes_input or not rest or rest[0].expands or device)
 
 
 def _of_text(word: ShellWord) -> StartedCommands:
@@ -150,11 +159,21 @@ def _of_text(word: ShellWord) -> StartedCommands:
     return StartedCommands(commands=parts.commands) if isinstance(parts, ShellParts) else StartedCommands(unknown=True)
 
 
-def _suffix(words: tuple[ShellWord, ...], tail: tuple[ShellWord, ...]) -> StartedCommands:
+def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
+    """Return the texts in whose place `xargs` puts what it reads: `-I X`, `-IX`, `-JX`, `--replace=X`."""
+    texts = [word.text for word in words]
+    apart = [after for one, after in pairwise(texts) if one in {"-I", "-J"}]
+    joined = [_REPLACES.sub("", one, count=1) for one in texts if _REPLACES.match(one)]
+    return ("{", *filter(None, (*apart, *joined)))
+
+
+def _suffix(words: tuple[ShellWord, ...], tail: tuple[ShellWord, ...], put: tuple[str, ...]) -> StartedCommands:
     """Return the words as a command of their own; `{}` and its kin stand for what another program puts there."""
     if words[0].text.startswith("-") or _ASSIGNMENT.match(words[0].text):
         return StartedCommands()
-    given = tuple(ShellWord(text=word.text, expands=True) if "{" in word.text else word for word in words)
+    given = tuple(
+        ShellWord(text=word.text, expands=True) if any(text in word.text for text in put) else word for word in words
+    )
     return StartedCommands(commands=(SimpleCommand(words=(*given, *tail)),))
 
 

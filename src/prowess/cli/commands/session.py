@@ -151,7 +151,7 @@ def _tools(
         names,
         workspace=workspace,
         write=write,
-        readable=lambda: [skill.root_dir for session in opened for skill in session.active_skills],
+        readable=lambda: [skill.root_dir for session in opened for skill in session.permitted_skills],
         session_id=session_id or "",
     )
 

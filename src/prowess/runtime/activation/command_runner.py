@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from msgspec.structs import replace
 
+from prowess._internal.text.terminal_text import printable_line
+from prowess.policy.decision import Ask, Deny
+from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
 from prowess.runtime.activation.rendering import values_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot
@@ -36,6 +40,13 @@ class CommandRunner:
             return False
         return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
+    def _denied(self, argv: Sequence[str]) -> str | None:
+        """Return why a rule of the policy refuses this command of Bash; nobody is asked about one in a body."""
+        call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)})
+        decision = self._programs.policy.now().decide(call, self._programs.workspace)
+        by_rule = isinstance(decision, Deny) or (isinstance(decision, Ask) and not decision.by_default)
+        return decision.reason if by_rule else None
+
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Return the skill with what its commands printed, or as it is with a notice that they were not run."""
         skill, source = snapshot.skill, snapshot.source
@@ -50,6 +61,9 @@ class CommandRunner:
             argv = command.argv(values)
             if not argv:
                 outputs.append("[command not run: its quotes are open, or it is empty]")
+                continue
+            if (denied := self._denied(argv)) is not None:
+                outputs.append(f"[command not run: {printable_line(denied)}]")
                 continue
             data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
             await self._records.record_and_tell("command.started", call_id, skill, data)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prowess.errors import SkillNotFoundError
 from prowess.policy.restriction import Restriction
+from prowess.runtime.activation.visibility import permits
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
@@ -52,7 +53,8 @@ class Restrictions:
     def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
         """Return how the `allowed-tools` of one skill are read; None if it has none.
 
-        `ignored`: a skill of another server, or one whose origin is not known any more, approves nothing in advance.
+        `ignored`: a skill of another server, one whose origin is not known any more, or one that the policy denies by
+        now, approves nothing in advance.
         """
         if skill.allowed_tools is None:
             return None
@@ -62,4 +64,6 @@ class Restrictions:
             origin = self._catalog.get(skill.name, skill.location).origin
         except SkillNotFoundError:
             return "ignored"
-        return "preapprove" if origin is None else "ignored"
+        # What the policy denies by now restricts as before, and answers for nobody.
+        permitted = origin is None and permits(self._policy.now(), skill.name, "model")
+        return "preapprove" if permitted else "ignored"

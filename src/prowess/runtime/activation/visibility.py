@@ -153,14 +153,15 @@ class Visibility:
     def _is_shown(entry: SkillEntry, by: By, policy: Policy | None) -> bool:
         if not (not entry.extended.disable_model_invocation if by == "model" else entry.extended.user_invocable):
             return False
-        return _permits(policy, entry.name, by)
+        return permits(policy, entry.name, by)
 
     def permits(self, name: str, by: By) -> bool:
         """Whether the policy lets a skill of this name be started now."""
-        return _permits(None if self._policy is None else self._policy.now(), name, by)
+        return permits(None if self._policy is None else self._policy.now(), name, by)
 
 
-def _permits(policy: Policy | None, name: str, by: By) -> bool:
+def permits(policy: Policy | None, name: str, by: By) -> bool:
+    """Whether `policy` lets a skill of this name be started by the model, or by the user."""
     if policy is None or (not policy.files and policy.fault is None):
         return True  # the built-in policy denies no skill
     return not isinstance(policy.decide(_STARTS[by](name)), Deny)
