@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prowess.runtime.forks.fork import ForkOutcome, ForkRequest
 
 from prowess import Catalog, Session, SyncSession
 from prowess.errors import PolicyError
 from prowess.policy import Allow, Deny, Policy, PolicyCall, PolicyInForce, read_policy_file
+from prowess.runtime.forks import ForkOutcome, ForkRequest
 from tests.runtime.making import write_skill
 
 _DENY = '[[rule]]\neffect = "deny"\ntool = "{tool}"\n{match}'
