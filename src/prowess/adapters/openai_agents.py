@@ -63,8 +63,7 @@ def skills_tools(session: Session, **options: Unpack[InstructionOptions]) -> lis
     """
     hosted = HostedSession(session, **options)
     names = {spec.name for spec in _OF_SKILLS}
-    others = [spec for spec in hosted.specs() if spec.name not in names]
-    return [_tool(spec, hosted) for spec in (*_OF_SKILLS, *others)]
+    return [_tool(spec, hosted) for spec in (*_OF_SKILLS, *(spec for spec in hosted.specs() if spec.name not in names))]
 
 
 def guarded(session: Session, tools: Iterable[Tool]) -> list[Tool]:

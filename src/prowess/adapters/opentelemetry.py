@@ -129,8 +129,7 @@ class OpenTelemetryObserver:
 
     def _begin(self, key: Key, title: str, attributes: Attributes) -> None:
         span = self._tracer.start_span(title, kind=SpanKind.INTERNAL, attributes=attributes)
-        token = otel_context.attach(trace.set_span_in_context(span))
-        _open.set((*_open.get(), _Open(key, span, token, title)))
+        _open.set((*_open.get(), _Open(key, span, otel_context.attach(trace.set_span_in_context(span)), title)))
 
 
 def _key(event: SessionEvent) -> Key:

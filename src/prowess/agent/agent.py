@@ -158,7 +158,7 @@ class Agent:
                     if isinstance(model, AbstractAsyncContextManager):
                         await models.enter_async_context(model)
                 before = self._prompt(session).text
-                loop = TurnLoop(
+                return await TurnLoop(
                     session,
                     model=lambda: self._preferred(session),
                     instructions=lambda: "\n".join(part for part in (before, session.instructions()) if part),
@@ -166,8 +166,7 @@ class Agent:
                     budget=self._budget,
                     emit=emit,
                     transcript=written,
-                )
-                return await loop.run(task)
+                ).run(task)
             finally:
                 with anyio.CancelScope(shield=True):
                     await session.close()

@@ -96,8 +96,7 @@ class ScriptedModel:
 def _turn(value: object) -> ScriptedTurn:
     turn = _of(dict, value, "a turn")
     if unknown := sorted(set(turn) - {"text", "calls", "usage"}):
-        message = f"a turn has text, calls and usage, not {unknown[0]!r}"
-        raise ValueError(message)
+        raise ValueError(f"a turn has text, calls and usage, not {unknown[0]!r}")
     calls = []
     for item in _of(list, turn.get("calls", []), "calls"):
         call = _of(dict, item, "a call")

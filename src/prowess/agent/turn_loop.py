@@ -318,7 +318,7 @@ class AgentForkRunner:
             SubAgentError: it ended otherwise without one.
         """
         model = self._chosen(request)
-        loop = TurnLoop(
+        result = await TurnLoop(
             request.session,
             model=lambda: model,
             instructions=lambda: request.instructions,
@@ -326,8 +326,7 @@ class AgentForkRunner:
             budget=self._budget,
             emit=_to_nobody,
             offered=lambda specs: tuple(spec for spec in specs if spec.name not in _NOT_OFFERED),
-        )
-        result = await loop.run(request.input)
+        ).run(request.input)
         report_usage(tokens=result.usage.tokens, cost_usd=result.usage.cost_usd or 0.0)
         return ForkOutcome(output=_answer(request, result), turns=result.turns)
 

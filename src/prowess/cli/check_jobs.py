@@ -41,8 +41,7 @@ def judge_in_processes(
     parts = [targets[at : at + size] for at in range(0, len(targets), size)]
     executor = ProcessPoolExecutor(min(jobs, len(parts)), initializer=_start, initargs=(opening, stamped))
     try:
-        futures = [_submitted(executor, part) for part in parts]
-        for part, future in zip(parts, futures, strict=True):
+        for part, future in zip(parts, [_submitted(executor, part) for part in parts], strict=True):
             try:
                 found = None if future is None else future.result()
             except BrokenProcessPool:

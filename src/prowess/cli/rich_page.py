@@ -42,7 +42,7 @@ PALETTES = {
 def drawn(page: SkillPage, *, roles: bool, width: int, colours: bool = True) -> str:
     """Return the page for a terminal of `width` columns; `roles` draws it in the palette of the skill's role."""
     file = io.StringIO()
-    console = Console(
+    Console(
         file=file,
         width=max(width, 20),
         force_terminal=True,
@@ -51,8 +51,7 @@ def drawn(page: SkillPage, *, roles: bool, width: int, colours: bool = True) -> 
         highlight=False,
         emoji=False,
         markup=False,
-    )
-    console.print(layout(page, roles=roles))
+    ).print(layout(page, roles=roles))
     return file.getvalue()
 
 

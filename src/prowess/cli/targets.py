@@ -108,8 +108,7 @@ def _from_standard_input(stdin_path: str | None) -> Target:
         data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
         return parse_source(data, path=stdin_path or "<stdin>", directory=directory), data
 
-    path = os.path.dirname(stdin_path or "") or "."
-    return Target(path=path, directory=directory, named=STANDARD_INPUT, read=read)
+    return Target(path=os.path.dirname(stdin_path or "") or ".", directory=directory, named=STANDARD_INPUT, read=read)
 
 
 def is_folder_of_skills(path: str) -> bool:

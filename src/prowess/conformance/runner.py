@@ -272,8 +272,7 @@ def verdict(answer: Answer, profile: str) -> Verdict:
 
 def agreement(answers: Sequence[Answer], profile: str) -> Agreement:
     """Count the verdicts."""
-    verdicts = Counter(verdict(answer, profile).replace(" ", "_") for answer in answers)
-    return Agreement(cases=len(answers), **verdicts)
+    return Agreement(cases=len(answers), **Counter(verdict(answer, profile).replace(" ", "_") for answer in answers))
 
 
 def by_topic(answers: Sequence[Answer], profile: str) -> dict[str, Agreement]:

@@ -85,8 +85,7 @@ def keeps_its_word(before: SkillDocument, after: SkillDocument, fixes: Iterable[
     old, new = before.mapping(), after.mapping()
     if any(old.get(key) != new.get(key) for key in {*old, *new} - changes):
         return False
-    in_body = any(edit.end_line >= before.body_line for fix in fixes for edit in fix.edits)
-    return in_body or before.body == after.body
+    return any(edit.end_line >= before.body_line for fix in fixes for edit in fix.edits) or before.body == after.body
 
 
 def _is_usable(found: Diagnostic, document: SkillDocument, *, unsafe: bool) -> bool:
@@ -189,8 +188,7 @@ class _Places:
     def _break_at(self, offset: int) -> str:
         if not self._breaks:
             return "\n"
-        line = bisect_right(self._starts, offset) - 1
-        return self._breaks[min(line, len(self._breaks) - 1)]
+        return self._breaks[min(bisect_right(self._starts, offset) - 1, len(self._breaks) - 1)]
 
 
 def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str | None:

@@ -113,8 +113,7 @@ def _newest(words: list[str], runner: str, package: str) -> bool:
     """Whether the newest version runs where no project has one."""
     if runner in {"uvx", "pipx", "deno"}:
         return True
-    creates = package.rpartition("/")[2].startswith("create-")
-    return runner != "go" and (creates or words[0] in {"-y", "--yes"})
+    return runner != "go" and (package.rpartition("/")[2].startswith("create-") or words[0] in {"-y", "--yes"})
 
 
 def _package(words: list[str], runner: str) -> tuple[str, str]:

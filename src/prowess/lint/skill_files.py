@@ -198,8 +198,7 @@ class SkillFiles:
 def _without_comments(text: str, language: str) -> str:
     """Blank the lines that are comments as a whole, offset for offset."""
     marks = ("//", "*", "/*") if language == "javascript" else ("#",)
-    lines = (" " * len(line) if line.lstrip().startswith(marks) else line for line in text.split("\n"))
-    return "\n".join(lines)
+    return "\n".join(" " * len(line) if line.lstrip().startswith(marks) else line for line in text.split("\n"))
 
 
 def in_long_text(script: ScriptText, offset: int) -> bool:

@@ -280,8 +280,7 @@ class OpenSkills:
 
     def _task(self, buffer: _Buffer) -> asyncio.Task[Analysis]:
         if buffer.analysis is None:
-            work = self.analysed(buffer.uri, buffer.path, buffer.text, buffer.version)
-            buffer.analysis = asyncio.ensure_future(work)
+            buffer.analysis = asyncio.ensure_future(self.analysed(buffer.uri, buffer.path, buffer.text, buffer.version))
         return buffer.analysis
 
     async def analysed(self, uri: str, path: str, text: str, version: int | None = None) -> Analysis:

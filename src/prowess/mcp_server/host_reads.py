@@ -140,8 +140,7 @@ class _AsSkillTool:
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Return what the gate says of `skills.read`, or of `skills.list`."""
         if spec is _LIST or call.arguments.get("uri") == INDEX:
-            listing = ToolCall(id=call.id, name=SKILLS_LIST.name, arguments={})
-            return await self._gate.check(listing, SKILLS_LIST)
+            return await self._gate.check(ToolCall(id=call.id, name=SKILLS_LIST.name, arguments={}), SKILLS_LIST)
         skill, path = parsed_uri(cast("str", call.arguments["uri"]))
         arguments = {"skill": skill, "path": path or "."}
         return await self._gate.check(ToolCall(id=call.id, name=SKILLS_READ.name, arguments=arguments), SKILLS_READ)

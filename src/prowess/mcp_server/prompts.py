@@ -60,8 +60,7 @@ class SkillPrompts:
         prompt = _prompt(self._session.catalog.get(name))
         _check(prompt, arguments)
         result = (await self._session.user_call(prompt.name, _as_text(prompt, arguments))).unwrap()
-        text = result.get("content") or result.get("output") or result.get("message")
-        return prompt, cast("str", text)
+        return prompt, cast("str", result.get("content") or result.get("output") or result.get("message"))
 
 
 def _prompt(entry: SkillEntry) -> SkillPrompt:
@@ -103,8 +102,7 @@ def _as_text(prompt: SkillPrompt, arguments: Mapping[str, str]) -> str | None:
         return None
     if prompt.arguments[0].name == ALL:
         return arguments[ALL]
-    given = [argument for argument in prompt.arguments if argument.name in arguments]
-    last = prompt.arguments.index(given[-1])
+    last = prompt.arguments.index([argument for argument in prompt.arguments if argument.name in arguments][-1])
     return " ".join(
         _word(arguments.get(argument.name, argument.default or "")) for argument in prompt.arguments[: last + 1]
     )

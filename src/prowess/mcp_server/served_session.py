@@ -243,8 +243,7 @@ def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:
     headers = getattr(request, "headers", {})
     if (session_id := headers.get(SESSION_HEADER)) is not None:
         return session_key(session_id, _bearer(context))
-    address = getattr(getattr(request, "client", None), "host", "")
-    shown = (_bearer(context), address, headers.get(CLIENT_HEADER, ""))
+    shown = (_bearer(context), getattr(getattr(request, "client", None), "host", ""), headers.get(CLIENT_HEADER, ""))
     greeting = context.session.client_params
     program = () if greeting is None else (greeting.client_info.name, greeting.client_info.version)
     return ("client", *shown, *program)
@@ -276,8 +275,7 @@ class Changes:
             begun = time.monotonic()
             await to_thread.run_sync(self._sessions.catalog.refresh)
             await self.look()
-            took = time.monotonic() - begun
-            await anyio.sleep(max(self._interval, took * _REST))
+            await anyio.sleep(max(self._interval, (time.monotonic() - begun) * _REST))
 
     async def look(self) -> None:
         """Tell everybody if the catalog has changed since the last look."""

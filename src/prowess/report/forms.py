@@ -42,8 +42,7 @@ _SECRET = "security.secret"  # noqa: S105 -- a rule; no excerpt shows the line i
 
 def check_lines(skills: Sequence[CheckedSkill], style: Style = lambda text, _colour: text) -> Iterator[str]:
     """Yield the report line by line, the summary last; `style` colours a text that is safe already."""
-    rules = [found.rule for skill in skills for found in skill.diagnostics]
-    width = max(map(len, rules), default=0)
+    width = max((len(found.rule) for skill in skills for found in skill.diagnostics), default=0)
     for skill in skills:
         hidden = {found.location.line for found in skill.diagnostics if found.rule == _SECRET}
         for found in skill.diagnostics:

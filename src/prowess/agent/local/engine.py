@@ -78,10 +78,9 @@ class SmolLM2:
             "additionalProperties": False,
         }
         listed = "\n".join(f"- {label}" for label in labels)
-        room = _LEAST_ROOM + max(len(label.encode()) for label in labels)
         reply = self._ask(
             f"{question}\nChoices:\n{listed}\nReply with JSON.",
-            room,
+            _LEAST_ROOM + max(len(label.encode()) for label in labels),
             {"response_format": {"type": "json_schema", "json_schema": {"name": "choice", "schema": schema}}},
         )
         try:

@@ -100,8 +100,7 @@ def _skills(instructions: str, tools: Mapping[str, ToolSpec]) -> tuple[Known, ..
     section = instructions.rpartition(AVAILABLE)[2].partition("</available_skills>")[0]
     found = _LISTED.findall(section) if AVAILABLE in instructions else []
     if not found and "skill" in tools:
-        listing = tools["skill"].description.partition(AVAILABLE)[2].partition("</available_skills>")[0]
-        found = _IN_TOOL.findall(listing)
+        found = _IN_TOOL.findall(tools["skill"].description.partition(AVAILABLE)[2].partition("</available_skills>")[0])
     return tuple(Known(name=html.unescape(name), description=html.unescape(text)) for name, text in found)
 
 
@@ -150,8 +149,7 @@ def skill_options(now: Situation) -> list[Option]:
     """Return the skills that the task points to, best first; none once anything was done."""
     if now.done or now.body is not None or not {"skills.load", "skill"} & set(now.tools):
         return []
-    texts = [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills]
-    rated = scores(now.task, texts)
+    rated = scores(now.task, [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills])
     best = sorted((-score, place) for place, score in enumerate(rated) if score > 0)[:MOST_SKILLS]
     found = []
     for _, place in best:
@@ -218,8 +216,7 @@ def _of_the_skill(now: Situation, body: str) -> Iterator[Option]:
             for args in lists:
                 arguments: dict[str, object] = {"path": path, "args": args}
                 yield Option(label=" ".join(["run", path, *args]), tool="skills.run_script", arguments=arguments)
-    reads = [done for done in now.done if done.tool == "skills.read"]
-    if "skills.read" in now.tools and len(reads) < _MOST_READS:
+    if "skills.read" in now.tools and len([done for done in now.done if done.tool == "skills.read"]) < _MOST_READS:
         for path in list(dict.fromkeys(_RESOURCE.findall(body)))[:_MOST_PATHS]:
             yield Option(label=f"read {path}", tool="skills.read", arguments={"path": path})
 
@@ -364,5 +361,4 @@ class _Turn:
 
 def shortened(text: str, most_bytes: int) -> str:
     """Return the beginning of a text on one line; a token is at least one byte, so this bounds tokens too."""
-    line = " ".join(text.split())
-    return line.encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
+    return " ".join(text.split()).encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")

@@ -75,8 +75,7 @@ def command(
     configuration = open_configuration(quiet=quiet, **given)
     fixing = _fixing(paths, fix=fix, unsafe=unsafe_fixes, diff=diff, form=form)
     known = _baseline(baseline, write=write_baseline, diff=diff)
-    silencing = Silencing(configuration, None if write_baseline else known)
-    run = CheckRun(configuration, silencing)
+    run = CheckRun(configuration, Silencing(configuration, None if write_baseline else known))
     found = tuple(targets(paths or (".",), stdin_path))
     if fixing is not None:
         run.fix(found, fixing)

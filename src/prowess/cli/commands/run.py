@@ -140,8 +140,7 @@ def _print(result: Mapping[str, object], out: str | None) -> None:
             output.note(f"{stream} was cut: the script wrote {result[f'{stream}_bytes']} bytes")
     for notice in cast("Sequence[Mapping[str, object]]", result.get("notices", ())):
         output.note(printable_line(str(notice["message"])))
-    artifacts = cast("Sequence[Mapping[str, object]]", result["artifacts"])
-    for artifact in artifacts:
+    for artifact in cast("Sequence[Mapping[str, object]]", result["artifacts"]):
         place = "not kept, see --out" if out is None else artifact["path"]
         output.note(printable_line(f"artifact {artifact['name']} ({artifact['size']} bytes): {place}"))
     if result["timed_out"]:

@@ -81,8 +81,7 @@ def _listed(directory: Path) -> ListedSkill:
     from prowess.runtime.disclosure.model_texts import ListedSkill
 
     properties = read_properties(directory)
-    location = str(find_skill_md(directory))
-    return ListedSkill(name=properties.name, description=properties.description, location=location)
+    return ListedSkill(name=properties.name, description=properties.description, location=str(find_skill_md(directory)))
 
 
 def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill], budget: int | None) -> str:

@@ -27,8 +27,7 @@ def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     Example:
       prowess why csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = skills.open(quiet=as_json)
-    found = catalog.why(name)
+    found = skills.open(quiet=as_json).why(name)
     if as_json:
         output.document(_document(found))
     else:

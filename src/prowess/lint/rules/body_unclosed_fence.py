@@ -65,8 +65,7 @@ def _unclosed(text: str) -> CodeBlock | None:
     if _plainly_closed(text):
         return None
     for block in outline(text).blocks:
-        code = text[block.start : block.end].rstrip()
-        lines = code.split("\n")
+        lines = text[block.start : block.end].rstrip().split("\n")
         mark = lines[0].lstrip()[:3]
         if block.info is None or mark not in {"```", "~~~"} or block.end < len(text.rstrip()):
             continue

@@ -49,8 +49,7 @@ class CompatibilityVague(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the field."""
         text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
-        vague = text.startswith(_ANY) and not re.search(_NEEDING, re.sub(_NOT_NEEDING, "", text))
-        if vague or text in _NOTHING:
+        if (text.startswith(_ANY) and not re.search(_NEEDING, re.sub(_NOT_NEEDING, "", text))) or text in _NOTHING:
             yield self.meta.found(
                 "compatibility names no requirement; leave it out", subject.field_place("compatibility")
             )

@@ -58,8 +58,7 @@ class NameGeneric(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the name."""
         name = (subject.document.text_of("name") or "").strip()
-        parts = name.split("-")
-        if name and all(part in _GENERIC for part in parts):
+        if name and all(part in _GENERIC for part in name.split("-")):
             yield self.meta.found(
                 f"{name} fits any skill; name what it does, such as pdf-extraction", subject.field_place("name")
             )

@@ -40,8 +40,7 @@ class PortabilityBackslash(LintRule):
             at = subject.body.find(folder)
             if at < 0 or (subject.document.directory is not None and folder[:-1] not in subject.files.entries("")):
                 continue  # a folder that the skill does not have is another project's, in an example
-            after = subject.body[at + len(folder) : at + len(folder) + 2]
-            if not _begins_a_name(subject, at, after):
+            if not _begins_a_name(subject, at, subject.body[at + len(folder) : at + len(folder) + 2]):
                 continue
             end = at + len(folder) - 1
             edit = subject.document.origin.edit(

@@ -64,8 +64,7 @@ def _has_contents(text: str) -> bool:
     if "](#" in top or any(re.match(_TITLE, line) for line in _plain(lines)):
         return True
     headings = _plain(re.findall(_HEADING, text))
-    listed = _plain(re.findall(_ENTRY, top))
-    return len(headings & listed) >= _FEW or len(headings) < _FEW
+    return len(headings & _plain(re.findall(_ENTRY, top))) >= _FEW or len(headings) < _FEW
 
 
 def _plain(lines: list[str]) -> set[str]:

@@ -77,8 +77,7 @@ def _is_made_up(subject: LintSubject, path: Reference) -> bool:
     if name.partition(".")[0] in _ANY_NAME or re.search(_STAND_INS, name) or "." in path.path.rpartition("/")[0]:
         return True
     start = path.start - subject.document.body_offset
-    line_start = max(subject.body.rfind("\n", 0, start) + 1, start - _REACH)
-    if re.compile(_MADE_UP).search(subject.body, line_start, start):
+    if re.compile(_MADE_UP).search(subject.body, max(subject.body.rfind("\n", 0, start) + 1, start - _REACH), start):
         return True
     if (block := subject.block_at(start)) is not None and (block.info or "") in _SHOWN:
         return True

@@ -124,8 +124,7 @@ def _is_example(secret: str) -> bool:
     if any(word in lower for word in _PLACEHOLDERS) or len(set(secret[-_COUNTED:])) < _FEWEST:
         return True
     letters = [char for char in lower if char.isalpha()]
-    digits = [char for char in lower if char.isdigit()]
-    return _row(letters) > _LONGEST_ROW or _row(digits) > _LONGEST_ROW
+    return _row(letters) > _LONGEST_ROW or _row([char for char in lower if char.isdigit()]) > _LONGEST_ROW
 
 
 def _row(chars: list[str]) -> int:

@@ -55,8 +55,7 @@ class TestingEvals(LintRule):
         if "evals.json" not in subject.files.entries("evals") or (text := subject.files.text(_PATH)) is None:
             return
         text = text.removeprefix("\ufeff")
-        name = subject.document.text_of("name") or ""
-        for at, message in _faults(text, name, subject.files):
+        for at, message in _faults(text, subject.document.text_of("name") or "", subject.files):
             yield self.meta.found(message, subject.file_place(_PATH, at, text))
 
 
