@@ -100,20 +100,13 @@ class ServedSession(Session):
 
 
 class OnlySession:
-    """One process, one connection, one session."""
+    """One process, one connection, one session.
+
+    `catalog` is that of the session, `instructions` are what the host is told.
+    """
 
     def __init__(self, session: ServedSession) -> None:
-        self._session = session
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of the session."""
-        return self._session.catalog
-
-    @property
-    def instructions(self) -> str | None:
-        """What the host is told."""
-        return self._session.host_instructions()
+        self._session, self.catalog, self.instructions = session, session.catalog, session.host_instructions()
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
         """Return the session."""
@@ -132,7 +125,8 @@ class SessionTable:
     over HTTP, so a client is whom its requests show: the token, the address they come from, the name that it was set up
     with (the header `Prowess-Client`), and the name and version of its program. Those who agree in all of it share a
     session. A session ends when its client ends it, or when nobody has used it for a while and no request of it is
-    open. `options` are those of `ServedSession`.
+    open. `options` are those of `ServedSession`, `catalog` is that of every session, and `instructions` are what a new
+    connection is told, as of the start of the server.
     """
 
     def __init__(
@@ -145,21 +139,11 @@ class SessionTable:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.most, self.idle_seconds = most, idle_seconds
-        self._catalog, self._options, self._clock = catalog, options, clock
+        self.catalog, self._options, self._clock = catalog, options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
-        self._instructions = ServedSession(catalog, options).host_instructions()
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of every session."""
-        return self._catalog
-
-    @property
-    def instructions(self) -> str | None:
-        """What a new connection is told, as of the start of the server."""
-        return self._instructions
+        self.instructions = ServedSession(catalog, options).host_instructions()
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
         """Return the session of a request.
@@ -173,7 +157,7 @@ class SessionTable:
                 message = f"{len(self._sessions)} sessions are open, as many as this server keeps; try again later"
                 raise MCPError(INTERNAL_ERROR, message)
             # No await between the look and this, so two requests of one client cannot open two.
-            session = self._sessions[key] = ServedSession(self._catalog, self._options)
+            session = self._sessions[key] = ServedSession(self.catalog, self._options)
         self._used[key] = self._clock()
         return session
 
@@ -201,8 +185,11 @@ class SessionTable:
                 self._used[key] = self._clock()
 
     async def end(self, key: tuple[str, ...]) -> None:
-        """Close what belongs to a session of the protocol that its client has ended; `key` is its `session_key`."""
-        await self._close(key)
+        """Close a session and forget it; `key` is its `session_key` if its client has ended it."""
+        self._used.pop(key, None)
+        if (session := self._sessions.pop(key, None)) is not None:
+            with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+                await session.close()
 
     async def sweep(self) -> None:
         """Close idle sessions again and again, until cancelled."""
@@ -215,18 +202,12 @@ class SessionTable:
         limit = self._clock() - self.idle_seconds
         for key, used in tuple(self._used.items()):
             if used <= limit and key not in self._open_requests:
-                await self._close(key)
+                await self.end(key)
 
     async def close(self) -> None:
         """Close every session."""
         for key in tuple(self._sessions):
-            await self._close(key)
-
-    async def _close(self, key: tuple[str, ...]) -> None:
-        self._used.pop(key, None)
-        if (session := self._sessions.pop(key, None)) is not None:
-            with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
-                await session.close()
+            await self.end(key)
 
 
 Sessions = OnlySession | SessionTable

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
@@ -85,7 +86,7 @@ class SkillsListTool:
         words = cast("str", arguments.get("query", "")).casefold().split()
         rest = [
             entry
-            for entry in sorted(self._offered(), key=_name)
+            for entry in sorted(self._offered(), key=attrgetter("name"))
             if entry.name > after and all(word in f"{entry.name} {entry.description}".casefold() for word in words)
         ]
         page = rest[:PAGE]
@@ -101,12 +102,8 @@ class SkillsListTool:
                 }
                 for entry in page
             ],
-            "next_cursor": cursor_after(_name(page[-1])) if len(rest) > len(page) else None,
+            "next_cursor": cursor_after(page[-1].name) if len(rest) > len(page) else None,
         }
-
-
-def _name(entry: SkillEntry) -> str:
-    return entry.name
 
 
 def cursor_after(last: str | int) -> str:

@@ -22,8 +22,9 @@ from prowess.errors import InvalidArgumentsError
 from prowess.format import PROFILES, profile_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from prowess.cli.options import Command
     from prowess.conformance.cases import Case, Suite
     from prowess.conformance.runner import Answer
 
@@ -39,6 +40,14 @@ def _print_and_leave(context: click.Context, option: click.Parameter, wanted: bo
     else:
         output.raw(suite_text())
     context.exit(exit_codes.OK)
+
+
+def _printing(flag: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, is_flag=True, is_eager=True, expose_value=False, callback=_print_and_leave, help=text)
+
+
+def _exit_codes(flag: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, multiple=True, type=click.IntRange(0, 255), metavar="N", help=text)
 
 
 @click.command("conformance")
@@ -59,20 +68,8 @@ def _print_and_leave(context: click.Context, option: click.Parameter, wanted: bo
 @click.option(
     "--select", multiple=True, metavar="TERM", help="Only these topics, ids or patterns of ids; comma-separated."
 )
-@click.option(
-    "--accepts-exit",
-    multiple=True,
-    type=click.IntRange(0, 255),
-    metavar="N",
-    help="An exit code that means accept; 0 by default. Repeatable.",
-)
-@click.option(
-    "--rejects-exit",
-    multiple=True,
-    type=click.IntRange(0, 255),
-    metavar="N",
-    help="An exit code that means reject; every other one by default. Repeatable.",
-)
+@_exit_codes("--accepts-exit", "An exit code that means accept; 0 by default. Repeatable.")
+@_exit_codes("--rejects-exit", "An exit code that means reject; every other one by default. Repeatable.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 3600),
@@ -90,22 +87,8 @@ def _print_and_leave(context: click.Context, option: click.Parameter, wanted: bo
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the differences.")
 @click.option("--lay-out", metavar="DIR", help="Write each case to DIR, which must not exist, and ask nobody.")
-@click.option(
-    "--cases",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_and_leave,
-    help="Print the cases as JSON.",
-)
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_and_leave,
-    help="Print their JSON Schema.",
-)
+@_printing("--cases", "Print the cases as JSON.")
+@_printing("--schema", "Print their JSON Schema.")
 def command(
     *,
     words: str | None,

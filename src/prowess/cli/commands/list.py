@@ -20,6 +20,8 @@ _PIPED_COLUMNS = 80
 _LONGEST_NAME = 40
 _SHORTEST_DESCRIPTION = 20
 _MOST_FINDINGS = 20
+_PLACE = ("layer", "source", "origin", "location", "root_dir", "aliases")
+_IN_JSON = ("name", "description", *_PLACE, "live", "properties")
 
 
 @click.command()
@@ -131,18 +133,7 @@ def _document(catalog: Catalog, prefix: str) -> dict[str, object]:
 
 
 def _entry(entry: SkillEntry) -> dict[str, object]:
-    return {
-        "name": entry.name,
-        "description": entry.description,
-        "layer": entry.layer.value,
-        "source": entry.source,
-        "origin": entry.origin,
-        "location": entry.location,
-        "root_dir": entry.root_dir,
-        "aliases": list(entry.aliases),
-        "live": entry.live,
-        "properties": entry.properties,
-    }
+    return {name: getattr(entry, name) for name in _IN_JSON}
 
 
 def _diagnostic(found: Diagnostic) -> dict[str, object]:

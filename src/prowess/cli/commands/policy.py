@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prowess.policy.rule import PolicyRule
 
 _AN_EXPECTATION = 'write what you expect, for example call = "Bash(git status)" and effect = "allow" below [[expect]]'
+_SETTINGS = ("allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts", "audit_required")
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -96,18 +97,11 @@ def _shown(policy: Policy) -> Iterator[str]:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return printable_line(", ".join(value) or "none") if isinstance(value, list) else str(value)
+    return printable_line(", ".join(value) or "none") if isinstance(value, tuple) else str(value)
 
 
 def _settings(policy: Policy) -> dict[str, object]:
-    return {
-        "allowed_tools": policy.allowed_tools,
-        "dynamic_commands": policy.dynamic_commands,
-        "script_dirs": list(policy.script_dirs),
-        "env_allow": list(policy.env_allow),
-        "read_scripts": policy.read_scripts,
-        "audit_required": policy.audit_required,
-    }
+    return {name: getattr(policy, name) for name in _SETTINGS}
 
 
 def _file(file: PolicyFile) -> dict[str, object]:

@@ -19,12 +19,7 @@ from prowess.errors import StoreError
 @click.option("--revoke", is_flag=True, help="Take the trust back.")
 @click.option("--list", "show", is_flag=True, help="List the trusted projects.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(
-    path: str,
-    revoke: bool,  # noqa: FBT001 -- click passes options by name
-    show: bool,  # noqa: FBT001 -- as revoke
-    as_json: bool,  # noqa: FBT001 -- as revoke
-) -> int:
+def command(*, path: str, revoke: bool, show: bool, as_json: bool) -> int:
     """Trust the project at PATH (default: here), so that its skills are offered.
 
     A project is the nearest directory above with .git, or PATH itself. What was decided stands in
@@ -45,8 +40,6 @@ def command(
         working_directory()  # one that is gone has to be told as what it is
     try:
         return _revoked(store, path, as_json=as_json) if revoke else _trusted(store, path, as_json=as_json)
-    except TimeoutError as fault:
-        raise StoreError(store.path, str(fault)) from fault
     except OSError as fault:
         raise StoreError(store.path, fault.strerror or str(fault)) from fault
 
