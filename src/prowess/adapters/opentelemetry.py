@@ -141,16 +141,12 @@ def _key(event: SessionEvent) -> Key:
 def _end(key: Key, attributes: Attributes, error: str | None) -> None:
     """End the span of `key`, and before it those that were begun inside it and never ended."""
     stack = _open.get()
-    if not any(known.key == key for known in stack):
-        return
-    while stack:
-        *rest, last = stack
-        stack = tuple(rest)
-        found = last.key == key
-        _close(last, attributes if found else {}, error if found else "cancelled")
-        if found:
-            break
-    _open.set(stack)
+    at = max((at for at, known in enumerate(stack) if known.key == key), default=len(stack))
+    for inner in reversed(stack[at + 1 :]):
+        _close(inner, {}, "cancelled")
+    for ended in stack[at : at + 1]:
+        _close(ended, attributes, error)
+        _open.set(stack[:at])
 
 
 def _close(ended: _Open, attributes: Attributes, error: str | None) -> None:

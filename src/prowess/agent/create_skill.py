@@ -173,14 +173,12 @@ class CreateSkillTool:
 
 
 def _drafted(arguments: Mapping[str, object]) -> _Draft:
-    tools = cast("Sequence[str]", arguments.get("allowed_tools", ()))
     fields = {"name": str(arguments["name"]), "description": str(arguments["description"])}
     if "allowed_tools" in arguments:
-        fields["allowed-tools"] = " ".join(tools)
+        fields["allowed-tools"] = " ".join(cast("Sequence[str]", arguments["allowed_tools"]))
     body = str(arguments["instructions"]).strip("\n")
-    source = document_text(fields, f"\n{body}\n")
     files = _files(cast("Sequence[Mapping[str, str]]", arguments.get("files", ())))
-    return _Draft(name=str(arguments["name"]), source=source, files=files)
+    return _Draft(name=fields["name"], source=document_text(fields, f"\n{body}\n"), files=files)
 
 
 def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:

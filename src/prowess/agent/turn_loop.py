@@ -135,8 +135,10 @@ class TurnLoop:
                 return stop
             message = await self._ask()
             self._add(message)
+            if not message.calls and not message.text.strip():
+                return Stop(ended="empty_answer", reason="the model returned neither a text nor a call")
             if not message.calls:
-                return _answered(message)
+                return Stop(ended="answered", reason=None)
             for call in message.calls:
                 if (stop := await self._carry_out(call)) is not None:
                     return stop
@@ -211,12 +213,6 @@ def model_text(result: ToolResult) -> str:
     value = result.as_dict()
     del value["error_detail"]  # for programs; its sentence stands in `error`
     return json_for_model(value)
-
-
-def _answered(message: AssistantMessage) -> Stop:
-    if message.text.strip():
-        return Stop(ended="answered", reason=None)
-    return Stop(ended="empty_answer", reason="the model returned neither a text nor a call")
 
 
 class Stop(Struct, frozen=True, kw_only=True):

@@ -56,9 +56,8 @@ def _setting(setting: Setting) -> Schema:
     said: Schema = {"description": f"{setting.summary[:1].upper()}{setting.summary[1:]}."}
     match setting.kind:
         case "choice":
-            summaries = {
-                **{name: one.summary for name, one in PROFILES.items()},
-                **{n: p.summary for n, p in PRESETS.items()},
+            summaries = {name: one.summary for name, one in PROFILES.items()} | {
+                n: p.summary for n, p in PRESETS.items()
             }
             explained = "; ".join(f"{choice}: {summaries[choice]}" for choice in setting.choices if choice in summaries)
             return {

@@ -243,7 +243,13 @@ def difference(path: str, before: str, after: str) -> Iterator[str]:
     yield f"+++ {path}"
     lead, end = max(head - _CONTEXT, 0), min(tail, _CONTEXT)
     old, new = old[lead : len(old) - tail + end], new[lead : len(new) - tail + end]
-    for codes in _groups(old, new, max(len(old_middle), len(new_middle)) <= _MOST_COMPARED):
+    groups: Iterable[Sequence[tuple[str, int, int, int, int]]] = [[("replace", 0, len(old), 0, len(new))]]
+    if max(len(old_middle), len(new_middle)) <= _MOST_COMPARED:
+        # Imported here, not at the top: most checks show no difference.
+        from difflib import SequenceMatcher
+
+        groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT)
+    for codes in groups:
         start, stop = codes[0], codes[-1]
         yield f"@@ -{_range(lead + start[1], lead + stop[2])} +{_range(lead + start[3], lead + stop[4])} @@"
         for tag, a, b, c, d in codes:
@@ -252,19 +258,6 @@ def difference(path: str, before: str, after: str) -> Iterator[str]:
             else:
                 yield from _marked("-", old[a:b])
                 yield from _marked("+", new[c:d])
-
-
-_Code = tuple[str, int, int, int, int]
-
-
-def _groups(old: list[str], new: list[str], is_small: bool) -> Iterator[Sequence[_Code]]:  # noqa: FBT001 -- the one question
-    if not is_small:
-        yield [("replace", 0, len(old), 0, len(new))]
-        return
-    # Imported here, not at the top: most checks show no difference.
-    from difflib import SequenceMatcher
-
-    yield from SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT)
 
 
 def _range(start: int, stop: int) -> str:

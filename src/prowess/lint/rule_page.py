@@ -12,6 +12,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError
@@ -22,7 +23,7 @@ from prowess.lint.linting import LINT_RULES, RULES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_SECTIONS = ("What it does:", "Why it matters:", "Example:", "Instead:")
+_SECTIONS = ("What it does", "Why it matters", "Example", "Instead")
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
@@ -37,6 +38,11 @@ class RulePage(Struct, frozen=True, kw_only=True):
     since: str
     source: str
 
+    @property
+    def sections(self) -> Iterator[tuple[str, str]]:
+        """The title and the text of each part of the page."""
+        return zip(_SECTIONS, astuple(self.page), strict=True)
+
     def markdown(self) -> str:
         """The page as Markdown, its title the id."""
         levels = ", ".join(f"{profile} {level or 'off'}" for profile, level in self.severities.items())
@@ -44,10 +50,7 @@ class RulePage(Struct, frozen=True, kw_only=True):
             (
                 f"# {self.id}",
                 self.summary,
-                f"## What it does\n\n{self.page.what}",
-                f"## Why it matters\n\n{self.page.why}",
-                f"## Example\n\n{self.page.example}",
-                f"## Instead\n\n{self.page.instead}",
+                *(f"## {title}\n\n{text}" for title, text in self.sections),
                 f"## Severity\n\n{levels}.",
                 f"Fix: {self.fix or 'none; a person has to decide'}.",
                 f"Family: {self.family}. Since: {self.since}. Source: {self.source}.\n",
@@ -88,6 +91,6 @@ def rule_pages() -> Iterator[RulePage]:
 def _page_in(docstring: str) -> Page:
     parts = []
     for section in _SECTIONS:
-        before, _, docstring = docstring.partition(f"{section}\n")
+        before, _, docstring = docstring.partition(f"{section}:\n")
         parts.append(inspect.cleandoc(before))
     return Page(what=parts[1], why=parts[2], example=parts[3], instead=inspect.cleandoc(docstring))

@@ -106,13 +106,7 @@ def finding_page(found: Diagnostic, analysis: Analysis) -> str:
     if found.rule not in RULES:
         return head
     rule = rule_page(found.rule)
-    parts = {
-        "What it does": rule.page.what,
-        "Why it matters": rule.page.why,
-        "Example": rule.page.example,
-        "Instead": rule.page.instead,
-    }
-    return "\n\n".join((head, rule.summary, *(f"**{title}**\n\n{text}" for title, text in parts.items())))
+    return "\n\n".join((head, rule.summary, *(f"**{title}**\n\n{text}" for title, text in rule.sections)))
 
 
 def escaped(text: str) -> str:

@@ -10,7 +10,7 @@ nothing. The question shows the call escaped, as a terminal does.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -120,10 +120,8 @@ def settle(session: Session, responses: Mapping[str, Any] | None, context: Serve
             continue
         answer = _answer(response, context)
         if not isinstance(answer, Unanswered):
-            try:
+            with suppress(InvalidArgumentsError):
                 session.approve(name, answer)
-            except InvalidArgumentsError:
-                continue
 
 
 def _can_ask(context: ServerRequestContext[Any, Any]) -> bool:

@@ -222,12 +222,8 @@ def _children(skill: ServedSkill, directory: str) -> list[Child]:
         if not file.path.startswith(prefix):
             continue
         name, below, _ = file.path[len(prefix) :].partition("/")
-        uri = skill_uri(skill.name, prefix + name)
-        found[name] = (
-            Child(uri=uri, name=name, media_type=DIRECTORY_TYPE)
-            if below
-            else Child(uri=uri, name=name, media_type=_type(name), size=file.size)
-        )
+        kind, size = (DIRECTORY_TYPE, None) if below else (_type(name), file.size)
+        found[name] = Child(uri=skill_uri(skill.name, prefix + name), name=name, media_type=kind, size=size)
     return [found[name] for name in sorted(found)]
 
 

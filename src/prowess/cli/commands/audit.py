@@ -135,7 +135,9 @@ def _report(verdict: Verification) -> Iterable[str]:
     for notice in verdict.notices:
         yield from _wrapped(f"note: {notice.message}")
     if verdict.unfinished:
-        yield from _wrapped(f"note: {_unfinished(verdict.unfinished)}")
+        began = f"{counted(len(verdict.unfinished), 'call')} began and did not finish"
+        first = f"the first at record {verdict.unfinished[0]}"
+        yield from _wrapped(f"note: {began}, {first}: the process was killed, or is at work")
     for fault in verdict.faults:
         place = "fault" if fault.line is None else f"line {fault.line}"
         yield from _wrapped(f"{place}: {fault.message}")
@@ -149,11 +151,6 @@ def _report(verdict: Verification) -> Iterable[str]:
     yield f"{count}, chain unbroken{kept}"
     if verdict.head is not None:
         yield f"head {verdict.head}"
-
-
-def _unfinished(records: tuple[int, ...]) -> str:
-    began = f"{counted(len(records), 'call')} began and did not finish, the first at record {records[0]}"
-    return f"{began}: the process was killed, or is at work"
 
 
 def _wrapped(text: str) -> list[str]:

@@ -179,14 +179,5 @@ def _why(fault: OSError) -> str:
     return fault.strerror or str(fault)
 
 
-_LOOKS: dict[str, Callable[[], _Line]] = {
-    "python": _python,
-    "yaml": _yaml,
-    "sandbox": _sandbox,
-    "interpreters": _interpreters,
-    "home": _home,
-    "cache": _cache,
-    "catalog": _catalog,
-    "trust": _trust,
-    "audit": _audit,
-}
+_IN_ORDER = (_python, _yaml, _sandbox, _interpreters, _home, _cache, _catalog, _trust, _audit)
+_LOOKS: dict[str, Callable[[], _Line]] = {look.__name__.removeprefix("_"): look for look in _IN_ORDER}
