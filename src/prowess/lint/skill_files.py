@@ -141,10 +141,7 @@ class SkillFiles:
     def _alike(self, directory: str, name: str) -> str | None:
         """Return the entry of a directory whose spelling differs from `name` in case alone."""
         if directory not in self._folded:
-            folded: dict[str, str] = {}
-            for entry in self.entries(directory):
-                folded.setdefault(_folded(entry), entry)
-            self._folded[directory] = folded
+            self._folded[directory] = {_folded(entry): entry for entry in reversed([*self.entries(directory)])}
         return self._folded[directory].get(_folded(name))
 
     def entries(self, directory: str) -> Mapping[str, str]:

@@ -107,12 +107,8 @@ class LintSubject:
 
     def block_at(self, offset: int) -> CodeBlock | None:
         """Return the block of code that holds an offset of the body."""
-        at = bisect_right(self._starts_of_blocks, offset) - 1
+        at = bisect_right(self.outline.blocks, offset, key=lambda block: block.start) - 1
         return self.outline.blocks[at] if at >= 0 and offset < self.outline.blocks[at].end else None
-
-    @cached_property
-    def _starts_of_blocks(self) -> list[int]:
-        return [block.start for block in self.outline.blocks]
 
     @cached_property
     def headings(self) -> tuple[str, ...]:

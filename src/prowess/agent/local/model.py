@@ -174,11 +174,8 @@ def actions(now: Situation) -> list[Option]:
 
 def blocks(now: Situation) -> list[Option]:
     """Return the parts of what was found out that the task points to, in their order; the answer quotes one of them."""
-    parts: dict[str, None] = {}
-    for done in now.done:
-        if done.worked:
-            parts.update(dict.fromkeys(part for part in re.split(r"\n\s*\n", done.output) if part.strip()))
-    texts = list(parts)
+    parts = (part for done in now.done if done.worked for part in re.split(r"\n\s*\n", done.output) if part.strip())
+    texts = list(dict.fromkeys(parts))
     rated = scores(now.task, texts)
     best = sorted(sorted(range(len(texts)), key=lambda place: (-rated[place], place))[:MOST_BLOCKS])
     return distinct(Option(label=texts[place], text=texts[place]) for place in best)

@@ -98,11 +98,10 @@ def _require_place(out: str) -> None:
 
 def _kept(artifacts: Sequence[Mapping[str, object]], out: str | None) -> list[dict[str, object]]:
     """Copy the artifacts to `out` and return their entries with the path there, None where they are not kept."""
-    kept = []
-    for artifact in artifacts:
-        name, source = str(artifact["name"]), str(artifact["path"])
-        kept.append({**artifact, "path": None if out is None else _copy(source, out, name)})
-    return kept
+    return [
+        {**artifact, "path": None if out is None else _copy(str(artifact["path"]), out, str(artifact["name"]))}
+        for artifact in artifacts
+    ]
 
 
 def _copy(source: str, out: str, name: str) -> str:

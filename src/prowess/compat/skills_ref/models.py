@@ -22,13 +22,11 @@ class SkillProperties:
 
     def to_dict(self) -> dict[str, object]:
         """Return the properties under their names in the file; absent ones and empty metadata are left out."""
-        values: dict[str, object] = {"name": self.name, "description": self.description}
-        if self.license is not None:
-            values["license"] = self.license
-        if self.compatibility is not None:
-            values["compatibility"] = self.compatibility
-        if self.allowed_tools is not None:
-            values["allowed-tools"] = self.allowed_tools
-        if self.metadata:
-            values["metadata"] = self.metadata
-        return values
+        optional = {
+            "license": self.license,
+            "compatibility": self.compatibility,
+            "allowed-tools": self.allowed_tools,
+            "metadata": self.metadata or None,
+        }
+        present = {name: value for name, value in optional.items() if value is not None}
+        return {"name": self.name, "description": self.description, **present}
