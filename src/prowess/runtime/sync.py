@@ -9,12 +9,12 @@ import threading
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from anyio.from_thread import start_blocking_portal
 
-from prowess.runtime.session import Session
+from prowess.runtime.session import Session, SessionView
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -24,15 +24,12 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from prowess.catalog import Catalog
-    from prowess.runtime.call_options import InstructionOptions, OfferOptions
+    from prowess.runtime.call_options import InstructionOptions
     from prowess.runtime.disclosure.cost import Cost
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.events.stream import EventStream
     from prowess.runtime.options import ListeningKeywords, SessionOptions
-    from prowess.runtime.state import ActiveSkill
-    from prowess.tools import ToolSpec
-    from prowess.tools.functions.function_tool import F, FunctionOptions
 
 _LOOK_UP_SECONDS = 0.1
 P = ParamSpec("P")
@@ -53,17 +50,7 @@ def _waited(
     return waiting
 
 
-def _direct(method: Callable[Concatenate[Session, P], T]) -> Callable[Concatenate[SyncSession, P], T]:
-    """Return a method of `Session` that waits for nothing."""
-
-    @wraps(method)
-    def calling(self: SyncSession, /, *args: P.args, **options: P.kwargs) -> T:
-        return method(self._session, *args, **options)
-
-    return calling
-
-
-class SyncSession:
+class SyncSession(SessionView):
     """`Session` without `await`; a context manager that closes the session at its end.
 
     The arguments are those of `Session`. `instructions` and `disclose` look at catalog and store first, so they are
@@ -74,6 +61,7 @@ class SyncSession:
         self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
     ) -> None:
         self._session = Session(catalog, options, **keywords)
+        self._share(self._session)
         self._stack = ExitStack()
         _end_with_the_program(self)
         self._portal: BlockingPortal | None = self._stack.enter_context(start_blocking_portal("asyncio"))
@@ -98,36 +86,6 @@ class SyncSession:
             raise
         return created
 
-    @property
-    def session_id(self) -> str:
-        """As `Session.session_id`."""
-        return self._session.session_id
-
-    @property
-    def catalog(self) -> Catalog:
-        """As `Session.catalog`."""
-        return self._session.catalog
-
-    @property
-    def active_skills(self) -> tuple[ActiveSkill, ...]:
-        """As `Session.active_skills`."""
-        return self._session.active_skills
-
-    @property
-    def permitted_skills(self) -> tuple[ActiveSkill, ...]:
-        """As `Session.permitted_skills`."""
-        return self._session.permitted_skills
-
-    @property
-    def is_closed(self) -> bool:
-        """As `Session.is_closed`."""
-        return self._session.is_closed
-
-    @property
-    def active_skill_name(self) -> str | None:
-        """As `Session.active_skill_name`."""
-        return self._session.active_skill_name
-
     call = _waited(Session.call)
     load = _waited(Session.load)
     unload = _waited(Session.unload)
@@ -136,21 +94,7 @@ class SyncSession:
     invoke = _waited(Session.invoke)
     user_call = _waited(Session.user_call)
 
-    @overload
-    def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
-
-    @overload
-    def function(self, function: None = None, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
-
-    def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
-        """As `Session.function`."""
-        if function is None:
-            return self._session.function(**options)
-        return self._session.function(function, **options)
-
-    approve = _direct(Session.approve)
     decide = _waited(Session.decide)
-    completions = _direct(Session.completions)
     fire = _waited(Session.fire)
 
     def events(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[SessionEvent]:
@@ -170,20 +114,6 @@ class SyncSession:
         return following()
 
     replay = _waited(Session.replay)
-    observe = _direct(Session.observe)
-    drain_events = _direct(Session.drain_events)
-
-    @overload
-    def tools(self, shape: None = None, **options: Unpack[OfferOptions]) -> tuple[ToolSpec, ...]: ...
-
-    @overload
-    def tools(self, shape: str, **options: Unpack[OfferOptions]) -> list[dict[str, object]]: ...
-
-    def tools(
-        self, shape: str | None = None, **options: Unpack[OfferOptions]
-    ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
-        """As `Session.tools`."""
-        return self._session.tools(**options) if shape is None else self._session.tools(shape, **options)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """As `Session.instructions`, after a refresh."""
@@ -199,10 +129,7 @@ class SyncSession:
         self.refresh()
         return self._session.cost(**options)
 
-    without_unloaded = _direct(Session.without_unloaded)
     refresh = _waited(Session.refresh)
-    protected_messages = _direct(Session.protected_messages)
-    restore_after_compaction = _direct(Session.restore_after_compaction)
 
     def close(self) -> None:
         """As `Session.close`; the thread ends too."""
