@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess._internal.uuid7 import uuid7
-from prowess.errors import ResourceNotFoundError
+from prowess.errors import ResourceNotFoundError, SessionNotFoundError
 from prowess.runtime.scripts import ORPHANED_SECONDS, Artifacts
 
 if TYPE_CHECKING:
@@ -64,3 +64,13 @@ def test_a_link_among_them_is_removed_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "root" / "link").symlink_to(kept)
     Artifacts(str(tmp_path / "root"), "mine").new_run()
     assert (kept / RUN / "a.txt").exists()
+
+
+def test_a_run_that_begins_while_the_session_is_closed_leaves_no_directory(tmp_path: Path) -> None:
+    artifacts = Artifacts(str(tmp_path), "one")
+    artifacts.new_run()
+    artifacts.close()
+    artifacts.remove(["one"])
+    with pytest.raises(SessionNotFoundError):
+        artifacts.new_run()
+    assert list(tmp_path.iterdir()) == []

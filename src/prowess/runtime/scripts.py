@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import threading
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -34,6 +35,7 @@ from prowess.errors import (
     PolicyDeniedError,
     ResourceNotFoundError,
     ScriptUnsupportedError,
+    SessionNotFoundError,
     UnsafePathError,
 )
 from prowess.execution import ExecLimits, ExecRequest
@@ -221,13 +223,28 @@ class Artifacts:
     def __init__(self, root: str, session_id: str) -> None:
         self._root, self._session_id = root, session_id
         self._temporary: str | None = None
-        self._swept = False
+        self._swept = self._closed = False
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Take no further run: what is removed next stays removed, whatever a call is doing at this moment."""
+        with self._lock:
+            self._closed = True
 
     def new_run(self) -> str:
         """Return a directory for the next run; it is made when something is put there.
 
-        Where the root cannot be written (a read-only home), a temporary directory takes its place.
+        If the root cannot be written (a read-only home), a temporary directory takes its place.
+
+        Raises:
+            SessionNotFoundError: the session was closed meanwhile.
         """
+        with self._lock:
+            if self._closed:
+                raise SessionNotFoundError(self._session_id)
+            return self._made()
+
+    def _made(self) -> str:
         try:
             ensure_private_directory(self._own())
         except OSError:

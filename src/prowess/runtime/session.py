@@ -402,6 +402,7 @@ class Session(SessionView):
             active = (await self._parts.stored.current()).active
             await self._parts.hooks.report(active, "SessionEnd", uuid7(), {})
             await self._parts.activator.unload(None, uuid7(), "closed")
+        self._parts.artifacts.close()
         await self._parts.stored.close()
         await self._parts.events.end()
 
