@@ -11,10 +11,10 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, cast, overload
 
 import anyio
-import anyio.lowlevel
 from anyio import to_thread
 
 from prowess._internal.text.near_words import near_words
@@ -28,6 +28,8 @@ from prowess.tools.spec import ToolSpec, spelling_table
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Mapping
 
+    from anyio.lowlevel import RunVar
+
     from prowess.tools.spec import ToolCall
 
 Function = Callable[..., object]
@@ -35,8 +37,6 @@ Function = Callable[..., object]
 RESULT_KEY = "result"  # where a value stands that is no object by itself
 
 _THREADS = 32
-# Threads of their own: functions that block must not keep those that read files and stores waiting.
-_limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_function_threads")
 
 
 class FunctionFailedError(SkillError):
@@ -151,12 +151,21 @@ class _CannotPassError(RuntimeError):
     """A function raised what means something to the machinery that runs it."""
 
 
+@cache
+def _limiter() -> RunVar[anyio.CapacityLimiter]:
+    # Imported here, not at the top: it brings dataclasses, which is a fortieth of the import of a session.
+    from anyio.lowlevel import RunVar
+
+    return RunVar("prowess_function_threads")
+
+
 def _threads() -> anyio.CapacityLimiter:
+    """Threads of their own: functions that block must not keep those that read files and stores waiting."""
     try:
-        return _limiter.get()
+        return _limiter().get()
     except LookupError:
         limiter = anyio.CapacityLimiter(_THREADS)
-        _limiter.set(limiter)
+        _limiter().set(limiter)
         return limiter
 
 
