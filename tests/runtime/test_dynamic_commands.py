@@ -7,6 +7,8 @@ import pytest
 
 from prowess.catalog import Catalog
 from prowess.execution import ExecResult, Guarantees, default_sandbox
+from prowess.policy import Policy, PolicyFile, PolicyRule, RuleOrigin
+from prowess.policy.rule import EFFECTS, ArgumentMatch
 from prowess.runtime import Session
 from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_OUTPUT, commands, shown
 from prowess.runtime.activation.substitution import Values
@@ -127,3 +129,18 @@ async def test_at_most_sixteen_commands_run(tmp_path: Path) -> None:
     session = Session(Catalog(tmp_path / "skills"), commands=True)
     await session.load(["a"])
     assert "x " * 16 + "!`echo x`" in session.instructions()
+
+
+@needs_sandbox
+async def test_a_rule_about_bash_holds_for_commands_in_bodies_and_a_default_does_not(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "a", body="1 !`echo one` 2 !`env echo two`\n")
+    origin = RuleOrigin(path="p.toml", line=1)
+    match = ArgumentMatch(argument="command", patterns=("echo two",))
+    for effect in EFFECTS[1:]:
+        rule = PolicyRule(effect=effect, tool="Bash", matches=(match,), reason="not here", origin=origin)
+        allow = PolicyRule(effect="allow", tool="skills.*", matches=(), reason=None, origin=origin)
+        file = PolicyFile(path="p.toml", rules=(rule, allow), default="deny", dynamic_commands=True)
+        session = Session(Catalog(tmp_path / "skills"), policy=Policy(files=(file,)))
+        await session.load(["a"])
+        told = session.instructions()
+        assert "1 one 2 [command not run: not here" in told

@@ -86,7 +86,7 @@ class SessionView:
     @property
     def permitted_skills(self) -> tuple[ActiveSkill, ...]:
         """The active skills that the policy lets be started now: those whose contents a host may show."""
-        return tuple(skill for skill in self.active_skills if self._parts.offered.permits(skill.name, "model"))
+        return self._parts.offered.permitted(self.active_skills)
 
     @property
     def active_skill_name(self) -> str | None:

@@ -47,15 +47,15 @@ _TEXTS = frozenset(
         "watch",
     }
 )  # fmt: skip
-# Settings and options of git that name a program, and commands of it that start one.
-_SETS_GIT = re.compile(
-    r"(?:-c|--config=)?(?:alias|core\.|pager|filter|diff|merge|credential|ssh)|--exec-path=|--config-env"
-)
+# Settings of git that name a program (values of `-c`), options that do, and commands of it that start one.
+_SETS_GIT = re.compile(r"alias|core\.|pager|filter|diff|merge|credential|ssh", re.IGNORECASE)
+_OPTIONS_OF_GIT = ("--exec-path=", "--config-env")
 _GIT_STARTS = frozenset({"foreach", "run", "rebase", "difftool", "filter-branch"})
 # An argument of these may hold a command beside other things: `sed -n "1e …"`, `tar --to-command=…`.
 _TAKES_COMMANDS = frozenset({"ed", "ex", "gsed", "make", "rsync", "scp", "sed", "socat", "split", "tar", "vi", "vim"})
 _CODE = re.compile(r"(awk|gawk|mawk|nawk|node|nodejs|bun|deno|lua|osascript|perl|php|python|ruby|tclsh)[\d.]*")
 _CODE_OPTION = re.compile(r"eval|-[A-Za-z]*[cerEpBR]|--(?:eval|execute|print|run)")
+_TELLS_VERSION = frozenset({"-V", "-VV", "-h", "-v"})
 _NO_WORD = re.compile(r"[\s;&|\\]")  # what one word of a command line does not hold
 _GLUED = re.compile(r"-[A-Za-z]|--[A-Za-z-]+=")  # before the text that belongs to an option
 _REPLACES = re.compile(r"-[IJi]|--replace=")
@@ -96,7 +96,7 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
     parts: list[StartedCommands] = []
     if program in _SHELLS:
         parts.append(_of_shell(program, words))
-    if program == "git" and any(_SETS_GIT.match(word.text) for word in words[1:]):
+    if program == "git" and _is_told_a_program([word.text for word in words[1:]]):
         return StartedCommands(unknown=True)
     if program == "env" and any("\\" in word.text for word in words[1:]):
         return StartedCommands(unknown=True)  # -S has escapes of its own: `git\_push`
@@ -110,12 +110,16 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
         put = _put_by_xargs(words) if program == "xargs" else ("{",)
         parts += [_suffix(words[place:], tail, put) for place in range(1, len(words))]
     if program in _TEXTS:
-        texts = [word for word in words[1:] if _NO_WORD.search(word.text) or _GLUED.match(word.text)]
+        splits = program == "env" and any(word.text.startswith(("-S", "--split-string")) for word in words)
+        given = [word for word in words[1:] if splits or program != "env" or not _ASSIGNMENT.match(word.text)]
+        texts = [word for word in given if _NO_WORD.search(word.text) or _GLUED.match(word.text)]
         parts += [_of_text(ShellWord(text=_GLUED.sub("", word.text, count=1), expands=word.expands)) for word in texts]
     if program in _TAKES_COMMANDS:
         parts.append(StartedCommands(code=tuple(word.text for word in words[1:] if " " in word.text)))
     if _CODE.fullmatch(program):
-        if all(word.text.startswith("-") for word in words[1:]) and not words[-1].text.startswith("--"):
+        options = [word.text for word in words[1:]]
+        told = options[:1] and (options[0].startswith("--") or options[0] in _TELLS_VERSION)
+        if all(option.startswith("-") for option in options) and not told:
             return StartedCommands(unknown=True)  # it reads its code from its input
         parts.append(StartedCommands(code=tuple(_inline_code(program, words))))
     return StartedCommands(
@@ -123,6 +127,13 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
         unknown=any(part.unknown for part in parts),
         code=tuple(text for part in parts for text in part.code),
     )
+
+
+def _is_told_a_program(arguments: list[str]) -> bool:
+    """Whether arguments of git set what programs it starts: `-c alias.x=push`, `-ccore.pager=…`, `--exec-path=…`."""
+    settings = [after for one, after in pairwise(arguments) if one == "-c"]
+    settings += [one[2:] for one in arguments if one.startswith("-c")]
+    return any(map(_SETS_GIT.match, settings)) or any(one.startswith(_OPTIONS_OF_GIT) for one in arguments)
 
 
 def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:

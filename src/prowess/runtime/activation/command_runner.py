@@ -9,7 +9,7 @@ from anyio import to_thread
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
-from prowess.policy.decision import Ask, Deny
+from prowess.policy.decision import Allow
 from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
@@ -44,8 +44,8 @@ class CommandRunner:
         """Return why a rule of the policy refuses this command of Bash; nobody is asked about one in a body."""
         call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)})
         decision = self._programs.policy.now().decide(call, self._programs.workspace)
-        by_rule = isinstance(decision, Deny) or (isinstance(decision, Ask) and not decision.by_default)
-        return decision.reason if by_rule else None
+        # A default of the file is about calls that nobody named; `dynamic_commands` is about these.
+        return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
 
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
         """Return the skill with what its commands printed, or as it is with a notice that they were not run."""

@@ -18,7 +18,7 @@ from prowess.policy.decision import Deny
 from prowess.policy.rule import PolicyCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
@@ -155,9 +155,10 @@ class Visibility:
             return False
         return permits(policy, entry.name, by)
 
-    def permits(self, name: str, by: By) -> bool:
-        """Whether the policy lets a skill of this name be started now."""
-        return permits(None if self._policy is None else self._policy.now(), name, by)
+    def permitted(self, skills: Sequence[ActiveSkill]) -> tuple[ActiveSkill, ...]:
+        """Return those of the active skills that the policy lets the model start now."""
+        policy = None if self._policy is None else self._policy.now()
+        return tuple(skill for skill in skills if permits(policy, skill.name, "model"))
 
 
 def permits(policy: Policy | None, name: str, by: By) -> bool:

@@ -94,10 +94,9 @@ class Exposure:
             text, shown, shortened = compact_list(listed, compact)
             listed, section = list(shown), (text, shortened)
         active = () if name == "skill" or self._in_results else self._active.stored.state.active
-        active = tuple(skill for skill in active if self._offered.permits(skill.name, "model"))
         return model_texts.instructions(
             listed,
-            [self._body(skill) for skill in active],
+            [self._body(skill) for skill in self._offered.permitted(active)],
             bodies_in_results=self._in_results,
             budget=budget,
             by_files=name == "files",
