@@ -126,13 +126,17 @@ async def test_a_command_that_is_not_there_is_no_status_of_a_script(tmp_path: Pa
     sandbox = BubblewrapSandbox()
     if not sandbox.probe().available:
         pytest.skip(sandbox.probe().hint)
-    request = _skill(tmp_path)
+    request, written = _skill(tmp_path), list[bytes]()
     with pytest.raises(ScriptUnsupportedError, match="/usr/bin/no-such-interpreter is not in the sandbox"):
         await sandbox.run(
             ExecRequest(
-                skill_dir=request.skill_dir, script=request.script, interpreter=("/usr/bin/no-such-interpreter",)
+                skill_dir=request.skill_dir,
+                script=request.script,
+                interpreter=("/usr/bin/no-such-interpreter",),
+                on_output=lambda _, data: written.append(data),
             )
         )
+    assert written == []  # the line of the start gate is none of the script's output
 
 
 def test_bubblewrap_is_never_taken_from_the_working_directory_or_path(

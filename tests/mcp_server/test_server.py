@@ -149,3 +149,31 @@ async def test_artifacts_can_be_read_where_places_are_hidden(in_process: Callabl
         assert {artifact["path"] for artifact in ran.structured_content["artifacts"]} == {None}
         (content,) = (await client.read_resource("prowess://artifacts/note.txt")).contents
         assert content.text == "h\u00e9llo\n"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_that_asks_for_progress_reads_what_a_script_prints_while_it_runs(
+    in_process: Callable[..., Any], sandbox: None, mode: str, skills: Path, workspace: Path
+) -> None:
+    (skills / "alpha" / "scripts" / "wait.sh").write_text(
+        "echo first\nwhile [ ! -e $WORKSPACE/go ]; do sleep 0.02; done\necho last >&2\n"
+    )
+    told: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        told.append((progress, message))
+        (workspace / "go").touch()  # the script waits for this
+
+    async with in_process(mode=mode) as client:
+        await client.call_tool("skills_load", {"names": ["alpha"]})
+        run = {"path": "scripts/wait.sh", "timeout": 20}
+        followed = await client.call_tool("skills_run_script", run, progress_callback=hear)
+        await anyio.wait_all_tasks_blocked()
+        plain = await client.call_tool("skills_run_script", run)
+    assert "".join(message or "" for _, message in told) == "first\nlast\n"
+    assert [progress for progress, _ in told] == [6.0, 11.0]
+    for result in (followed, plain):
+        result.structured_content.pop("duration_ms")
+        assert not result.structured_content["timed_out"]
+    assert followed.structured_content == plain.structured_content

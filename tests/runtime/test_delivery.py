@@ -100,7 +100,9 @@ async def test_everything_that_happens_is_an_event_with_session_call_skill_diges
     ]
     assert by_call["prevented"] == ["tool.refused", "restriction.prevented"]
     assert by_call["read"] == ["tool.started", "resource.read", "tool.finished"]
-    assert by_call["run"] == ["tool.started", "script.started", "script.finished", "tool.finished"]
+    assert by_call["run"] == [
+        *("tool.started", "script.started", "script.output", "script.finished", "tool.finished"),
+    ]
     assert by_call["fork"] == [
         *("tool.started", "skill.loading", "skill.activating", "fork.started", "fork.finished", "tool.finished"),
     ]

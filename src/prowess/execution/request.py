@@ -5,12 +5,14 @@ Nothing here is checked against the machine; a sandbox does that before it start
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+StreamName = Literal["stdout", "stderr"]
 
 MEBIBYTE = 1024 * 1024
 
@@ -47,6 +49,9 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     inside the sandbox, or None to choose by shebang and extension. `workdir` is relative to `workspace`; without a
     workspace the script has a private empty directory. `stdin` of None is the empty input. `out_dir` is the host
     directory that receives what the script leaves in /out; None drops it.
+
+    `on_output` is given the bytes that the result will hold, in order, as they are read. It is called in the thread
+    that watches the run, so it must neither wait nor raise. A sandbox may ignore it.
     """
 
     skill_dir: str = ""
@@ -62,3 +67,4 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     out_dir: str | None = None
     limits: ExecLimits = field(default_factory=ExecLimits)
     session_id: str = ""
+    on_output: Callable[[StreamName, bytes], None] | None = None

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
 
 _CHUNK = 1 << 16
 _LONGEST_POLL = 1_000_000.0  # milliseconds
@@ -25,9 +26,10 @@ _DEATH_SECONDS = 2.0  # a killed process that the kernel holds longer than this 
 
 
 class Capture(Struct):
-    """The first `limit` bytes of a stream, and how many there were."""
+    """The first `limit` bytes of a stream, and how many there were. `kept` is given what is kept, as it comes."""
 
     limit: int
+    kept: Callable[[bytes], None] | None = None
     data: bytearray = field(default_factory=bytearray)
     total: int = 0
 
@@ -35,6 +37,8 @@ class Capture(Struct):
         """Keep what still fits of `chunk` and count all of it."""
         if room := self.limit - len(self.data):
             self.data += chunk[:room]
+            if self.kept is not None:
+                self.kept(chunk[:room])
         self.total += len(chunk)
 
 

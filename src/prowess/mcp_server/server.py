@@ -30,11 +30,12 @@ from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import INTERVAL_SECONDS, Changes, OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
 from prowess.mcp_server.skills_list import PAGE, cursor_after, last_before, position_of
+from prowess.runtime.script_output import output_to
 from prowess.tools import ToolResult
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from prowess.mcp_server.prompts import SkillPrompt
     from prowess.mcp_server.served_session import Sessions
     from prowess.mcp_server.skill_resources import Child
-    from prowess.runtime import SessionOptions
+    from prowess.runtime import OutputChunk, SessionOptions
     from prowess.runtime.options import ListeningKeywords
 
 _T = TypeVar("_T")
@@ -174,7 +175,7 @@ class _Handlers:
     ) -> types.CallToolResult | types.InputRequiredResult:
         session = await self._sessions.of(context)
         settle(session, params.input_responses, context)
-        with elicitation_from(context, params.input_responses or ()) as waiting:
+        with elicitation_from(context, params.input_responses or ()) as waiting, output_to(_progress(context)):
             result = await session.call(params.name, params.arguments or {}, _call_id(context))
         if waiting and (result.error_detail or {}).get("code") == ApprovalRequiredError.code:
             return questions(waiting)
@@ -257,6 +258,18 @@ _FILES = types.ResourceTemplate(
 
 def _call_id(context: ServerRequestContext[Any]) -> str:
     return str(context.request_id)
+
+
+def _progress(context: ServerRequestContext[Any]) -> Callable[[OutputChunk], Awaitable[None]]:
+    """Return what tells the client the output of a script as it comes; the SDK drops it if nobody asked for it."""
+    written = 0
+
+    async def report(chunk: OutputChunk) -> None:
+        nonlocal written
+        written += len(chunk.text)
+        await context.session.report_progress(float(written), message=chunk.text)
+
+    return report
 
 
 def _page(every: Sequence[_T], params: types.PaginatedRequestParams | None) -> tuple[list[_T], str | None]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.forks import AgentType, ForkOutcome, ForkRequest, ForkRunner
     from prowess.runtime.options import SessionOptions
+    from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.session import Session
     from prowess.runtime.state import ActiveSkill, SessionState
     from prowess.runtime.sync import SyncSession
@@ -25,6 +26,7 @@ __all__ = [
     "ForkOutcome",
     "ForkRequest",
     "ForkRunner",
+    "OutputChunk",
     "ReadOptions",
     "RunOptions",
     "Session",
@@ -38,6 +40,7 @@ _HOMES = {
     "forks": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
     "disclosure.model_texts": ("Disclosure",),
     "call_options": ("ReadOptions", "RunOptions"),
+    "script_output": ("OutputChunk",),
     "session": ("Session",),
     "options": ("SessionOptions",),
     "sync": ("SyncSession",),

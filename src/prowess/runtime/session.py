@@ -28,6 +28,7 @@ from prowess.runtime.disclosure.exposure import shaped
 from prowess.runtime.disclosure.skill_tool import InvokeTool
 from prowess.runtime.forks import Child
 from prowess.runtime.options import SessionOptions
+from prowess.runtime.script_output import output_to
 from prowess.runtime.session_parts import SessionParts
 from prowess.tools import ToolCall
 from prowess.tools.functions.function_tool import FunctionTool
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.events.stream import EventStream
     from prowess.runtime.options import ListeningKeywords
+    from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.session_parts import ForkOrigin
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import ToolResult, ToolSpec
@@ -342,10 +344,23 @@ class Session(SessionView):
         return await self._do("skills.read", path=path, **options)
 
     async def run_script(
-        self, path: str, args: Sequence[str] = (), **options: Unpack[RunOptions]
+        self,
+        path: str,
+        args: Sequence[str] = (),
+        *,
+        on_output: Callable[[OutputChunk], object] | None = None,
+        **options: Unpack[RunOptions],
     ) -> Mapping[str, object]:
-        """Run a script of an active skill; return the result of `skills.run_script` or raise its error."""
-        return await self._do("skills.run_script", path=path, args=list(args), **options)
+        """Run a script of an active skill; return the result of `skills.run_script` or raise its error.
+
+        `on_output` is called with each chunk of output as it comes, one at a time: an async function in this event
+        loop, another in a worker thread. The script never waits for it: meanwhile output is collected, up to what the
+        result holds, and comes in larger chunks. When the script is over, the call waits up to five seconds for the
+        callback; chunks that it has not taken by then are left out, and the result has them anyway. What the callback
+        raises is written to the log `prowess.events` the first time, and changes nothing.
+        """
+        with output_to(on_output):
+            return await self._do("skills.run_script", path=path, args=list(args), **options)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.

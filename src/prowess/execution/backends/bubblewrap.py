@@ -39,7 +39,7 @@ from prowess.execution.workspace import usable_workspace
 from prowess.execution.writable_workspace import writable_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from prowess.execution.interpreters import InterpreterMount
     from prowess.execution.request import ExecRequest
@@ -281,7 +281,7 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
     started: Started, request: ExecRequest, group: ControlGroup, held: tuple[str, ...], version: str, wake: int
 ) -> ExecResult:
     limits = request.limits
-    stdout, stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
+    stdout, stderr = (Capture(limits.output_bytes, kept) for kept in _listeners(started, request))
     started.release()
     group.prepare_next()
     end_orphans()
@@ -320,6 +320,14 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
         notices=notices,
         guarantees=guarantees_of(request, backend=BACKEND, version=version, held=held),
     )
+
+
+def _listeners(started: Started, request: ExecRequest) -> tuple[Callable[[bytes], None] | None, ...]:
+    """Return what is given standard output and standard error; the line of a gate without a program is neither."""
+    told = request.on_output
+    if told is None:
+        return None, None
+    return functools.partial(told, "stdout"), lambda data: None if started.missing(data) else told("stderr", data)
 
 
 def _artifacts(

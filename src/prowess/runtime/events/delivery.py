@@ -140,7 +140,9 @@ class Events:
             name, digest = skill, None
         else:
             name, digest = skill.name, skill.digest or skill.content_digest
-        values: dict[str, Any] = {field: bounded(value) for field, value in data.items()}
+        values: dict[str, Any] = {
+            field: value if field in made.verbatim else bounded(value) for field, value in data.items()
+        }
         event = made(
             session_id=self.session_id,
             sequence=0,

@@ -1,9 +1,9 @@
 """What happens in a session, as values: one class for each kind of event.
 
 An event has the kind of the audit record that tells the same, so the two can be laid side by side by `call_id`. It
-holds names, digests, counts and codes, and neither arguments nor results, neither instructions nor outputs: it may be
-shown, kept and sent away without telling what a skill or a model said. Platform requirements 003, skill activation
-during streaming.
+holds names, digests, counts and codes, and neither arguments nor results nor instructions: it may be shown, kept and
+sent away without telling what a skill or a model said. `script.output` alone holds what a script wrote. Platform
+requirements 003, skill activation during streaming.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
     """
 
     kind: ClassVar[str] = ""  # of a subclass its name, as `skill.loaded`
+    verbatim: ClassVar[frozenset[str]] = frozenset()  # fields that are not made one printable line
 
     session_id: str
     sequence: int
@@ -132,6 +133,19 @@ class ScriptStarted(SessionEvent, frozen=True, kw_only=True):
     """A script goes to the sandbox; `path` is relative to the skill."""
 
     path: str = ""
+
+
+class ScriptOutput(SessionEvent, frozen=True, kw_only=True):
+    """A script wrote `text` to `stream`, `stdout` or `stderr`: at most 16,384 characters, as they are.
+
+    The texts of one stream, joined, are that stream in the result.
+    """
+
+    verbatim: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    path: str = ""
+    stream: str = "stdout"
+    text: str = ""
 
 
 class ScriptFinished(SessionEvent, frozen=True, kw_only=True):

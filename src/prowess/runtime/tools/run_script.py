@@ -18,8 +18,9 @@ from prowess.execution import ExecLimits, ExecRequest
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.load_result import Notice
 from prowess.runtime.disclosure import model_texts
-from prowess.runtime.events.event import ScriptFinished, ScriptStarted
+from prowess.runtime.events.event import ScriptFinished, ScriptOutput, ScriptStarted
 from prowess.runtime.files.skill_files import read_verified
+from prowess.runtime.script_output import EVENT_PAUSE, OutputRelay, callback_relay, run_followed
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from prowess.execution import ExecResult
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.scripts import Artifacts, SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
@@ -154,7 +156,7 @@ class RunScriptTool:
         )
         await events.tell(ScriptStarted, call.id, skill, path=request.script)
         try:
-            done = await programs.sandbox.run(request)
+            done = await run_followed(programs.sandbox, request, self._relays(request.script, call.id, skill))
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await events.tell(ScriptFinished, call.id, skill, path=request.script)
@@ -172,6 +174,16 @@ class RunScriptTool:
         data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
         await self._records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
         return _result(request.script, done, notices, expose_path=self._expose_location)
+
+    def _relays(self, script: str, call_id: str, skill: ActiveSkill) -> tuple[OutputRelay, ...]:
+        """Return a relay for each that follows the run."""
+        events = self._records.events
+
+        async def tell(chunk: OutputChunk) -> None:
+            await events.tell(ScriptOutput, call_id, skill, path=script, stream=chunk.stream, text=chunk.text)
+
+        told = OutputRelay(tell, pause=EVENT_PAUSE) if events.wanted else None
+        return tuple(relay for relay in (callback_relay(), told) if relay is not None)
 
 
 def _verified_copy(skill: ActiveSkill, manifest: TreeManifest, path: str) -> str:
