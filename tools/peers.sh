@@ -13,6 +13,8 @@ PROWESS_HOME=$(mktemp -d) # what our server records of this belongs to nobody
 export PROWESS_HOME
 trap 'rm -rf "$PROWESS_HOME"' EXIT
 INSPECTOR=0.15.0 # later ones need Node 22
+CONFORMANCE=0.2.0-alpha.12 # the first with every scenario of the Skills extension
+CONFORMANCE_NODE=22
 failed=0
 
 # environment NAME PACKAGE...: make .cache/peers/NAME with these packages, once; 1 where that is impossible
@@ -30,12 +32,12 @@ environment_of() {
         echo "$*" >"$place/ready"
 }
 
-# said NAME COMMAND...: run a peer, and keep in mind when it fails
+# said NAME COMMAND...: run a peer for at most SECONDS, and keep in mind when it fails
 said() {
     local name=$1
     shift
     echo "── $name"
-    if timeout 300 "$@"; then echo "   $name: agrees"; else
+    if timeout "${SECONDS_AT_MOST:-300}" "$@"; then echo "   $name: agrees"; else
         echo "   $name: DISAGREES (or could not run)"
         failed=1
     fi
@@ -64,6 +66,21 @@ inspector() {
             { skip inspector "npm could not install it; see $PLACE/inspector.log"; return; }
     fi
     said "the MCP inspector reads our server" "$BIN/python" tools/peers/inspector.py "$place/node_modules/.bin/mcp-inspector" "$BIN/prowess" examples/skills
+}
+
+mcp_conformance() {
+    command -v npm >/dev/null || { skip mcp_conformance "there is no npm here"; return; }
+    local place=$PLACE/mcp-conformance node=node
+    if [ ! -e "$place/$CONFORMANCE" ]; then
+        rm -rf "$place" && mkdir -p "$place"
+        npm install --no-audit --no-fund --prefix "$place" "@modelcontextprotocol/conformance@$CONFORMANCE" "node@$CONFORMANCE_NODE" >"$PLACE/mcp-conformance.log" 2>&1 &&
+            touch "$place/$CONFORMANCE" ||
+            { skip mcp_conformance "npm could not install it; see $PLACE/mcp-conformance.log"; return; }
+    fi
+    # The suite needs Node 22; the package `node` brings one if the machine has an older one or its own cannot run.
+    "$place/node_modules/.bin/node" --version >/dev/null 2>&1 && node=$place/node_modules/.bin/node
+    SECONDS_AT_MOST=900 said "the official MCP conformance suite ($CONFORMANCE) passes against our server and our client" \
+        "$BIN/python" tools/peers/mcp_conformance.py "$node" "$place/node_modules/.bin/conformance" "$BIN/prowess" examples/skills
 }
 
 # python_from_312: name a Python of 3.12 or newer that runs; uv and pyenv may have one that is not on PATH
@@ -119,7 +136,7 @@ pre_commit() {
 }
 
 peers=("$@")
-[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector agentskills anthropic neovim vscode action pre_commit)
+[ ${#peers[@]} -gt 0 ] || peers=(fastmcp agent_framework inspector mcp_conformance agentskills anthropic neovim vscode action pre_commit)
 for peer in "${peers[@]}"; do
     declare -F "$peer" >/dev/null || { echo "no peer is called $peer" >&2; exit 2; }
     "$peer"

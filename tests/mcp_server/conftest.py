@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
 
 from prowess import Catalog
 from prowess.execution import default_sandbox
@@ -18,6 +21,8 @@ from prowess.mcp_server.server import build_server, open_session
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from prowess.mcp_server.server import SkillsServer
 
 SERVE = [sys.executable, "-m", "prowess", "serve"]
 
@@ -30,6 +35,37 @@ SCRIPTS = {
     "nap.sh": "exec sleep 30\n",
     "fail.sh": "echo broken >&2\nexit 7\n",
 }
+
+
+class MessageChannel:
+    """A connection to a server of this process, by messages as they are on the wire."""
+
+    def __init__(self, server: SkillsServer) -> None:
+        self._server = server
+
+    async def __aenter__(self) -> Self:
+        to_server, requests = anyio.create_memory_object_stream[SessionMessage | Exception](1)
+        answers, from_server = anyio.create_memory_object_stream[SessionMessage](10)
+        self._to, self._from = to_server, from_server
+        self._tasks = await anyio.create_task_group().__aenter__()
+        options = self._server.create_initialization_options()
+        self._tasks.start_soon(self._server.run, requests, answers, options)
+        return self
+
+    async def __aexit__(self, *reason: object) -> None:
+        self._to.close()
+        self._tasks.cancel_scope.cancel()
+        await self._tasks.__aexit__(None, None, None)
+        self._from.close()
+
+    async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return the message with its answer."""
+        with anyio.fail_after(10):
+            await self._to.send(SessionMessage(jsonrpc_message_adapter.validate_python(message)))
+            while True:
+                answer = (await self._from.receive()).message.model_dump(by_alias=True, exclude_unset=True)
+                if answer.get("id") == message["id"]:
+                    return dict(answer)
 
 
 @pytest.fixture

@@ -6,18 +6,21 @@ import base64
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from mcp import types
 from mcp.shared.exceptions import MCPError
+from mcp.types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
+from prowess import Catalog
 from prowess.audit import verify_log
 from prowess.audit.log import JsonlAuditLog
 from prowess.catalog.skill_uri import skill_uri
-from prowess.mcp_server.server import DIRECTORY_PAGE, IDENTIFIER
+from prowess.mcp_server.server import DIRECTORY_PAGE, IDENTIFIER, build_server, open_session
 from prowess.mcp_server.skills_list import PAGE
+from tests.mcp_server.conftest import MessageChannel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +40,7 @@ async def _every(client: Any, method: str, key: str, **params: object) -> list[d
     found: list[dict[str, Any]] = []
     while True:
         page = await _ask(client, method, **params)
-        assert page["resultType"] == "complete"
+        assert page.get("resultType", "complete") == "complete"
         found += page[key]
         if "nextCursor" not in page:
             return found
@@ -65,11 +68,9 @@ async def test_an_entry_is_complete_and_every_file_is_what_it_says(
     (odd / "deep" / "er").mkdir(parents=True)
     (odd / "deep" / "er" / ".hidden").write_text("x")
     async with in_process(mode=mode) as client:
-        if mode == "auto":
-            assert client.server_capabilities.extensions[IDENTIFIER] == {"directoryRead": True}
-            assert client.server_capabilities.resources is not None
+        assert client.server_capabilities.extensions[IDENTIFIER] == {"directoryRead": True}
+        assert client.server_capabilities.resources is not None
         page = await _ask(client, "skills/list")
-        assert (page["resultType"], page["cacheScope"]) == ("complete", "private")
         entries = {entry["frontmatter"]["name"]: entry for entry in page["skills"]}
         assert sorted(entries) == ["alpha", "beta", "größe"]
         for name, entry in entries.items():
@@ -89,6 +90,55 @@ async def test_an_entry_is_complete_and_every_file_is_what_it_says(
         }
         scripts = [one["uri"] for one in entries["alpha"]["resources"] if "/scripts/" in one["uri"]]
         assert len(scripts) == 3, "scripts are files of a skill; a host verifies them like any other"
+
+
+SINCE_2026 = {"resultType", "ttlMs", "cacheScope"}
+
+
+@pytest.mark.proves("runtime.mcp.announced")
+@pytest.mark.parametrize("revision", KNOWN_PROTOCOL_VERSIONS)
+async def test_the_extension_is_announced_in_every_revision_and_answers_have_what_that_revision_knows(
+    skills: Path, revision: str
+) -> None:
+    modern = revision in MODERN_PROTOCOL_VERSIONS
+    session = open_session(Catalog(skills))
+    messages, number = MessageChannel(build_server(session)), 0
+
+    async def ask(method: str, **params: object) -> dict[str, Any]:
+        nonlocal number
+        number += 1
+        envelope = {
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        params |= {"_meta": envelope} if modern else {}
+        answer = await messages.ask({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        return cast("dict[str, Any]", answer["result"])
+
+    async with messages:
+        greeting = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        greeted = await (ask("server/discover") if modern else ask("initialize", **greeting))
+        assert greeted["capabilities"]["extensions"] == {IDENTIFIER: {"directoryRead": True}}
+        assert {"tools", "resources", "prompts"} <= greeted["capabilities"].keys()
+        listed = await ask("skills/list")
+        described = await ask("skills/get", uri="skill://alpha/SKILL.md")
+        children = await ask("resources/directory/read", uri="skill://alpha")
+        assert [skill["frontmatter"]["name"] for skill in listed["skills"]] == ["alpha", "beta"]
+        assert described["skill"] == listed["skills"][0]
+        for answer in (listed, described):
+            assert answer.keys() & SINCE_2026 == (SINCE_2026 if modern else set())
+        assert children.keys() & SINCE_2026 == ({"resultType"} if modern else set())
+        read = await ask("resources/read", uri="skill://alpha/SKILL.md")
+        assert ("ttlMs" in read) == modern
+    await session.close()
+
+
+async def test_a_uri_of_no_skill_is_named_in_the_error(in_process: Callable[..., Any]) -> None:
+    async with in_process() as client:
+        with pytest.raises(MCPError) as raised:
+            await client.read_resource("test://nowhere/at-all")
+    assert raised.value.error.code == types.INVALID_PARAMS
+    assert raised.value.error.data["uri"] == "test://nowhere/at-all"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from contextlib import asynccontextmanager, contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import anyio
@@ -20,6 +21,7 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
 from prowess import __version__
@@ -35,9 +37,9 @@ from prowess.tools import ToolResult
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
-    from mcp.server.context import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.models import InitializationOptions
 
     from prowess.catalog import Catalog, SkillEntry
@@ -329,8 +331,9 @@ class SkillsExtension:
         self._sessions = sessions
 
     def install(self, server: Server[Any]) -> None:
-        """Declare the extension and register its methods."""
+        """Declare the extension in every revision, and register its methods."""
         server.extensions[IDENTIFIER] = dict(SETTINGS)
+        server.middleware.append(_announced)
         server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list)
         server.add_request_handler("skills/get", GetParams, self.get)
         server.add_request_handler("resources/directory/read", DirectoryParams, self.read_directory)
@@ -342,7 +345,7 @@ class SkillsExtension:
         session = await self._sessions.of(context)
         with protocol_error(), elicitation_from(context):
             skills, after = await session.reads.page(last_before(params.cursor), PAGE, str(context.request_id))
-        result = {"resultType": "complete", "skills": [skill.as_entry() for skill in skills], **CACHING}
+        result = {"skills": [skill.as_entry() for skill in skills], **_envelope(context, CACHING)}
         return result if after is None else {**result, "nextCursor": cursor_after(after)}
 
     async def get(self, context: ServerRequestContext[Any, Any], params: GetParams) -> dict[str, Any]:
@@ -350,7 +353,7 @@ class SkillsExtension:
         session = await self._sessions.of(context)
         with protocol_error(), elicitation_from(context):
             skill = await session.reads.describe(params.uri, str(context.request_id))
-        return {"resultType": "complete", "skill": skill.as_entry(), **CACHING}
+        return {"skill": skill.as_entry(), **_envelope(context, CACHING)}
 
     async def read_directory(self, context: ServerRequestContext[Any, Any], params: DirectoryParams) -> dict[str, Any]:
         """Return the direct children of a directory."""
@@ -359,10 +362,29 @@ class SkillsExtension:
             last = last_before(params.cursor)
             children = await session.reads.children(params.uri, str(context.request_id))
         rest = [child for child in children if child.name > last]
-        result = {"resultType": "complete", "resources": [_child(child) for child in rest[:DIRECTORY_PAGE]]}
+        result = {"resources": [_child(child) for child in rest[:DIRECTORY_PAGE]], **_envelope(context)}
         if len(rest) <= DIRECTORY_PAGE:
             return result
         return {**result, "nextCursor": cursor_after(rest[DIRECTORY_PAGE - 1].name)}
+
+
+async def _announced(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Put `extensions` into the answer to `initialize`: the types of its revisions do not know it, so the SDK drops it.
+
+    Clients of those revisions are told that unknown capabilities may be there, and read this one.
+    """
+    result = await call_next(ctx)
+    if ctx.method == "initialize" and isinstance(result, dict):
+        capabilities = {**result["capabilities"], "extensions": {IDENTIFIER: dict(SETTINGS)}}
+        return {**result, "capabilities": capabilities}
+    return result
+
+
+def _envelope(
+    context: ServerRequestContext[Any, Any], caching: Mapping[str, object] = MappingProxyType({})
+) -> Mapping[str, object]:
+    """Return what only results since 2026-07-28 have: `resultType`, and for how long they hold."""
+    return {"resultType": "complete", **caching} if context.protocol_version in MODERN_PROTOCOL_VERSIONS else {}
 
 
 def _child(child: Child) -> dict[str, Any]:
@@ -377,6 +399,7 @@ def protocol_error(uri: str | None = None) -> Iterator[None]:
     What was asked for wrongly, or is not there, is `invalid params` (-32602), as the Skills extension and the revision
     2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions. Of a
     resource `uri` that is not there it holds the URI and nothing else: by that clients tell absence from other faults.
+    With other faults the URI is there beside them.
 
     Raises:
         MCPError: instead.
@@ -388,4 +411,5 @@ def protocol_error(uri: str | None = None) -> Iterator[None]:
         if uri is not None and isinstance(error, LookupError):
             raise MCPError(INVALID_PARAMS, failed.error or "", {"uri": uri}) from error
         code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR
-        raise MCPError(code, failed.error or "", dict(failed.error_detail or {})) from error
+        asked = {} if uri is None else {"uri": uri}
+        raise MCPError(code, failed.error or "", {**asked, **(failed.error_detail or {})}) from error
