@@ -158,6 +158,7 @@ _LINES = [
 ]
 
 
+@pytest.mark.proves("governance.policy.commands-started")
 @pytest.mark.parametrize("line", _LINES, ids=range(len(_LINES)))
 def test_a_started_push_is_a_push(tmp_path: Path, line: str) -> None:
     file = tmp_path / "policy.toml"

@@ -49,6 +49,7 @@ def test_a_long_command_is_shortened_in_the_reason() -> None:
     assert len(_fit("rm " + "x" * 5000, "git:*").reason) < 200
 
 
+@pytest.mark.proves("governance.policy.commands-started")
 @pytest.mark.parametrize(
     ("line", "possible"),
     [
@@ -76,6 +77,7 @@ def test_without_an_open_end_more_words_cannot_be_meant() -> None:
     assert _fit("git push *", "git push x").possible
 
 
+@pytest.mark.proves("governance.policy.commands-started")
 @pytest.mark.parametrize(
     "line",
     [

@@ -84,12 +84,14 @@ def test_what_leads_nowhere_may_be_anything_and_is_never_certain(workspace: Path
     assert resolve("loop", str(workspace)) is not None  # stays where it is, and opening it will fail
 
 
+@pytest.mark.proves("governance.policy.missing-argument")
 def test_a_call_that_names_no_file_may_mean_any(workspace: Path) -> None:
     fit = judge_file([], [PathPattern.parse("*")], str(workspace))
     assert not fit.certain
     assert fit.possible
 
 
+@pytest.mark.proves("governance.policy.one-path")
 @pytest.mark.parametrize(
     "path",
     [
@@ -127,6 +129,7 @@ def test_a_workspace_below_a_directory_of_the_general_name_keeps_its_own(tmp_pat
     assert path.inside == ("secrets", "key")
 
 
+@pytest.mark.proves("governance.policy.one-path")
 def test_case_does_not_count_where_the_system_ignores_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _file("secrets/**", "SECRETS/Key", workspace).possible
     monkeypatch.setattr(patterns, "ignores_case", lambda _: True)

@@ -148,7 +148,7 @@ _TOOL = '{ tool = "a", x = 1 }'
         ('[[expect]]\ncall = "a b"\neffect = "deny"\n', f":2: expect.call: {_CALL}"),
         ('[[expect]]\ncall = "WebFetch(x)"\neffect = "deny"\n', f":2: expect.call: {_CALL}"),
         ('[[expect]]\ncall = { arguments = {} }\neffect = "deny"\n', ":2: expect.call.tool: is missing"),
-        (f'[[expect]]\ncall = {_TOOL}\neffect = "deny"\n', f":2: expect.call.x: {_UNKNOWN} tool, arguments"),
+        (f'[[expect]]\ncall = {_TOOL}\neffect = "deny"\n', f":2: expect.call.x: {_UNKNOWN} tool, arguments, skill"),
         ("a = [\n", ": Invalid value (at end of document)"),
         ("a = 1\na = 2\n", ": Cannot overwrite a value (at line 2, column 6)"),
         (b"a = '\xff'\n", ": 'utf-8' codec can't decode byte 0xff in position 5: invalid start byte"),

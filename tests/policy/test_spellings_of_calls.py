@@ -101,6 +101,7 @@ def _arguments(draw: random.Random, tool: str, root: str) -> dict[str, object]:
             return {"pattern": "secret", **draw.choice(({}, {"path": path})), **draw.choice(({}, {"glob": "*.pem"}))}
 
 
+@pytest.mark.proves("governance.policy.one-path")
 @pytest.mark.parametrize("tool", ["Read", "Write", "Edit", "Glob", "Grep"])
 async def test_no_spelling_of_a_call_passes_a_denial(tool: str, tmp_path: Path) -> None:
     draw = random.Random(f"{tool} 1")

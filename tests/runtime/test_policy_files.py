@@ -59,6 +59,7 @@ def _note(text: str) -> str:
     return text
 
 
+@pytest.mark.proves("governance.policy.every-process")
 @pytest.mark.parametrize("made", ["async", "sync"])
 async def test_a_session_reads_the_users_file_without_being_told(made: str, skills: Path, user_file: Path) -> None:
     _put(user_file, 'default = "allow"\n' + _rule("deny", "_note"))
@@ -71,6 +72,7 @@ async def test_a_session_reads_the_users_file_without_being_told(made: str, skil
     assert f"{user_file}:2" in str(refused.error)
 
 
+@pytest.mark.proves("governance.policy.next-call")
 async def test_a_new_rule_holds_at_the_next_call_and_is_gone_with_the_file(skills: Path, user_file: Path) -> None:
     session = Session(Catalog(skills), extra_tools=[FunctionTool(_note)])
     assert (await session.call("_note", {"text": "x"})).success
@@ -80,6 +82,7 @@ async def test_a_new_rule_holds_at_the_next_call_and_is_gone_with_the_file(skill
     assert (await session.call("_note", {"text": "x"})).success
 
 
+@pytest.mark.proves("governance.policy.every-process")
 async def test_a_given_policy_can_only_tighten(skills: Path, user_file: Path) -> None:
     _put(user_file, 'default = "allow"\n' + _rule("deny", "_note"))
     loose = Policy(files=(PolicyFile(path="loose.toml", default="allow"),))
@@ -87,6 +90,7 @@ async def test_a_given_policy_can_only_tighten(skills: Path, user_file: Path) ->
     assert failure(await session.call("_note", {"text": "x"}))["code"] == "policy_denied"
 
 
+@pytest.mark.proves("governance.policy.next-call")
 async def test_who_denies_a_load_ends_what_the_active_skill_may_do(skills: Path, user_file: Path) -> None:
     session = Session(Catalog(skills), scripts=True)
     await session.load(["deploy", "other"])
@@ -102,6 +106,7 @@ async def test_who_denies_a_load_ends_what_the_active_skill_may_do(skills: Path,
     assert (await session.call("skills.unload", {"names": ["deploy"]})).success
 
 
+@pytest.mark.proves("governance.policy.missing-argument")
 @pytest.mark.parametrize("arguments", [{}, {"skill": "deploy"}, {"skill": "\uff44eploy"}])
 @pytest.mark.parametrize("path", ["scripts/a.py", "./scripts/a.py", "scripts//a.py", "scripts/./a.py"])
 async def test_a_rule_about_a_skill_or_a_path_holds_for_every_spelling(
@@ -120,6 +125,7 @@ async def test_a_rule_about_a_skill_or_a_path_holds_for_every_spelling(
     assert refused.success or failure(refused)["code"] != "policy_denied"
 
 
+@pytest.mark.proves("governance.policy.invalid-closes")
 async def test_an_invalid_file_closes_running_sessions_with_its_own_code(skills: Path, user_file: Path) -> None:
     session = Session(Catalog(skills), extra_tools=[FunctionTool(_note)])
     await session.load(["other"])
@@ -168,6 +174,7 @@ for _ in sys.stdin:
 """
 
 
+@pytest.mark.proves("governance.policy.next-call")
 def test_another_process_meets_a_new_rule_at_its_next_call(skills: Path, user_file: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _HOST, str(skills)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from anyio import to_thread
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import sha256_of
 from prowess._internal.uuid7 import uuid7
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from prowess.mcp_server.skill_resources import Child, ServedSkill, SkillResources
     from prowess.runtime import Session
     from prowess.tools import Gate
+    from prowess.tools.executor import Complete
 
 _MAX_INDEX = 10_000  # skills in skill://index.json, which has no pages
 _UNKNOWN = "application/octet-stream"
@@ -84,8 +86,18 @@ class HostReads:
         audit: AuditLog | None,
         session_id: str,
         gates: Sequence[Gate] = (),
+        complete: Complete | None = None,
     ) -> None:
         self._artifacts = artifacts
+
+        async def with_skills(call: ToolCall) -> ToolCall:
+            if complete is None:
+                return call
+            asked, spec = _as_skill_call(call)
+            if spec is SKILLS_READ:  # a host reads the catalog's copy, whichever is active
+                asked = replace(asked, name="skill", arguments={"skill": asked.arguments["skill"]})
+            return replace(call, skills=(await complete(asked)).skills)
+
         self._executor = ToolExecutor(
             [
                 _ReadSkillFile(skills, AuditRecorder(audit, session_id)),
@@ -96,6 +108,7 @@ class HostReads:
             gates=[_AsSkillTool(gate) for gate in gates],
             audit=audit,
             session_id=session_id,
+            complete=with_skills,
         )
 
     async def read(self, uri: str, call_id: str | None = None) -> ResourceContent:
@@ -139,11 +152,15 @@ class _AsSkillTool:
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Return what the gate says of `skills.read`, or of `skills.list`."""
-        if spec is _LIST or call.arguments.get("uri") == INDEX:
-            return await self._gate.check(ToolCall(id=call.id, name=SKILLS_LIST.name, arguments={}), SKILLS_LIST)
-        skill, path = parsed_uri(cast("str", call.arguments["uri"]))
-        arguments = {"skill": skill, "path": path or "."}
-        return await self._gate.check(ToolCall(id=call.id, name=SKILLS_READ.name, arguments=arguments), SKILLS_READ)
+        del spec
+        return await self._gate.check(*_as_skill_call(call))
+
+
+def _as_skill_call(call: ToolCall) -> tuple[ToolCall, ToolSpec]:
+    if call.name == _LIST.name or call.arguments.get("uri") == INDEX:
+        return replace(call, name=SKILLS_LIST.name, arguments={}), SKILLS_LIST
+    skill, path = parsed_uri(cast("str", call.arguments["uri"]))
+    return replace(call, name=SKILLS_READ.name, arguments={"skill": skill, "path": path or "."}), SKILLS_READ
 
 
 class _Lookup:

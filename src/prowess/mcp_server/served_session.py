@@ -83,6 +83,7 @@ class ServedSession(Session):
             audit=chosen.audit,
             session_id=self.session_id,
             gates=(*self._parts.guard.gates, ToolHookGate(self._parts.stored, self._parts.hooks)),
+            complete=self._parts.completed,
         )
         self.prompts = SkillPrompts(self)
         self.peer: ServerSession | None = None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 DEFAULT_EFFECT: Effect = "ask"
 BUILT_IN = "built-in"
 UNRESTRICTED = "unrestricted-for-tests"
+DIGEST = "skill.digest"
 
 # Made once: nearly every call of a session meets one of these, twice.
 _ALLOWED = {
@@ -94,6 +95,16 @@ class Policy(Struct, frozen=True, kw_only=True):
         if not self.files:
             return _built_in(call.tool, registered=call.registered)
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
+
+    @property
+    def needs_skills(self) -> bool:
+        """Whether a rule asks more of a call's skills than the names among its arguments."""
+        return any(rule.needs_skills for file in self.files for rule in file.rules)
+
+    @property
+    def needs_digests(self) -> bool:
+        """Whether a rule asks for the digest of a skill, for which its files must be read."""
+        return any(match.argument == DIGEST for file in self.files for rule in file.rules for match in rule.matches)
 
     @property
     def audit_required(self) -> bool:

@@ -14,6 +14,9 @@
 
 A key that nobody knows is a fault, not a remark: a misspelt `deny` would otherwise permit. A file that cannot be read
 permits nothing.
+
+A key `skill` of `call` says what is known of the skill that the call is about: `name`, `digest`, `source`, `layer`,
+`publisher`.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from prowess.format.fields.allowed_tools import parse_allowed_tools
 from prowess.policy.decision import RuleOrigin
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
+from prowess.policy.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
 
 if TYPE_CHECKING:
@@ -121,7 +125,7 @@ class _Reader:
 
     def _rule(self, table: dict[str, object], *at: str | int) -> PolicyRule:
         self._only(table, ("effect", "tool", "match", "reason"), *at)
-        matches = self._table(table, "match", *at)
+        matches = self._with_facts(self._table(table, "match", *at), *at, "match")
         tool = self._text(table, "tool", *at, needed=True) or ""
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
             self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
@@ -136,6 +140,18 @@ class _Reader:
             origin=RuleOrigin(path=self._file.path, line=self._file.line(*at)),
         )
 
+    def _with_facts(self, table: dict[str, object], *at: str | int) -> dict[str, object]:
+        """Return a table of matches in which facts of skills have one key each; `skill.name` may be written bare."""
+        facts = table.get("skill")
+        if isinstance(facts, dict):
+            self._only(facts, FACTS, *at, "skill")
+            table = {key: value for key, value in table.items() if key != "skill"}
+            table |= {f"{PREFIX}{fact}": value for fact, value in facts.items() if fact in FACTS}
+        for key in table:
+            if key.startswith(PREFIX) and not is_fact(key):
+                self._only({key.removeprefix(PREFIX): None}, FACTS, *at)
+        return table
+
     def _match(self, table: dict[str, object], argument: str, *at: str | int, names_files: bool) -> ArgumentMatch:
         value = table[argument]
         patterns = [value] if isinstance(value, str) else value
@@ -146,6 +162,9 @@ class _Reader:
             self._fault("a pattern is empty", *at, argument)
         for why in map(path_pattern_fault, patterns) if names_files else ():
             if why is not None:
+                self._fault(why, *at, argument)
+        for pattern in patterns if is_fact(argument) else ():
+            if (why := fact_fault(argument.removeprefix(PREFIX), pattern)) is not None:
                 self._fault(why, *at, argument)
         return ArgumentMatch(argument=argument, patterns=tuple(patterns))
 
@@ -162,9 +181,17 @@ class _Reader:
         if isinstance(call, str) and (short := _short_call(call)):
             return short
         if isinstance(call, dict):
-            self._only(call, ("tool", "arguments"), *at, "call")
+            self._only(call, ("tool", "arguments", "skill"), *at, "call")
             tool = self._text(call, "tool", *at, "call", needed=True) or ""
-            return PolicyCall(tool=tool, arguments=self._table(call, "arguments", *at, "call"))
+            arguments, skills = self._table(call, "arguments", *at, "call"), None
+            if "skill" in call:
+                facts = self._table(call, "skill", *at, "call")
+                self._only(facts, FACTS, *at, "call", "skill")
+                said = {fact: self._text(facts, fact, *at, "call", "skill") for fact in FACTS}
+                digest, source = said.pop("digest"), said.pop("source")
+                digests, sources = (digest,) if digest else (), (source,) if source else None
+                skills = (SkillIdentity(**said, digests=digests, sources=sources),)
+            return PolicyCall(tool=tool, arguments=arguments, skills=skills)
         self._fault('must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"', *at, "call")
         return PolicyCall(tool="", arguments={})
 

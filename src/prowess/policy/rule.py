@@ -7,6 +7,9 @@ nobody can tell must not slip through (`prowess.policy.decision`).
 A skill has several ways into force and its name several spellings. Who denies `skills.load` means the skill and not the
 way, so a rule that denies or asks counts for the `skill` tool as well, one that denies also for what a user starts and
 for the skill's files, which a host reads without loading it; and names are compared as the catalog compares them.
+
+Keys of `match` that begin with `skill.` are about the skills of a call (`prowess.policy.skill_identity`): those that it
+names, and for a tool that names none those that are active.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from prowess._internal.globs import fits_text
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
 from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
+from prowess.policy.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 
 if TYPE_CHECKING:
@@ -34,13 +38,28 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
     """One call as a policy sees it.
 
     `registered`: the tool exists in the session, put there by its host. `accepts` are the arguments that the tool has,
-    None if that is not known.
+    None if that is not known. `skills` are those that the call names, for a tool that names none the active ones; None
+    if nothing is known of them but names among the arguments.
     """
 
     tool: str
     arguments: Mapping[str, object]
     registered: bool = True
     accepts: frozenset[str] | None = None
+    skills: tuple[SkillIdentity, ...] | None = None
+
+    @property
+    def about(self) -> tuple[SkillIdentity, ...]:
+        """The skills of the call, as far as anything is known of them."""
+        if self.skills is not None:
+            return self.skills
+        tool = canonical_tool_name(self.tool)
+        argument = SKILL_ARGUMENTS.get(tool, "")
+        value = self.arguments.get(argument, self.arguments.get("skill_name") if tool in ONE_SKILL_TOOLS else None)
+        if not argument or value is None:
+            return (SkillIdentity(),)
+        names = (_typed(text) if tool == USER_TOOL else text for text in _texts(value))
+        return tuple(SkillIdentity(name=name) for name in names)
 
 
 class ArgumentMatch(Struct, frozen=True, kw_only=True):
@@ -53,6 +72,11 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
 
     argument: str
     patterns: tuple[str, ...]
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether it is about a fact of skills instead of an argument."""
+        return is_fact(self.argument)
 
     def fit(self, tool: str, call: PolicyCall, workspace: str | None, *, possible_without: bool) -> Fit:
         """Compare the arguments of a call of `tool` (its canonical name) with the patterns.
@@ -75,20 +99,25 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
             )
         values = _texts(arguments[self.argument])
         if SKILL_ARGUMENTS.get(tool) == self.argument:
-            return self._fit_of_names([_typed(value) for value in values] if tool == USER_TOOL else values)
+            copies = [skill.copy for skill in call.skills or () if skill.copy is not None]
+            return self._fit_of_names([_typed(value) for value in values] if tool == USER_TOOL else values, copies)
         fits = [self._fits(value) for value in values]
         if fits and all(fits):
             return CERTAIN
         return Fit(certain=False, possible=any(fits), kind="argument", reason=f"{self.argument!r} has another value")
 
-    def _fit_of_names(self, values: Sequence[str]) -> Fit:
+    def _fit_of_names(self, values: Sequence[str], copies: Sequence[str]) -> Fit:
         names = [normalise(value) for value in values]
-        if names and all(map(self._fits, names)):
+        if names and all(map(self._names, names)):
             return CERTAIN
         # deploy@acme is a copy of deploy: a rule about deploy may mean it, one that allows deploy need not.
-        possible = any(self._fits(name) or self._fits(name.partition("@")[0]) for name in names)
+        meant = [*names, *(name.partition("@")[0] for name in names), *map(normalise, copies)]
+        possible = any(map(self._names, meant))
         reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
         return Fit(certain=False, possible=possible, kind="argument", reason=reason)
+
+    def _names(self, name: str) -> bool:
+        return any(fits_text(name, normalise(pattern)) for pattern in self.patterns)
 
     def _fits(self, value: str) -> bool:
         return any(fits_text(value, pattern) for pattern in self.patterns)
@@ -107,13 +136,21 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         arguments = ", ".join(f"{match.argument}: {' | '.join(match.patterns)}" for match in self.matches)
         return f"{self.effect} {self.tool}({arguments})" if arguments else f"{self.effect} {self.tool}"
 
+    @property
+    def needs_skills(self) -> bool:
+        """Whether more of a call's skills must be known than what the call names."""
+        return any(match.is_fact or any("@" in pattern for pattern in match.patterns) for match in self.matches)
+
     def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
         """Return how the call stands to this rule."""
         tool = canonical_tool_name(call.tool)
         if not fits_text(tool, self.tool) and not fits_text(tool, canonical_tool_name(self.tool)):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
         named = tool in {self.tool, canonical_tool_name(self.tool)}
-        fits = [match.fit(tool, call, workspace, possible_without=named) for match in self.matches]
+        facts = {match.argument.removeprefix(PREFIX): match.patterns for match in self.matches if match.is_fact}
+        fits = [match.fit(tool, call, workspace, possible_without=named) for match in self.matches if not match.is_fact]
+        if facts:
+            fits.append(fit_of_skills(facts, call.about))
         if not all(fit.possible for fit in fits):
             return next(fit for fit in fits if not fit.possible)
         return next((fit for fit in fits if not fit.certain), CERTAIN)
@@ -139,7 +176,7 @@ def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
         skill = ""  # without a name it is about no single skill, and a rule about all of them holds
     if tool == USER_TOOL:
         skill = _typed(skill)
-    return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"})
+    return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"}, skills=call.skills)
 
 
 def _typed(text: str) -> str:

@@ -290,8 +290,8 @@ class Session(SessionView):
             name, registered = self._parts.executor.resolve(name).spec.name, True
         except ToolNotFoundError:
             registered = False
-        arguments = (await self._parts.active.completed(ToolCall(id="", name=name, arguments=arguments))).arguments
-        call = PolicyCall(tool=name, arguments=arguments, registered=registered)
+        ready = await self._parts.completed(ToolCall(id="", name=name, arguments=arguments))
+        call = PolicyCall(tool=name, arguments=ready.arguments, registered=registered, skills=ready.skills)
         policy: Policy | None = self._parts.policy.now()
         if by_skills_alone and policy is not None and not policy.files and policy.fault is None:
             policy = None

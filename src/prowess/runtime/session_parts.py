@@ -15,6 +15,7 @@ from prowess.execution import default_sandbox
 from prowess.policy.policy_in_force import policy_of
 from prowess.runtime.activation.activator import ActivationEvents, Activator
 from prowess.runtime.activation.active_skills import ActiveSkills
+from prowess.runtime.activation.call_skills import CallSkills
 from prowess.runtime.activation.command_runner import CommandRunner
 from prowess.runtime.activation.composition import KnownTools
 from prowess.runtime.activation.freshness import Freshness, Presence
@@ -112,6 +113,7 @@ class SessionParts:
         self.events, self.stored, self._known = events, stored, KnownTools(options.host_tools)
         self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
         self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
+        self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown)
         self.restrictions = Restrictions(catalog, policy, options.allowed_tools, inherited)
         self.guard = Guard(
@@ -122,7 +124,7 @@ class SessionParts:
             self.guard.approvals.inherit(origin.approvals.refusals())
         self.hooks = HookRunner(stored, snapshots, programs, records)
         self._told = ActivationEvents(stored, records, self.restrictions)
-        commands = CommandRunner(programs, records, allowed=options.commands)
+        commands = CommandRunner(catalog, programs, records, allowed=options.commands)
         self.activator = Activator(
             self.active, self.offered, self.hooks, self._told, commands=commands, tools=self._known
         )
@@ -168,8 +170,16 @@ class SessionParts:
             session_id=self.session_id,
             observer=CallEvents(self.events, self.stored),
             policy=self.policy,
-            complete=self.active.completed,
+            complete=self.completed,
         )
+
+    async def completed(self, call: ToolCall) -> ToolCall:
+        """Return a call with what it leaves to the session, and the skills that it is about.
+
+        Raises:
+            SessionNotFoundError, StoreError: it is not known what is active.
+        """
+        return await self._skills.added(await self.active.completed(call))
 
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self.hooks.dropped(skills)

@@ -85,7 +85,7 @@ def policy_call(call: ToolCall, spec: ToolSpec) -> PolicyCall:
     properties = spec.input_schema.get("properties")
     closed = spec.input_schema.get("additionalProperties") is False and isinstance(properties, Mapping)
     accepts = frozenset(map(str, properties)) if closed and isinstance(properties, Mapping) else None
-    return PolicyCall(tool=call.name, arguments=call.arguments, accepts=accepts)
+    return PolicyCall(tool=call.name, arguments=call.arguments, accepts=accepts, skills=call.skills)
 
 
 APPROVAL = "approval"

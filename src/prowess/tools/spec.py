@@ -29,6 +29,8 @@ from prowess.errors import InvalidArgumentsError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from prowess.policy.skill_identity import SkillIdentity
+
 MAX_WIRE_LENGTH = 40
 _CANONICAL = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
 
@@ -78,12 +80,14 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     A tool and a gate receive the call with the canonical name and with arguments that fit the schema. `unreadable` is
     one sentence where the arguments came as a text that could not be read; such a call is refused and recorded.
+    `skills` are those that the call is about (`prowess.policy.PolicyCall`), if a session has looked.
     """
 
     id: str
     name: str
     arguments: Mapping[str, object]
     unreadable: str | None = None
+    skills: tuple[SkillIdentity, ...] | None = None
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:

@@ -119,7 +119,7 @@ class Activator:
         active = self._active
         async with active.loading:
             before = await active.stored.current()
-            snapshot = await self.take(entry, call_id)
+            snapshot = await self.take(entry, call_id, by)
             self._offered.require_open(entry.name, snapshot.fields, by)
             require_no_fork(entry.name, snapshot.fields)
             require_room([skill.key for skill in before.active], [entry.key], "add", active.cap)
@@ -265,15 +265,20 @@ class Activator:
     async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
         return await self._hooks.report(skills, "post", call_id, {})
 
-    async def take(self, entry: SkillEntry, call_id: str) -> Snapshot:
-        """Read a listed skill as it is now, after the event `skill.loading`; the errors are those of `Snapshots`."""
+    async def take(self, entry: SkillEntry, call_id: str, by: By = "model") -> Snapshot:
+        """Read a listed skill as it is now, after the event `skill.loading`; also raises what `Snapshots` does.
+
+        Raises:
+            PolicyDeniedError: the policy denies what was read.
+        """
         events, snapshots = self._events.records.events, self._active.snapshots
         if events.wanted:
             await events.tell(SkillLoading, call_id, entry.name)
         # A thread only if something must be read: what has not changed takes a few calls of stat.
-        if (known := snapshots.retake(entry)) is not None:
-            return known
-        return await to_thread.run_sync(snapshots.take, entry.name, entry.location)
+        if (taken := snapshots.retake(entry)) is None:
+            taken = await to_thread.run_sync(snapshots.take, entry.name, entry.location)
+        self._offered.require_permitted(taken.skill, by)
+        return taken
 
 
 def require_no_fork(name: str, fields: ExtendedFields) -> None:

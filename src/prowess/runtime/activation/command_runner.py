@@ -14,10 +14,12 @@ from prowess.policy.rule import PolicyCall
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.dynamic_commands import COMMAND_SECONDS, MAX_COMMANDS, commands, shown
 from prowess.runtime.activation.rendering import values_for
+from prowess.runtime.activation.skill_identities import asked_of_active
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.catalog import Catalog
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.runtime.events.delivery import SessionRecords
@@ -31,8 +33,8 @@ class CommandRunner:
     The host (`allowed`) or a policy file says that they run, no policy file says no, and there is a sandbox.
     """
 
-    def __init__(self, programs: SkillPrograms, records: SessionRecords, *, allowed: bool) -> None:
-        self._programs, self._records, self._allowed = programs, records, allowed
+    def __init__(self, catalog: Catalog, programs: SkillPrograms, records: SessionRecords, *, allowed: bool) -> None:
+        self._catalog, self._programs, self._records, self._allowed = catalog, programs, records, allowed
 
     def _may_run(self) -> bool:
         policy = self._programs.policy.now()
@@ -40,10 +42,12 @@ class CommandRunner:
             return False
         return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
-    def _denied(self, argv: Sequence[str]) -> str | None:
+    def _denied(self, argv: Sequence[str], skill: ActiveSkill) -> str | None:
         """Return why a rule of the policy refuses this command of Bash; nobody is asked about one in a body."""
-        call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)})
-        decision = self._programs.policy.now().decide(call, self._programs.workspace)
+        policy = self._programs.policy.now()
+        about = asked_of_active(policy, skill, self._catalog)
+        call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)}, skills=(about,))
+        decision = policy.decide(call, self._programs.workspace)
         # A default of the file is about calls that nobody named; `dynamic_commands` is about these.
         return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
 
@@ -62,7 +66,7 @@ class CommandRunner:
             if not argv:
                 outputs.append("[command not run: its quotes are open, or it is empty]")
                 continue
-            if (denied := self._denied(argv)) is not None:
+            if (denied := self._denied(argv, skill)) is not None:
                 outputs.append(f"[command not run: {printable_line(denied)}]")
                 continue
             data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prowess.errors import SkillNotFoundError
 from prowess.policy.restriction import Restriction
+from prowess.runtime.activation.skill_identities import asked_of_active
 from prowess.runtime.activation.visibility import permits
 
 if TYPE_CHECKING:
@@ -65,5 +66,6 @@ class Restrictions:
         except SkillNotFoundError:
             return "ignored"
         # What the policy denies by now restricts as before, and answers for nobody.
-        permitted = origin is None and permits(self._policy.now(), skill.name, "model")
+        policy = self._policy.now()
+        permitted = origin is None and permits(policy, asked_of_active(policy, skill, self._catalog), "model")
         return "preapprove" if permitted else "ignored"

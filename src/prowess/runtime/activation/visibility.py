@@ -13,9 +13,10 @@ from anyio import to_thread
 
 from prowess._internal.text.shared_words import scores
 from prowess.catalog.match import close_names
-from prowess.errors import InvalidArgumentsError, SkillNotFoundError
-from prowess.policy.decision import Deny
+from prowess.errors import InvalidArgumentsError, PolicyDeniedError, SkillNotFoundError
+from prowess.policy.decision import Deny, rule_of
 from prowess.policy.rule import PolicyCall
+from prowess.runtime.activation.skill_identities import asked_of_active, of_active, of_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.policy.policy import Policy, PolicySource
+    from prowess.policy.skill_identity import SkillIdentity
     from prowess.runtime.state import ActiveSkill
 
 By = Literal["model", "user"]
 
-_STARTS: Mapping[By, Callable[[str], PolicyCall]] = {
-    "model": lambda name: PolicyCall(tool="skills.load", arguments={"names": [name]}),
-    "user": lambda name: PolicyCall(tool="skills.invoke", arguments={"skill": name}),
+_STARTS: Mapping[By, Callable[[SkillIdentity], PolicyCall]] = {
+    "model": lambda skill: PolicyCall(tool="skills.load", arguments={"names": [skill.name]}, skills=(skill,)),
+    "user": lambda skill: PolicyCall(tool="skills.invoke", arguments={"skill": skill.name}, skills=(skill,)),
 }
 _BOTH: tuple[By, ...] = ("model", "user")
 _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
@@ -56,7 +58,7 @@ class Visibility:
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
         """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
         entries = self.catalog.entries()
-        policy = None if self._policy is None else self._policy.now()
+        policy = _with_rules(self._policy)
         generation = 0 if policy is None else policy.generation
         # The same tuple until a scan has found something else, under the same policy.
         if entries is not self._entries or generation != self._generation:
@@ -143,26 +145,48 @@ class Visibility:
 
         For hosts that bring skills into force themselves.
         """
-        policy = None if self._policy is None else self._policy.now()
+        policy = _with_rules(self._policy)
         return [entry for entry in self.catalog.entries() if self._is_shown(entry, by, policy)]
 
     def _is_open(self, entry: SkillEntry, by: By, policy: Policy | None) -> bool:
         return (self._forks or not entry.is_fork) and self._is_shown(entry, by, policy)
 
-    @staticmethod
-    def _is_shown(entry: SkillEntry, by: By, policy: Policy | None) -> bool:
+    def _is_shown(self, entry: SkillEntry, by: By, policy: Policy | None) -> bool:
         if not (not entry.extended.disable_model_invocation if by == "model" else entry.extended.user_invocable):
             return False
-        return permits(policy, entry.name, by)
+        if policy is None:
+            return True
+        return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None), by)
+
+    def require_permitted(self, skill: ActiveSkill, by: By) -> None:
+        """Hold what was read against the policy: its files may have changed since the call was decided.
+
+        Raises:
+            PolicyDeniedError: the policy denies a skill with these files.
+        """
+        policy = _with_rules(self._policy)
+        if policy is None or not policy.needs_digests:
+            return  # a rule about anything else has decided already
+        decision = policy.decide(_STARTS[by](of_active(skill, self.catalog)))
+        if isinstance(decision, Deny):
+            raise PolicyDeniedError(rule_of(decision), decision.reason)
 
     def permitted(self, skills: Sequence[ActiveSkill]) -> tuple[ActiveSkill, ...]:
         """Return those of the active skills that the policy lets the model start now."""
-        policy = None if self._policy is None else self._policy.now()
-        return tuple(skill for skill in skills if permits(policy, skill.name, "model"))
+        policy = _with_rules(self._policy)
+        if policy is None:
+            return tuple(skills)
+        return tuple(
+            skill for skill in skills if permits(policy, asked_of_active(policy, skill, self.catalog), "model")
+        )
 
 
-def permits(policy: Policy | None, name: str, by: By) -> bool:
-    """Whether `policy` lets a skill of this name be started by the model, or by the user."""
-    if policy is None or (not policy.files and policy.fault is None):
-        return True  # the built-in policy denies no skill
-    return not isinstance(policy.decide(_STARTS[by](name)), Deny)
+def permits(policy: Policy, skill: SkillIdentity, by: By) -> bool:
+    """Whether `policy` lets a skill be started by the model, or by the user."""
+    return not isinstance(policy.decide(_STARTS[by](skill)), Deny)
+
+
+def _with_rules(source: PolicySource | None) -> Policy | None:
+    """Return the policy of this moment if it may deny a skill; the built-in one denies none."""
+    policy = None if source is None else source.now()
+    return policy if policy is not None and (policy.files or policy.fault is not None) else None

@@ -95,7 +95,7 @@ class Invocation:
         """
         entry = await self._offered.offered(name, by=by)
         if entry.is_fork:
-            snapshot = await self._activator.take(entry, call_id)
+            snapshot = await self._activator.take(entry, call_id, by)
             self._offered.require_open(snapshot.skill.name, snapshot.fields, by)
             message = {"message": loading_message(snapshot.skill.name)}
             return {**await self._launcher.run(snapshot, args, call_id, by), **message}

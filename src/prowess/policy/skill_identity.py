@@ -1,0 +1,86 @@
+"""Facts of a skill that rules match: those that cannot be renamed, and its name.
+
+    match = { skill.name = "deploy" }
+    match = { skill.source = "/srv/skills", skill.layer = "project" }
+
+A fact that is not known may be anything: a rule that denies or asks counts it as possible, one that allows as not met.
+All facts that one rule names are about one and the same skill.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.globs import fits_text
+from prowess.format.name import normalise
+from prowess.policy.decision import CERTAIN, Fit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PREFIX = "skill."
+FACTS = ("name", "digest", "source", "layer", "publisher")
+LAYERS = ("enterprise", "personal", "project", "plugin")
+_DIGEST = r"sha256:[0-9a-f*?]{1,64}"
+_GLOB = r"[*?\[]"
+
+
+class SkillIdentity(Struct, frozen=True, kw_only=True):
+    """What is known of one skill that a call is about; None, and for `digests` nothing, is not known.
+
+    `digests` are of its whole tree, its regular files and its SKILL.md; the first stands for it in records. `sources`
+    are the label of its source first, then every path below which it lies. `copy` is `name@source` for a plugin's copy.
+    """
+
+    name: str | None = None
+    digests: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
+    layer: str | None = None
+    publisher: str | None = None
+    copy: str | None = None
+
+    def values(self, fact: str) -> tuple[str, ...] | None:
+        """Return what is known under the name that rules use; None if nothing is."""
+        if fact == "digest":
+            return self.digests or None
+        if fact == "source":
+            return self.sources
+        known: str | None = getattr(self, fact)
+        return None if known is None else (normalise(known) if fact == "name" else known,)
+
+
+def is_fact(argument: str) -> bool:
+    """Whether a key of `match` names a fact of skills, and no argument of a tool."""
+    return argument.removeprefix(PREFIX) in FACTS and argument.startswith(PREFIX)
+
+
+def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIdentity]) -> Fit:
+    """Hold the skills of one call against patterns by fact; a call that is about no skill fits nothing."""
+    outcomes = [[_met(skill, fact, patterns) for fact, patterns in wanted.items()] for skill in skills]
+    if outcomes and all(met for outcome in outcomes for met in outcome):
+        return CERTAIN
+    possible = any(all(met is not False for met in outcome) for outcome in outcomes)
+    unknown = sorted({fact for skill in skills for fact in wanted if skill.values(fact) is None})
+    reason = f"the {', '.join(unknown)} of the skill is not known" if unknown else "it is about another skill"
+    return Fit(certain=False, possible=possible, kind="skill", reason=reason)
+
+
+def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | None:
+    values = skill.values(fact)
+    if values is None:
+        return None
+    if fact == "name":
+        patterns = [normalise(pattern) for pattern in patterns]
+    return any(fits_text(value, pattern) for value in values for pattern in patterns)
+
+
+def fact_fault(fact: str, pattern: str) -> str | None:
+    """Return what is wrong with a pattern: it could never fit; None for one that could."""
+    if fact == "digest" and not re.fullmatch(_DIGEST, pattern):
+        return f"{pattern[:80]!r} is no digest; write sha256: and 64 lowercase hexadecimal digits"
+    if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):
+        return f"{pattern[:80]!r} is no layer; it is one of {', '.join(LAYERS)}"
+    return None

@@ -1,0 +1,78 @@
+"""Which skills a call is about, and what is known of each: for policies that match skills, and for records.
+
+A call of a skill tool is about the skills that it names; every other call is about the active ones. What a name means
+is what the session would take: an active skill for reads and runs, the catalog's copy for the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from msgspec.structs import replace
+
+from prowess.errors import SkillNotFoundError
+from prowess.format.name import SkillName
+from prowess.policy.rule import PolicyCall
+from prowess.policy.skill_identity import SkillIdentity
+from prowess.policy.tool_names import SKILL_ARGUMENTS, SKILL_TOOLS
+from prowess.runtime.activation.skill_identities import of_active, of_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.policy.policy import PolicySource
+    from prowess.runtime.activation.visibility import Visibility
+    from prowess.runtime.session_state import StoredState
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolCall
+
+
+class CallSkills:
+    """Answers for one session; with `recorded` its calls leave records, which name skills whatever the policy asks."""
+
+    def __init__(self, offered: Visibility, stored: StoredState, policy: PolicySource, *, recorded: bool) -> None:
+        self._offered, self._catalog = offered, offered.catalog
+        self._stored, self._policy, self._recorded = stored, policy, recorded
+
+    async def added(self, call: ToolCall) -> ToolCall:
+        """Return a call with its skills, if anything asks for them.
+
+        Raises:
+            SessionNotFoundError, StoreError: it is not known what is active.
+        """
+        policy = self._policy.now()
+        if not (self._recorded or policy.needs_skills):
+            return call
+        if call.name in SKILL_TOOLS - SKILL_ARGUMENTS.keys():
+            return replace(call, skills=())
+        starts = call.name in SKILL_ARGUMENTS.keys() - _OF_ACTIVE
+        active = () if starts else (await self._stored.current()).active
+        if call.name not in SKILL_ARGUMENTS:
+            return replace(call, skills=tuple(of_active(skill, self._catalog) for skill in active))
+        location = call.arguments.get("location")
+        where = location if isinstance(location, str) else None
+        named = [skill.name for skill in PolicyCall(tool=call.name, arguments=call.arguments).about]
+        found = [SkillIdentity() if name is None else await self._of_name(name, where, active) for name in named]
+        return replace(call, skills=tuple(found))
+
+    async def _of_name(self, name: str, location: str | None, active: Sequence[ActiveSkill]) -> SkillIdentity:
+        key = SkillName.of(name).text
+        for skill in active:
+            if key == skill.key:
+                return of_active(skill, self._catalog)
+        try:
+            # Where a rule asks, the catalog looks for what its last scan has missed.
+            asked = self._policy.now().needs_skills
+            entry = await self._offered.listed(name, location) if asked else self._catalog.get(name, location)
+        except SkillNotFoundError:
+            return SkillIdentity(name=name)
+        for skill in active:  # `deploy@acme` names a copy, which may be the active one
+            if (skill.key, skill.location) == (entry.key, entry.location):
+                return of_active(skill, self._catalog)
+        if self._catalog.at_rest(entry) is None:  # its files must be read
+            return await to_thread.run_sync(of_entry, entry, self._catalog)
+        return of_entry(entry, self._catalog)
+
+
+_OF_ACTIVE = frozenset({"skills.read", "skills.run_script"})
