@@ -26,6 +26,8 @@ def test_a_relative_home_is_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROWESS_HOME", "here")
     assert prowess_home() == str(tmp_path / "here")
+    monkeypatch.chdir("/")  # the home, and with it the policy, stays where it was
+    assert prowess_home() == str(tmp_path / "here")
 
 
 def test_the_cache_follows_the_prowess_home_then_xdg_then_the_users_home(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import click
@@ -64,6 +65,23 @@ def test_a_token_is_private_and_long_enough(tmp_path: Path, monkeypatch: pytest.
     for bad in ("", "\n", "short", f"{TOKEN}\nshort", "0123456789abcde f", "\u00fc" * 20, "x" * 5000):
         file.write_text(bad)
         with pytest.raises(click.BadParameter, match="printable ASCII"):
+            http_place("1", str(file), (), allow_remote=False)
+
+
+def test_a_line_of_the_token_file_may_name_its_token(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"ada {TOKEN}\nplain-0123456789\n  grace\tanother-0123456789  \n")
+    file.chmod(0o600)
+    place = http_place("1", str(file), (), allow_remote=False)
+    assert place.tokens == (TOKEN, "plain-0123456789", "another-0123456789")
+    digests = {hashlib.sha256(token.encode()).hexdigest(): token for token in place.tokens}
+    assert {digests[digest]: user for digest, user in place.users.items()} == {
+        TOKEN: "ada",
+        "another-0123456789": "grace",
+    }
+    for bad in (f"ada lovelace {TOKEN}", f"{'n' * 65} {TOKEN}", f"a\x1bb {TOKEN}", f"{TOKEN} ada"):
+        file.write_text(bad)
+        with pytest.raises(click.BadParameter):
             http_place("1", str(file), (), allow_remote=False)
 
 

@@ -270,7 +270,7 @@ def _served(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Po
 
 async def test_a_server_process_serves_clients_and_ends_in_order(skills: Path, tmp_path: Path, own_home: Path) -> None:
     token = tmp_path / "token"
-    token.write_text(f"{TOKEN}\n")
+    token.write_text(f"ada {TOKEN}\n")
     token.chmod(0o600)
     with _served("--root", str(skills), "--token-file", str(token)) as (server, url):
         async with httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}) as http:
@@ -287,8 +287,10 @@ async def test_a_server_process_serves_clients_and_ends_in_order(skills: Path, t
         assert server.returncode == 128 + signal.SIGTERM
     artifacts = own_home / ".prowess" / "artifacts"
     assert not artifacts.exists() or list(artifacts.iterdir()) == []
-    kinds = [json.loads(line)["kind"] for line in (own_home / ".prowess/audit/audit.jsonl").read_text().splitlines()]
-    assert kinds.count("tool.started") == 3
+    records = [json.loads(line) for line in (own_home / ".prowess/audit/audit.jsonl").read_text().splitlines()]
+    assert [record["kind"] for record in records].count("tool.started") == 3
+    assert {record["data"]["user"] for record in records} == {"ada"}
+    assert all(record["data"]["client"].startswith("mcp") for record in records)
 
 
 def test_a_port_that_is_taken_is_an_error_in_one_sentence(skills: Path) -> None:

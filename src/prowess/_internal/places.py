@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from functools import lru_cache
 
 from prowess.errors import UnavailableError
 
@@ -131,7 +132,13 @@ def user_home() -> str:
 def prowess_home() -> str:
     """Return the absolute path of the Prowess home; it may not exist yet."""
     chosen = os.environ.get("PROWESS_HOME")
-    return os.path.abspath(chosen) if chosen else os.path.join(user_home(), ".prowess")
+    return _at_first_use(chosen) if chosen else os.path.join(user_home(), ".prowess")
+
+
+@lru_cache
+def _at_first_use(path: str) -> str:
+    """Return the absolute path that `path` meant first: a process that changes its directory keeps its policy."""
+    return os.path.abspath(path)
 
 
 def audit_path() -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from prowess.audit.caller import Caller
     from prowess.audit.log import JsonlAuditLog
     from prowess.audit.record import AuditEvent, AuditLog, AuditRecord, read_tail
     from prowess.audit.verification import AuditFinding, Verification, verify_log
@@ -20,6 +21,7 @@ __all__ = [
     "AuditFinding",
     "AuditLog",
     "AuditRecord",
+    "Caller",
     "JsonlAuditLog",
     "Verification",
     "read_tail",
@@ -30,6 +32,7 @@ _HOMES = {
     "record": ("AuditEvent", "AuditLog", "AuditRecord", "read_tail"),
     "verification": ("AuditFinding", "Verification", "verify_log"),
     "log": ("JsonlAuditLog",),
+    "caller": ("Caller",),
 }
 
 

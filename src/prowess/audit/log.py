@@ -30,6 +30,7 @@ from prowess._internal.files.file_mark import Mark, mark_of
 from prowess._internal.files.open_flags import READ
 from prowess._internal.places import OTHERS, ensure_private_directory, exposed
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
+from prowess.audit.caller import Caller, with_keys
 from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, read_line, seal
 from prowess.errors import AuditError
 
@@ -269,7 +270,8 @@ class JsonlAuditLog:
         data: dict[str, object] = {"adopted_records": len(lines), "removed_bytes": len(torn)}
         if torn:
             data["removed_sha256"] = sha256_of(torn)
-        return self._write(descriptor, AuditEvent(kind=RECOVERED, data=data), adopted)[1]
+        event = with_keys(AuditEvent(kind=RECOVERED, data=data), Caller.here())
+        return self._write(descriptor, event, adopted)[1]
 
     def _write(self, descriptor: int, event: AuditEvent, head: AuditHead) -> tuple[AuditRecord, AuditHead]:
         record, line = seal(event, sequence=head.count + 1, at=_now(), previous=head.hash)

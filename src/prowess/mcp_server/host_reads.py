@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from prowess.audit import AuditLog
     from prowess.mcp_server.skill_resources import Child, ServedSkill, SkillResources
+    from prowess.policy import PolicyInForce
     from prowess.runtime import Session
     from prowess.tools import Gate
     from prowess.tools.executor import Complete
@@ -87,6 +88,7 @@ class HostReads:
         session_id: str,
         gates: Sequence[Gate] = (),
         complete: Complete | None = None,
+        policy: PolicyInForce | None = None,
     ) -> None:
         self._artifacts = artifacts
 
@@ -109,6 +111,7 @@ class HostReads:
             audit=audit,
             session_id=session_id,
             complete=with_skills,
+            policy=policy,
         )
 
     async def read(self, uri: str, call_id: str | None = None) -> ResourceContent:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
@@ -28,7 +29,9 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
+from msgspec.structs import replace
 
+from prowess._internal.text.terminal_text import printable_line
 from prowess.mcp_server.elicitation import ClientApprover
 from prowess.mcp_server.host_reads import ArtifactResources, HostReads
 from prowess.mcp_server.prompts import SkillPrompts
@@ -39,7 +42,7 @@ from prowess.runtime.activation.hooks import ToolHookGate
 from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 BEARER = "prowess.bearer"  # in the scope
 MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
+_MOST_NAMED = 200  # characters of a client's name and version in a record
 SESSION_HEADER = "mcp-session-id"
 CLIENT_HEADER = "prowess-client"  # what a person lets the host send, so that two of its kind are two
 _CLOSING_SECONDS = 2.0
@@ -80,14 +84,20 @@ class ServedSession(Session):
         self.reads = HostReads(
             self.skills,
             self.artifacts,
-            audit=chosen.audit,
+            audit=self._parts.audit,
             session_id=self.session_id,
             gates=(*self._parts.guard.gates, ToolHookGate(self._parts.stored, self._parts.hooks)),
             complete=self._parts.completed,
+            policy=self._parts.policy,
         )
         self.prompts = SkillPrompts(self)
         self.peer: ServerSession | None = None
         self.told: tuple[str, ...] = self.tool_names()
+
+    def is_called_by(self, client: str | None, user: str | None = None) -> None:
+        """Name in the records to come the client's program, and the user if a token with a name was shown."""
+        if (log := self._parts.audit) is not None:
+            log.caller = replace(log.caller, client=client, **({} if user is None else {"user": user}))
 
     def tool_names(self) -> tuple[str, ...]:
         """Return the names of the tools on offer."""
@@ -111,7 +121,7 @@ class OnlySession:
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
         """Return the session."""
-        del context
+        self._session.is_called_by(_program(context))
         return self._session
 
     def open(self) -> Iterable[ServedSession]:
@@ -127,7 +137,7 @@ class SessionTable:
     with (the header `Prowess-Client`), and the name and version of its program. Those who agree in all of it share a
     session. A session ends when its client ends it, or when nobody has used it for a while and no request of it is
     open. `options` are those of `ServedSession`, `catalog` is that of every session, and `instructions` are what a new
-    connection is told, as of the start of the server.
+    connection is told, as of the start of the server. `users` has the names of tokens, by the token's digest in hex.
     """
 
     def __init__(
@@ -135,11 +145,12 @@ class SessionTable:
         catalog: Catalog,
         options: SessionOptions | None = None,
         *,
+        users: Mapping[str, str] = MappingProxyType({}),
         most: int = MAX_SESSIONS,
         idle_seconds: float = IDLE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.most, self.idle_seconds = most, idle_seconds
+        self.most, self.idle_seconds, self._users = most, idle_seconds, users
         self.catalog, self._options, self._clock = catalog, options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
@@ -159,6 +170,7 @@ class SessionTable:
                 raise MCPError(INTERNAL_ERROR, message)
             # No await between the look and this, so two requests of one client cannot open two.
             session = self._sessions[key] = ServedSession(self.catalog, self._options)
+            session.is_called_by(_program(context), self._users.get(_bearer(context)))
         self._used[key] = self._clock()
         return session
 
@@ -229,6 +241,14 @@ def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:
     greeting = context.session.client_params
     program = () if greeting is None else (greeting.client_info.name, greeting.client_info.version)
     return ("client", *shown, *program)
+
+
+def _program(context: ServerRequestContext[Any, Any]) -> str | None:
+    """Return the client's program as it names itself, with its version."""
+    greeting = context.session.client_params
+    if greeting is None:
+        return None
+    return printable_line(f"{greeting.client_info.name} {greeting.client_info.version}"[:_MOST_NAMED])
 
 
 def _bearer(context: ServerRequestContext[Any, Any]) -> str:

@@ -97,6 +97,15 @@ class Policy(Struct, frozen=True, kw_only=True):
         return strictest(tuple(_decide(file, call, workspace) for file in self.files))
 
     @property
+    def recorded_version(self) -> str:
+        """What a record of a decision names: the digest of the files, or why there are none."""
+        if self.fault is not None:
+            return "invalid"
+        if self.unrestricted:
+            return UNRESTRICTED
+        return self.version if self.files else BUILT_IN
+
+    @property
     def needs_skills(self) -> bool:
         """Whether a rule asks more of a call's skills than the names among its arguments."""
         return any(rule.needs_skills for file in self.files for rule in file.rules)

@@ -127,6 +127,18 @@ class PolicyInForce:
         self._lock = threading.Lock()
         self._marks: _Marks | None = None
         self._policy = Policy()
+        self._error: PolicyError | None = None
+
+    def require(self) -> Policy:
+        """Return the policy of this moment for a command that is about to begin.
+
+        Raises:
+            PolicyError: it cannot be read; every fault of every file is named.
+        """
+        policy = self.now()
+        if self._error is not None:
+            raise self._error
+        return policy
 
     def now(self) -> Policy:
         """Return the policy as its files are now; inside `during_call` the one that was taken there."""
@@ -180,12 +192,13 @@ class PolicyInForce:
         return tuple(marks)
 
     def _read(self) -> Policy:
-        given = self._given
+        given, self._error = self._given, None
         if given.unrestricted:
             return _unrestricted(given, self._enterprise_file)
         try:
             loaded = load_policy(self._policy_file, enterprise_file=self._enterprise_file)
         except PolicyError as error:
+            self._error = error
             return Policy.closed(error)
         further = tuple(file for file in given.files if file not in loaded.files)
         return replace(given, files=(*loaded.files, *further))

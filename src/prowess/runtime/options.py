@@ -22,7 +22,7 @@ from prowess.runtime.session_state import DEFAULT_TTL_SECONDS
 from prowess.store import EventStore
 
 if TYPE_CHECKING:
-    from prowess.audit import AuditLog
+    from prowess.audit import AuditLog, Caller
     from prowess.execution import Sandbox
     from prowess.policy import Approver, Policy, PolicyInForce, RestrictionMode
     from prowess.runtime.activation.composition import HostTools
@@ -60,7 +60,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     the `allowed-tools` of the active skills, then, if the policy asks, `approver`; without one the call is refused with
     `approval_required` until `Session.approve` is called. `allowed_tools` is the meaning of the skills' field:
     `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
-    policy file with `restrict` has the last word. `audit` is the log of all calls, None for none.
+    policy file with `restrict` has the last word. `audit` is the log of all calls, None for none; its records name
+    `caller`, by default the user of this process.
 
     A skill whose manifest requires a tool is loaded if the tool is there. `host_tools` names those that the model has
     beside the tools of this session, with versions if they are known; None: it is not known which, and the model is
@@ -86,6 +87,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     sandbox: Sandbox | None = None
     scripts: bool = True
     audit: AuditLog | None = None
+    caller: Caller | None = None
     workspace: str | os.PathLike[str] | None = None
     write: bool = False
     expose_location: bool = True
@@ -145,13 +147,14 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         known = {} if given is None else {name: getattr(given, name) for name in given.__struct_fields__}
         return cls(**{**known, **keywords})
 
-    def for_fork(self, tools: Iterable[Tool]) -> Self:
+    def for_fork(self, tools: Iterable[Tool], caller: Caller) -> Self:
         """Return the options of the session of a fork: a state of its own, and what is named here of its parent."""
         return type(self)(
             cap=self.cap,
             sandbox=self.sandbox,
             scripts=self.scripts,
             audit=self.audit,
+            caller=caller,
             workspace=self.workspace if self.fork_workspace else None,
             write=self.write and self.fork_workspace,
             expose_location=self.expose_location,
@@ -196,6 +199,7 @@ class SessionKeywords(TypedDict, total=False):
     sandbox: Sandbox | None
     scripts: bool
     audit: AuditLog | None
+    caller: Caller | None
     workspace: str | os.PathLike[str] | None
     write: bool
     expose_location: bool

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
+from prowess.audit.caller import Caller, CallerLog
 from prowess.errors import ToolNotAllowedError
 from prowess.execution import default_sandbox
 from prowess.policy.policy_in_force import policy_of
@@ -106,7 +108,11 @@ class SessionParts:
             workspace=None if options.workspace is None else os.fspath(options.workspace),
             write=options.write,
         )
-        records = SessionRecords(AuditRecorder(options.audit, self.session_id), events)
+        caller = Caller.here() if options.caller is None else options.caller
+        self.audit = audit = (
+            None if options.audit is None else CallerLog(options.audit, caller, lambda name: self._skills.about(name))  # noqa: PLW0108 -- made below
+        )
+        records = SessionRecords(AuditRecorder(audit, self.session_id), events)
         snapshots = Snapshots(catalog)
         in_results, shown = options.body == "result", options.expose_location
         inherited, lineage = ((), ()) if origin is None else (origin.inherited, origin.lineage)
@@ -131,7 +137,10 @@ class SessionParts:
 
         def open_child(lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None) -> Child:
             # Nothing that it is given leads back to this session.
-            own = options.for_fork(() if agent is None else agent.tools)
+            own = options.for_fork(
+                () if agent is None else agent.tools,
+                caller if agent is None else replace(caller, agent=agent.name),
+            )
             given = ForkOrigin(events=events, lineage=lineage, inherited=inherited, approvals=self.guard.approvals)
             return open_fork(catalog, own, given)
 
@@ -166,7 +175,7 @@ class SessionParts:
         return ToolExecutor(
             [HookedTool(tool, self.stored, self.hooks) for tool in tools],
             gates=(*gates, ToolHookGate(self.stored, self.hooks)),
-            audit=self._options.audit,
+            audit=self.audit,
             session_id=self.session_id,
             observer=CallEvents(self.events, self.stored),
             policy=self.policy,

@@ -19,8 +19,10 @@ from anyio import to_thread
 
 from prowess._internal.text.canonical_json import canonical_json, sha256_of
 from prowess._internal.text.terminal_text import printable_line
+from prowess.audit.caller import SKILL_KEYS
 from prowess.audit.record import AuditEvent
 from prowess.errors import AuditError
+from prowess.policy.tool_names import SKILL_ARGUMENTS
 
 if TYPE_CHECKING:
     from prowess.audit.record import AuditLog
@@ -61,18 +63,24 @@ class AuditRecorder:
         except AuditError:
             raise
         except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
-            raise AuditError(type(log).__name__, f"failed with {type(fault).__name__}") from fault
+            named = type(getattr(log, "wrapped", log)).__name__
+            raise AuditError(named, f"failed with {type(fault).__name__}") from fault
 
 
 class CallAudit:
-    """The records of one call. `tool` is empty until it is known which tool the call means."""
+    """The records of one call. `tool` is empty until it is known which tool the call means.
 
-    def __init__(self, recorder: AuditRecorder, call_id: str) -> None:
+    `policy_version` is of the policy that decides about the call, None if none does.
+    """
+
+    def __init__(self, recorder: AuditRecorder, call_id: str, policy_version: str | None = None) -> None:
         self.tool = ""
         self.rule: str | None = None
         self.skill: str | None = None
         self.allowed_by: str | None = None
+        self.about: Mapping[str, object] = {}  # `skill_facts` of the call, once it is known
         self._recorder, self._call_id = recorder, call_id
+        self._decided = {} if policy_version is None else {"policy_version": policy_version}
         self._arguments: Mapping[str, object] = {}
         self._begun = self._abandoned = False
         self._lock = threading.Lock()
@@ -108,7 +116,7 @@ class CallAudit:
         """Record that the call was refused. AuditError if it is not recorded."""
         by = {"rule": self.rule, "skill": self.skill}
         known = {name: shortened(text) for name, text in by.items() if text is not None}
-        await self._write_shielded("tool.refused", {**self._arguments, "code": code, **known})
+        await self._write_shielded("tool.refused", {**self._arguments, "code": code, **known, **self._decided})
 
     async def cancelled(self, duration_ms: int) -> None:
         """Record that the caller gave up. A log that fails here can tell nobody: the caller is gone."""
@@ -125,7 +133,7 @@ class CallAudit:
         with self._lock:
             if not self._abandoned:
                 by = {} if self.allowed_by is None else {"allowed_by": shortened(self.allowed_by)}
-                self._write("tool.started", {**self._arguments, **by})
+                self._write("tool.started", {**self._arguments, **by, **self._decided})
                 self._begun = True
 
     def _cancel(self, duration_ms: int) -> None:
@@ -136,12 +144,32 @@ class CallAudit:
                     end = {"outcome": "cancelled", "code": "cancelled", "duration_ms": duration_ms}
                     self._write("tool.finished", end)
                 else:
-                    self._write("tool.refused", {**self._arguments, "code": "cancelled"})
+                    self._write("tool.refused", {**self._arguments, "code": "cancelled", **self._decided})
             except AuditError:
                 return
 
     def _write(self, kind: str, data: Mapping[str, object]) -> None:
-        self._recorder.write(kind, self._call_id, {"tool": self.tool, **data})
+        # The skill that refuses is named instead of the one that the call is about.
+        about = {} if "skill" in data and data["skill"] != self.about.get("skill") else self.about
+        self._recorder.write(kind, self._call_id, {"tool": self.tool, **about, **data})
+
+
+def skill_facts(call: ToolCall) -> dict[str, object]:
+    """Return what a record names of the skills of a call; for a tool that names none, of the one loaded last."""
+    skills = call.skills or ()
+    if call.name not in SKILL_ARGUMENTS:
+        skills = skills[-1:]
+    rows = [
+        (
+            skill.layer,
+            None if skill.sources is None else skill.sources[0],
+            None if skill.name is None else shortened(skill.name),
+            skill.digests[0] if skill.digests else None,
+        )
+        for skill in skills
+    ]
+    columns = dict(zip(SKILL_KEYS, zip(*rows, strict=True), strict=True)) if rows else {}
+    return {key: values[0] if len(values) == 1 else list(values) for key, values in columns.items()}
 
 
 def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:

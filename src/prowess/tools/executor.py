@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
 from prowess._internal.text.near_words import near_words
 from prowess.errors import AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
-from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened
+from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened, skill_facts
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates import Refuse
 from prowess.tools.result import ToolResult, followed_by
@@ -120,15 +120,15 @@ class ToolExecutor:
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call and return its result; only cancellation raises. Its arguments must not change meanwhile."""
-        with nullcontext() if self._policy is None else self._policy.during_call():
-            return await self._call(call)
+        with nullcontext() if self._policy is None else self._policy.during_call() as policy:
+            return await self._call(call, None if policy is None else policy.recorded_version)
 
-    async def _call(self, call: ToolCall) -> ToolResult:
+    async def _call(self, call: ToolCall, policy_version: str | None) -> ToolResult:
         begun = self._clock()
         # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
         if (short := shortened(call.id)) != call.id:
             call = replace(call, id=short)
-        audit = CallAudit(self._recorder, call.id)
+        audit = CallAudit(self._recorder, call.id, policy_version)
         measured: bytes | None = None
         try:
             measured = _canonical(call.arguments)
@@ -141,6 +141,7 @@ class ToolExecutor:
             ready = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec))
             if self._complete is not None:
                 ready = await self._complete(ready)
+                audit.about = skill_facts(ready)
             await self._pass_gates(ready, spec, audit)
         except SkillError as error:
             audit.tool = audit.tool or shortened(call.name)

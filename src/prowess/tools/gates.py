@@ -17,7 +17,6 @@ is refused. The approvers that it asks are a person at the terminal, the host's 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -28,6 +27,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable, printable_line
+from prowess.audit.caller import Caller, login
 from prowess.errors import ApprovalRequiredError, AuditError, PolicyDeniedError, PolicyError, ToolNotAllowedError
 from prowess.policy import decision as policy_decision
 from prowess.policy.approval import Approval, ApprovalMemory, ApprovalRequest, Refusal, Unanswered
@@ -35,7 +35,7 @@ from prowess.policy.decision import Ask, Deny, rule_of, strictest
 from prowess.policy.restriction import Restriction, decide
 from prowess.policy.rule import PolicyCall
 from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
-from prowess.tools.call_audit import shortened
+from prowess.tools.call_audit import shortened, skill_facts
 
 if TYPE_CHECKING:
     from prowess.errors import SkillError
@@ -137,7 +137,14 @@ class ApprovalGate:
                 error=ApprovalRequiredError(call.name, request.id, decision.reason, answer.instead), rule=rule
             )
         by = shortened(answer.by or "unknown")
-        said: dict[str, object] = {"tool": call.name, "request": request.id, "rule": shortened(rule), "by": by}
+        said: dict[str, object] = {
+            "tool": call.name,
+            "request": request.id,
+            "rule": shortened(rule),
+            "by": by,
+            "policy_version": self._policy.now().recorded_version,
+            **skill_facts(call),
+        }
         if isinstance(answer, Refusal):
             await self._note("approval.refused", call, {**said, "remembered": remembered})
             return Refuse(error=PolicyDeniedError(APPROVAL, answer.reason), rule=APPROVAL)
@@ -245,16 +252,8 @@ class TerminalApprover:
 
 
 def _person() -> str:
-    """Return who sits at the terminal, as the system knows it; what the environment says could be anybody."""
-    if sys.platform == "win32":
-        return f"terminal:{os.getlogin()}"
-    # Imported here, not at the top: no other system has it.
-    import pwd
-
-    try:
-        return f"terminal:{pwd.getpwuid(os.getuid()).pw_name}"
-    except KeyError:  # a user without an entry, as in a container
-        return f"terminal:{os.getuid()}"
+    """Return who sits at the terminal, as the system knows it."""
+    return f"terminal:{login() or Caller.here().uid}"
 
 
 def question(request: ApprovalRequest) -> str:

@@ -112,7 +112,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
 
     serve = partial(serve_http, tokens=place.tokens, hosts=place.hosts, ready=ready)
     try:
-        stopped_by = anyio.run(serve, SessionTable(catalog, options), place.host, place.port)
+        stopped_by = anyio.run(serve, SessionTable(catalog, options, users=place.users), place.host, place.port)
     except OSError as fault:
         output.error(f"cannot listen at {place.host}, port {place.port}: {fault.strerror or fault}")
         return exit_codes.USAGE

@@ -23,7 +23,7 @@ from prowess.cli.options.session_options import (
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option, tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
-from prowess.policy import PolicyInForce, Refusal, load_policy
+from prowess.policy import PolicyInForce, Refusal
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, judged, serve_json_lines
 from prowess.store import MemorySessionStore, SqliteSessionStore
@@ -91,7 +91,8 @@ def command(
     store = _store(home, session_id)
     audit = audit_log(home)
     chosen = open_workspace(workspace, quiet=skills.quiet)
-    require_log(load_policy(policy_file), audit)
+    policy = PolicyInForce(policy_file=policy_file)
+    require_log(policy.require(), audit)
     lines = _Lines()
     known = host_tools_named(host_tools)
     opened: list[SyncSession] = []  # the tools may read what its skills contain
@@ -106,7 +107,7 @@ def command(
             write=write,
             body=body,
             scripts=not decide,  # hooks of a skill would run when it is loaded
-            policy=PolicyInForce(policy_file=policy_file),
+            policy=policy,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
             extra_tools=tools,
             host_tools=known,

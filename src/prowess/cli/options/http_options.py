@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 
 from prowess.cli.options import together
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 TOKEN_VARIABLE = "PROWESS_HTTP_TOKEN"  # noqa: S105 -- the name of a variable
+_MAX_NAME = 64
 _MIN_TOKEN = 16
 _MAX_TOKEN = 4096
 _MAX_FILE = 64 * _MAX_TOKEN  # characters; as many tokens as there may be sessions
@@ -23,7 +29,7 @@ http_options = together(
         "--token-file",
         type=click.Path(exists=True, dir_okay=False),
         metavar="FILE",
-        help=f"Ask HTTP clients for a token in FILE, one a line and client (or for the one in {TOKEN_VARIABLE}).",
+        help=f"Ask HTTP clients for a token in FILE, one a line (after a NAME for records), or in {TOKEN_VARIABLE}.",
     ),
     click.option("--allow-remote", is_flag=True, help="Let --http take an address that other machines can reach."),
     click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name that HTTP clients may call."),
@@ -31,12 +37,16 @@ http_options = together(
 
 
 class HttpPlace(Struct, frozen=True, kw_only=True):
-    """Where to listen, and for whom; without `tokens` every client of this machine may come."""
+    """Where to listen, and for whom; without `tokens` every client of this machine may come.
+
+    `users` has the names that tokens were given, by the SHA-256 of the token in hex.
+    """
 
     host: str
     port: int
     tokens: tuple[str, ...]
     hosts: tuple[str, ...]
+    users: Mapping[str, str] = {}
 
 
 def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, allow_remote: bool) -> HttpPlace:
@@ -47,14 +57,16 @@ def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, 
             reach without the flag and a token.
     """
     host, port = _parsed(address)
-    tokens = _tokens(token_file)
+    named = _tokens(token_file)
+    tokens = tuple(named)
+    users = {hashlib.sha256(token.encode()).hexdigest(): name for token, name in named.items() if name}
     if not is_loopback(host):
         if not allow_remote:
             raise click.BadParameter(f"{host} can be reached by others; add --allow-remote", param_hint="--http")
         if not tokens:
             message = f"{host} can be reached by others; give a token with --token-file or {TOKEN_VARIABLE}"
             raise click.BadParameter(message, param_hint="--http")
-    return HttpPlace(host=host, port=port, tokens=tokens, hosts=hosts)
+    return HttpPlace(host=host, port=port, tokens=tokens, hosts=hosts, users=users)
 
 
 def is_loopback(host: str) -> bool:
@@ -75,11 +87,12 @@ def _parsed(text: str) -> tuple[str, int]:
     return bare or "127.0.0.1", int(port)
 
 
-def _tokens(file: str | None) -> tuple[str, ...]:
+def _tokens(file: str | None) -> dict[str, str]:
+    """Return each token with the name before it, an empty one if the line has none."""
     if file is None:
         text, where = os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
         if not text:
-            return ()
+            return {}
     else:
         with open(file, encoding="utf-8", errors="replace") as opened:
             mode = os.fstat(opened.fileno()).st_mode
@@ -89,11 +102,23 @@ def _tokens(file: str | None) -> tuple[str, ...]:
         if len(text) > _MAX_FILE:
             raise click.BadParameter(f"{file} is larger than {_MAX_FILE} characters", param_hint="--token-file")
     # An empty file is refused as a token that is too short: somebody forgot to write it.
-    tokens = tuple(dict.fromkeys(line.strip() for line in text.split("\n") if line.strip())) or ("",)
-    if not all(map(_is_token, tokens)):
-        message = f"a token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without blanks"
+    lines = [line.split() for line in text.split("\n") if line.strip()] or [[""]]
+    tokens = {words[-1]: "".join(words[:-1]) for words in lines}
+    if not all(map(_is_token, tokens)) or any(len(words) > 2 for words in lines):  # noqa: PLR2004 -- NAME TOKEN
+        message = (
+            f"a token in {where} must be {_MIN_TOKEN} to {_MAX_TOKEN} printable ASCII characters without blanks; "
+            "a name may stand before it"
+        )
         raise click.BadParameter(message, param_hint="--token-file")
+    if file is not None and (why := next((why for name in tokens.values() if (why := _name_fault(name))), None)):
+        raise click.BadParameter(f"{why} in {where}", param_hint="--token-file")
     return tokens
+
+
+def _name_fault(name: str) -> str | None:
+    if len(name) <= _MAX_NAME and name.isprintable():
+        return None
+    return f"the name of a token must be at most {_MAX_NAME} printable characters, {name[:_MAX_NAME]!r} is not"
 
 
 def _is_token(token: str) -> bool:

@@ -89,11 +89,11 @@ def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, J
         PolicyError: a policy file cannot be read.
     """
     # Imported here, not at the top: commands share this module that read no policy.
-    from prowess.policy.policy_in_force import PolicyInForce, load_policy
+    from prowess.policy.policy_in_force import PolicyInForce
 
-    audit = audit_log(writable_home(unlogged))
-    require_log(load_policy(policy_file), audit)
-    return PolicyInForce(policy_file=policy_file), audit
+    audit, policy = audit_log(writable_home(unlogged)), PolicyInForce(policy_file=policy_file)
+    require_log(policy.require(), audit)
+    return policy, audit
 
 
 def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:

@@ -56,6 +56,19 @@ class CallSkills:
         found = [SkillIdentity() if name is None else await self._of_name(name, where, active) for name in named]
         return replace(call, skills=tuple(found))
 
+    def about(self, name: str) -> dict[str, object]:
+        """Return what a record says of an active or listed skill of this name. Blocking."""
+        skill = next((skill for skill in self._stored.state.active if skill.name == name), None)
+        try:
+            if skill is not None:
+                known = of_active(skill, self._catalog)
+            else:
+                known = of_entry(self._catalog.get(name), self._catalog)
+        except SkillNotFoundError:
+            return {}
+        source = None if known.sources is None else known.sources[0]
+        return {"layer": known.layer, "source": source, "digest": next(iter(known.digests), None)}
+
     async def _of_name(self, name: str, location: str | None, active: Sequence[ActiveSkill]) -> SkillIdentity:
         key = SkillName.of(name).text
         for skill in active:

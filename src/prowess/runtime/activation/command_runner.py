@@ -69,7 +69,8 @@ class CommandRunner:
             if (denied := self._denied(argv, skill)) is not None:
                 outputs.append(f"[command not run: {printable_line(denied)}]")
                 continue
-            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0]}
+            version = self._programs.policy.now().recorded_version
+            data: Mapping[str, object] = {"skill": skill.name, "program": argv[0], "policy_version": version}
             await self._records.record_and_tell("command.started", call_id, skill, data)
             done = await self._programs.run(skill.root_dir, source.manifest, argv, seconds=COMMAND_SECONDS)
             await self._records.record_and_tell(

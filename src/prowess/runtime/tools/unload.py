@@ -74,7 +74,9 @@ class UnloadTool:
                 keys.add((await self._offered.offered(name)).key)
         step, remarks = await self._activator.unload(None if everything else keys, call.id)
         for name in step.unloaded:
-            await self._records.record("skill.unloaded", call.id, {"skill": name})
+            left = state.named(name)
+            data = {"skill": name, "digest": None if left is None else left.digest or left.content_digest}
+            await self._records.record("skill.unloaded", call.id, data)
         notices = [*(load_result.removed(skill) for skill in removed), *remarks]
         if everything and names:
             notices.append(load_result.names_ignored(names))
