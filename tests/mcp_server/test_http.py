@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -21,12 +22,15 @@ from mcp.client.streamable_http import streamable_http_client
 
 from prowess import Catalog
 from prowess.catalog.skill_uri import skill_uri
-from prowess.mcp_server.http import PATH, HttpGuard, http_app
+from prowess.http_listener.request_guard import HttpGuard
+from prowess.mcp_server.http import PATH, http_app
 from prowess.mcp_server.served_session import SessionTable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, MutableMapping
     from pathlib import Path
+
+    from prowess.http_listener.error_bodies import App
 
 pytestmark = pytest.mark.anyio
 TOKEN = "a-token-of-this-test"
@@ -44,7 +48,7 @@ ACCEPTED = {"accept": "application/json, text/event-stream"}
 
 @asynccontextmanager
 async def _client(
-    app: HttpGuard, mode: str, name: str = "tester", *, address: str = "127.0.0.1", **headers: str
+    app: App, mode: str, name: str = "tester", *, address: str = "127.0.0.1", **headers: str
 ) -> AsyncIterator[Client]:
     transport = httpx2.ASGITransport(app=app, client=(address, 123))
     async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
@@ -291,6 +295,91 @@ async def test_a_server_process_serves_clients_and_ends_in_order(skills: Path, t
     assert [record["kind"] for record in records].count("tool.started") == 3
     assert {record["data"]["user"] for record in records} == {"ada"}
     assert all(record["data"]["client"].startswith("mcp") for record in records)
+
+
+@pytest.mark.proves("runtime.mcp.half-open")
+async def test_half_open_connections_keep_no_client_from_the_server(skills: Path, own_home: Path) -> None:
+    with _served("--root", str(skills)) as (_, url), ExitStack() as opened:
+        address = (urlsplit(url).hostname, urlsplit(url).port)
+        for number in range(300):
+            half = opened.enter_context(socket.create_connection(address, timeout=20))
+            half.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"[: number % 40])
+        with anyio.fail_after(60):
+            async with httpx2.AsyncClient() as http, Client(streamable_http_client(url, http_client=http)) as client:
+                assert len((await client.list_tools()).tools) >= 4
+                assert not (await client.call_tool("skills_load", {"names": ["alpha"]})).is_error
+            async with httpx2.AsyncClient(timeout=20) as http:
+                assert (await http.get(url.replace(PATH, "/healthz"))).json() == {"status": "ok"}
+                assert (await http.get(url.replace(PATH, "/readyz"))).json() == {"status": "ready"}
+
+
+async def test_probes_need_no_token_and_are_told_one_word(skills: Path, own_home: Path) -> None:
+    table = SessionTable(Catalog(skills))
+    root = URL.removesuffix(PATH)
+    async with (
+        http_app(table, tokens=[TOKEN]) as app,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http,
+    ):
+        assert (await http.get(f"{root}/healthz")).json() == {"status": "ok"}
+        assert (await http.get(f"{root}/readyz")).json() == {"status": "ready"}
+        head = await http.head(f"{root}/readyz")
+        assert (head.status_code, head.content) == (200, b"")
+        assert (await http.post(f"{root}/healthz")).status_code == 405
+        assert (await http.get(f"{root}/healthz/x")).status_code == 401
+        (own_home / ".prowess").mkdir(exist_ok=True)
+        (own_home / ".prowess" / "policy.toml").write_text("this is no policy")
+        refused = await http.get(f"{root}/readyz")
+        assert (refused.status_code, refused.json()) == (503, {"status": "not ready", "reason": "policy_invalid"})
+        assert (await http.get(f"{root}/healthz")).status_code == 200
+    assert table.hindrance() == "stopping"
+
+
+LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+MODERN = {"mcp-protocol-version": "2026-07-28"}
+
+
+@pytest.mark.parametrize(
+    ("content", "headers"),
+    [
+        (b"", {}),
+        (b"{", {}),
+        (b"[" * 100_000, {}),
+        (b"[]", {}),
+        (b"null", {}),
+        (b"\xff\xfe", {}),
+        (b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"tools/list"}', {}),
+        (b'{"jsonrpc":"2.0","id":1}', {}),
+        (b'{"jsonrpc":"1.0","id":1,"method":"tools/list"}', {}),
+        (b'{"jsonrpc":"2.0","id":{},"method":7,"params":"x"}', {}),
+        (json.dumps({"a": "x" * 100_000}).encode(), {}),
+        (json.dumps(LISTING).encode(), {}),
+        (json.dumps(LISTING).encode(), {"mcp-session-id": "unknown"}),
+        (json.dumps(LISTING).encode(), {"mcp-protocol-version": "1999-01-01"}),
+        (json.dumps(GREETING).encode(), {"accept": "text/html"}),
+        (json.dumps(GREETING).encode(), {"content-type": "text/plain"}),
+        (json.dumps(GREETING).encode(), {"content-type": ""}),
+    ],
+)
+@pytest.mark.parametrize("era", [{}, MODERN])
+async def test_a_wrong_post_gets_a_short_json_error(
+    skills: Path, content: bytes, headers: dict[str, str], era: dict[str, str]
+) -> None:
+    given = {**ACCEPTED, "content-type": "application/json", **era, **headers}
+    async with (
+        http_app(SessionTable(Catalog(skills))) as app,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), timeout=20) as http,
+    ):
+        answer = await http.post(URL, content=content, headers=given)
+        assert answer.is_error
+        assert answer.headers["content-type"] == "application/json"
+        error = answer.json()["error"]
+        assert isinstance(error["code"], int)
+        assert error["message"]
+        assert len(answer.content) < 700, answer.text
+        assert "Traceback" not in answer.text
+        for method in ("PUT", "PATCH", "OPTIONS"):
+            refused = await http.request(method, URL, headers=given)
+            assert refused.json()["error"]["message"], refused.text
 
 
 def test_a_port_that_is_taken_is_an_error_in_one_sentence(skills: Path) -> None:

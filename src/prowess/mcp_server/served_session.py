@@ -32,11 +32,14 @@ from mcp.types import INTERNAL_ERROR
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.errors import PolicyError
+from prowess.http_listener.request_guard import BEARER
 from prowess.mcp_server.elicitation import ClientApprover
 from prowess.mcp_server.host_reads import ArtifactResources, HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_resources import SkillResources
 from prowess.mcp_server.skills_list import SkillsListTool
+from prowess.policy.policy_in_force import policy_of
 from prowess.runtime import Session, SessionOptions
 from prowess.runtime.activation.hooks import ToolHookGate
 from prowess.runtime.disclosure import model_texts
@@ -50,7 +53,6 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.runtime.options import ListeningKeywords
 
-BEARER = "prowess.bearer"  # in the scope
 MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
 _MOST_NAMED = 200  # characters of a client's name and version in a record
@@ -156,6 +158,8 @@ class SessionTable:
         self._used: dict[tuple[str, ...], float] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
         self.instructions = ServedSession(catalog, options).host_instructions()
+        self._policy = policy_of(None if options is None else options.policy)
+        self._closing = False
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
         """Return the session of a request.
@@ -177,6 +181,12 @@ class SessionTable:
     def open(self) -> Iterable[ServedSession]:
         """Return every session that is open."""
         return tuple(self._sessions.values())
+
+    def hindrance(self) -> str | None:
+        """Return why no call can be served now, in one word; None if calls can be served."""
+        if self._closing:
+            return "stopping"
+        return None if self._policy.now().fault is None else PolicyError.code
 
     @contextmanager
     def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
@@ -219,6 +229,7 @@ class SessionTable:
 
     async def close(self) -> None:
         """Close every session."""
+        self._closing = True
         for key in tuple(self._sessions):
             await self.end(key)
 

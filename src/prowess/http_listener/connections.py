@@ -1,0 +1,141 @@
+"""Open connections of a listener: a time for the headers of a request, and a number for each address.
+
+A client that opens connections and sends nothing, or half a request, must not keep others from being answered. So a
+connection has ten seconds for complete headers. If an address has as many connections as it may have, its oldest that
+waits for something of its client is closed in favour of a new one; a new one is refused only if all of them are being
+answered. The same holds for all addresses together.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, Any
+
+import h11
+from msgspec import Struct
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from prowess.http_listener.error_bodies import ErrorBody
+
+
+class ConnectionLimits(Struct, frozen=True, kw_only=True):
+    """Bounds of one listener; `an_address` of IPv6 is its network of 64 bits, for whoever has one has all of them."""
+
+    header_seconds: float = 10.0
+    an_address: int = 128
+    altogether: int = 512
+
+
+class Connections:
+    """The open connections of one listener."""
+
+    def __init__(self, limits: ConnectionLimits, error_body: ErrorBody) -> None:
+        self.limits, self.error_body = limits, error_body
+        self._open: dict[LimitedConnection, str] = {}  # with their addresses, the oldest first
+
+    def admit(self, connection: LimitedConnection, address: str) -> bool:
+        """Count a connection, and close another one if there are too many; False if it must be refused instead."""
+        same = [other for other, theirs in self._open.items() if theirs == address]
+        for group, most in ((same, self.limits.an_address), (list(self._open), self.limits.altogether)):
+            if len(group) < most:
+                continue
+            waiting = [other for other in group if other.waits_for is not None]
+            if not waiting:
+                return False
+            oldest = min(waiting, key=lambda other: other.waits_for or 0)  # the first of these
+            self.leave(oldest)
+            oldest.refuse(HTTPStatus.REQUEST_TIMEOUT, "the connection waited while its address opened too many")
+        self._open[connection] = address
+        return True
+
+    def leave(self, connection: LimitedConnection) -> None:
+        """Count a connection no more."""
+        self._open.pop(connection, None)
+
+
+class LimitedConnection(H11Protocol):
+    """uvicorn's connection within the limits of `connections`."""
+
+    def __init__(self, *arguments: Any, connections: Connections, **keywords: Any) -> None:  # noqa: ANN401 -- uvicorn's
+        super().__init__(*arguments, **keywords)
+        self._connections = connections
+        self._deadline: asyncio.TimerHandle | None = None
+
+    @property
+    def waits_for(self) -> int | None:
+        """What its client has to send: 0 its first request, 1 its next one, 2 the rest of a body; None if nothing."""
+        if self.cycle is None:
+            return 0
+        if self.cycle.response_complete:
+            return 1
+        return 2 if self.cycle.more_body and not self.cycle.response_started else None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Count it, or refuse it."""
+        super().connection_made(transport)
+        if self._connections.admit(self, _network("" if self.client is None else self.client[0])):
+            self._expect_headers()
+        else:
+            self.refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again later")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count it no more."""
+        self._connections.leave(self)
+        self._headers_are_there()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; the time for headers begins with their first byte and ends with their last."""
+        if self.transport.is_closing():
+            return
+        if self._deadline is None and self.waits_for in {0, 1}:
+            self._expect_headers()
+        super().data_received(data)
+        if self.waits_for not in {0, 1}:
+            self._headers_are_there()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self.refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def refuse(self, status: HTTPStatus, message: str) -> None:
+        """Answer what has not been answered, and close."""
+        body = self._connections.error_body(status, message)
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        response = h11.Response(
+            status_code=status, headers=[*headers, (b"connection", b"close")], reason=status.phrase.encode()
+        )
+        try:
+            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        except h11.LocalProtocolError:
+            pass  # an answer has been given, or begun
+        self.transport.close()
+
+    def _expect_headers(self) -> None:
+        self._deadline = self.loop.call_later(self._connections.limits.header_seconds, self._too_slow)
+
+    def _headers_are_there(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            seconds = self._connections.limits.header_seconds
+            self.refuse(HTTPStatus.REQUEST_TIMEOUT, f"the headers were not complete within {seconds:g} s")
+
+
+def _network(address: str) -> str:
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(known, IPv6Address):
+        return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
+    return str(known)

@@ -1,0 +1,133 @@
+"""Who may send a request to a listener, from where, how large, how slowly."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+
+from prowess.http_listener.error_bodies import answer, plain_error
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, MutableMapping
+    from typing import Any
+
+    from prowess.http_listener.error_bodies import App, ErrorBody, Message, Receive, Send
+
+BEARER = "prowess.bearer"  # in the scope
+MAX_BODY_BYTES = 2 * 1024 * 1024
+BODY_SECONDS = 30.0
+_CLOSE = ((b"connection", b"close"),)  # the rest of the body is not read
+
+
+class HttpGuard:
+    """An ASGI application before another one: who may send a request, from where, how large, how slowly.
+
+    A page in a browser can send requests to this machine, and by rebinding a name it can read the answers. So a name in
+    `Host` must be one that is known here (addresses cannot be rebound), and an `Origin` must be the server's own. With
+    a token, requests without it learn nothing. A body is read whole before anything looks at it, within a size and a
+    time.
+
+    `hosts` are names, beside `localhost` and all addresses, under which this server is called; `tokens` are those of
+    which a bearer must show one, empty if nobody must. Which one it was is in the scope, as a digest, under `BEARER`.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        tokens: Collection[str] = (),
+        hosts: Collection[str] = (),
+        max_body_bytes: int = MAX_BODY_BYTES,
+        body_seconds: float = BODY_SECONDS,
+        error_body: ErrorBody = plain_error,
+    ) -> None:
+        self._app, self._error_body = app, error_body
+        self._tokens = tuple(_digest(token) for token in tokens)
+        self._hosts = {"localhost", *(host.casefold() for host in hosts)}
+        self._most, self._seconds = max_body_bytes, body_seconds
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer, or hand on."""
+        if scope["type"] != "http":
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        scope[BEARER] = self._bearer(headers.get("authorization", ""))
+        if (refusal := self._refusal(scope, headers)) is not None:
+            await self._refuse(send, *refusal)
+            return
+        body: bytes | None = b""
+        if scope["method"] == "POST":
+            with anyio.move_on_after(self._seconds) as reading:
+                body = await self._body(headers, receive)
+            if reading.cancelled_caught:
+                await self._refuse(send, 408, f"the request was not complete within {self._seconds:g} s")
+                return
+        if body is None:
+            await self._refuse(send, 413, f"the request is larger than {self._most} bytes")
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._is_known(host):
+            return 421, "this server is not called so; start it with --allow-host NAME to add a name"
+        if origin is not None and urlsplit(origin).netloc.casefold() != host.casefold():
+            return 403, "pages of other origins are not served"
+        if self._tokens and not scope[BEARER]:
+            return 401, "give the token of this server as Authorization: Bearer TOKEN"
+        return None
+
+    async def _refuse(self, send: Send, status: int, message: str) -> None:
+        further = {
+            HTTPStatus.UNAUTHORIZED: ((b"www-authenticate", b"Bearer"),),
+            HTTPStatus.REQUEST_TIMEOUT: _CLOSE,
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _CLOSE,
+        }
+        await answer(send, status, self._error_body(status, message), further.get(HTTPStatus(status), ()))
+
+    def _is_known(self, host: str) -> bool:
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").casefold()
+            return name in self._hosts or bool(ip_address(name))
+        except ValueError:
+            return False
+
+    def _bearer(self, authorization: str) -> str:
+        """Return the digest of the token that was shown, empty where it is none of ours."""
+        kind, _, given = authorization.partition(" ")
+        # Digests, so that neither the length nor a first character tells anything by the time it takes.
+        shown = _digest(given.strip())
+        known = [hmac.compare_digest(shown, token) for token in self._tokens]
+        return shown.hex() if kind.casefold() == "bearer" and any(known) else ""
+
+    async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes | None:
+        declared = headers.get("content-length", "")
+        if declared.isdecimal() and (len(declared) > len(str(self._most)) or int(declared) > self._most):
+            return None
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > self._most:
+                return None
+            if not message.get("more_body", False):
+                return bytes(body)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
