@@ -17,7 +17,7 @@ from prowess import errors, tools
 from prowess._internal import places, yaml_reader
 from prowess._internal.files import workspace_root
 from prowess._internal.shell import syntax_tree
-from prowess._internal.text import canonical_json
+from prowess._internal.text import canonical_json, strict_json
 from prowess.adapters import MissingExtraError
 from prowess.agent import create_skill, model, transcript, turn_loop
 from prowess.audit import log as audit_log
@@ -31,8 +31,9 @@ from prowess.errors import SkillError
 from prowess.execution import staging
 from prowess.runtime import forks as session_forks
 from prowess.runtime import json_lines
-from prowess.runtime.activation import hooks
 from prowess.runtime.activation import stack as activation_stack
+from prowess.runtime.hooks import answer
+from prowess.runtime.hooks import runner as hooks
 from prowess.runtime.tools import read as read_tool
 from prowess.store import sqlite
 from prowess.tools.builtin import workspace
@@ -187,6 +188,8 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (yaml_reader.LibyamlMissingError(), "PyYAML was installed without libyaml"),
     (syntax_tree.GrammarMissingError("no grammar"), "no grammar"),
     (canonical_json.NotJsonError("no"), "no"),
+    (strict_json.StrictJsonError("no"), "no"),
+    (answer.UnreadableAnswerError("no"), "no"),
     (audit_log.BadHeadError("no head"), "no head"),
     (audit_record.BadLineError("no line"), "no line"),
     (audit_record.ChangedRecordError(_RECORD), "AuditRecord("),

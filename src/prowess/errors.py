@@ -63,6 +63,8 @@
     └── GrammarMissingError                                       _internal: the extra `shell` is not installed
     ValueError
     ├── NotJsonError                                              _internal: a value without a canonical JSON form
+    ├── StrictJsonError                                           _internal: bytes that are not one JSON value
+    ├── UnreadableAnswerError                                     runtime: output of a hook that cannot be read
     ├── BadHeadError                                              audit: the head of the audit log is damaged
     ├── BadLineError                                              audit: a line of the audit log is no record
     └── ChangedRecordError                 .record                audit: the hash is not that of the record

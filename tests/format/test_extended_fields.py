@@ -388,7 +388,8 @@ def test_a_matcher_for_everything_is_no_matcher(matcher: str) -> None:
 @pytest.mark.parametrize(
     ("matcher", "tool", "fits"),
     [
-        ("Bash", "Bash", True), ("Bash", "Bash2", False), ("Bash", "bash", False), ("Edit | Write", "Write", True),
+        ("Bash", "Bash", True), ("Bash", "Bash2", False), ("Bash", "bash", True), ("edit|write", "Edit", True),
+        ("Edit | Write", "Write", True),
         ("mcp__.*", "mcp__memory__read", True), ("mcp__*", "mcp_", False), ("*a*a*", "banana", True),
         ("*a*b*", "banana", False), ("ab*ba", "aba", False), ("skills.load", "skillsXload", False),
     ],

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 256
 
+HOME = "/tmp/home"
+PRIVATE_DIRECTORY = "/tmp/work"  # where a script begins without a workspace
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -46,7 +48,7 @@ def base_environment(*, session_id: str, workspace: bool, skill: bool = True) ->
     """Return the base set as a script sees it; `WORKSPACE` and `SKILL_DIR` are there only where these are."""
     env = {
         "PATH": PATH,
-        "HOME": "/tmp/home",
+        "HOME": HOME,
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp",
         "SESSION_ID": session_id,

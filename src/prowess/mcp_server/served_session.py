@@ -41,7 +41,6 @@ from prowess.mcp_server.skill_resources import SkillResources
 from prowess.mcp_server.skills_list import SkillsListTool
 from prowess.policy.policy_in_force import policy_of
 from prowess.runtime import Session, SessionOptions
-from prowess.runtime.activation.hooks import ToolHookGate
 from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class ServedSession(Session):
             self.artifacts,
             audit=self._parts.audit,
             session_id=self.session_id,
-            gates=(*self._parts.guard.gates, ToolHookGate(self._parts.stored, self._parts.hooks)),
+            gates=self._parts.guard.gates,
             complete=self._parts.completed,
             policy=self._parts.policy,
         )

@@ -42,3 +42,9 @@ ALWAYS_ALLOWED = "skills.unload"  # whatever a policy says: a skill can always b
 def canonical_tool_name(name: str) -> str:
     """Return the name under which rules know this tool."""
     return ALIASES.get(name, name)
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """Return every name that rules read as this tool: its own, the canonical one, and their other spellings."""
+    known = canonical_tool_name(name)
+    return tuple(dict.fromkeys((name, known, *(alias for alias, meant in ALIASES.items() if meant == known))))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.activator import Activator
     from prowess.runtime.activation.active_skills import ActiveSkills
-    from prowess.runtime.activation.hooks import HookRunner
     from prowess.runtime.activation.rendering import Rendering
     from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.activation.snapshots import Snapshot
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.visibility import By
     from prowess.runtime.call_options import InstructionOptions, OfferOptions, ReadOptions, RunOptions
     from prowess.runtime.events.delivery import EventObserver, SessionRecords
+    from prowess.runtime.hooks.runner import HookRunner
     from prowess.runtime.state import ActiveSkill, LoadMode
     from prowess.tools import Tool, ToolResult, ToolSpec
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Guard:
     """The gates of one session under `policy`, and in `approvals` the answers that were given in it.
 
-    `approver` is asked if the policy asks; without one nobody is, and such a call waits for `settle`. Path patterns
-    are relative to `pattern_root`.
+    `approver` is asked if the policy or a hook asks; without one nobody is, and such a call waits for `settle`. `hooks`
+    is the gate of the skills' hooks. Path patterns are relative to `pattern_root`.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class Guard:
         stored: StoredState,
         restrictions: Restrictions,
         records: SessionRecords,
+        hooks: Gate,
         *,
         approver: Approver | None,
         pattern_root: str | None,
@@ -43,7 +44,7 @@ class Guard:
         self.pattern_root = pattern_root
         self._stored, self._restrictions = stored, restrictions
         self.approvals = ApprovalMemory()
-        policy_gate, *others = standard_gates(
+        policy_gate, restriction_gate, approval_gate = standard_gates(
             policy,
             self.restrictions,
             approver=approver,
@@ -53,10 +54,11 @@ class Guard:
             record=records.record,
         )
         recorded: tuple[Gate, ...] = () if records.has_log else (NoLogGate(policy),)
-        # Before what a user starts: a policy may deny it; skills restrict models, and the user has been asked already.
-        self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded)
-        # Nobody is asked about a call that could not be recorded.
-        self.gates: tuple[Gate, ...] = (*self.user_gates, *others)
+        # Before what a user starts: a policy or a hook may refuse it; skills restrict models, and the user has been
+        # asked already.
+        self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded, hooks)
+        # Nobody is asked about a call that could not be recorded, or that a hook refuses.
+        self.gates: tuple[Gate, ...] = (policy_gate, *recorded, restriction_gate, hooks, approval_gate)
 
     async def restrictions(self) -> tuple[Restriction, ...]:
         """Return what restricts a call now.

@@ -14,11 +14,11 @@ depends on that.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from prowess._internal.text.strict_json import StrictJsonError, strict_json
 from prowess._internal.text.terminal_text import json_text
 from prowess.errors import SkillError
 from prowess.policy import Approval, Refusal
@@ -233,40 +233,11 @@ def _skip_rest(line: bytes, read_line: Callable[[int], bytes]) -> None:
 
 def _parsed(line: bytes) -> Mapping[str, object]:
     try:
-        value = json.loads(
-            line.decode("utf-8-sig"), parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_object
-        )
-    except InvalidRequestError:
-        raise
-    except UnicodeDecodeError:
-        raise InvalidRequestError("the line is not UTF-8") from None
-    except RecursionError:
-        raise InvalidRequestError("the JSON is nested too deep") from None
-    except ValueError as fault:
-        raise InvalidRequestError(f"the line is not JSON ({fault})") from None
+        value = strict_json(line, "the line")
+    except StrictJsonError as fault:
+        raise InvalidRequestError(str(fault)) from None
     if not isinstance(value, dict):
         raise InvalidRequestError('send an object, for example {"id": 1, "tool": "skills.load", "arguments": {}}')
-    return value
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if number in {float("inf"), float("-inf")}:
-        raise ValueError(f"the number {digits[:_SHOWN]} is too large")
-    return number
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value: dict[str, object] = {}
-    for key, item in pairs:
-        if key in value:
-            # Readers disagree about which one counts, so a gate and a tool could see two different calls.
-            raise InvalidRequestError(f"the key {key[:_SHOWN]!r} stands twice in one object")
-        value[key] = item
     return value
 
 

@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from prowess import execution
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.files.workspace_root import SANDBOX_NAME
 from prowess._internal.places import cache_home, ensure_private_directory
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import (
@@ -39,6 +40,7 @@ from prowess.errors import (
     UnsafePathError,
 )
 from prowess.execution import ExecLimits, ExecRequest
+from prowess.execution.environment import PRIVATE_DIRECTORY
 from prowess.runtime.files.skill_files import nearest, read_whole, verified
 
 if TYPE_CHECKING:
@@ -71,6 +73,11 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
     def rules(self) -> ScriptRules:
         """What the policy says now."""
         return ScriptRules.of(self.policy.now())
+
+    @property
+    def directory(self) -> str:
+        """The working directory of programs, inside the sandbox."""
+        return PRIVATE_DIRECTORY if self.workspace is None else SANDBOX_NAME
 
     async def run(
         self,

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Decision, Policy, Refusal
-    from prowess.runtime.activation.hooks import HookFailure, HostEvent
     from prowess.runtime.call_options import ExposureName, InstructionOptions, OfferOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
     from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.events.stream import EventStream
+    from prowess.runtime.hooks.runner import HookFailure, HostEvent
     from prowess.runtime.options import ListeningKeywords
     from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.session_parts import ForkOrigin

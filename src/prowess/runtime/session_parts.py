@@ -21,7 +21,6 @@ from prowess.runtime.activation.call_skills import CallSkills
 from prowess.runtime.activation.command_runner import CommandRunner
 from prowess.runtime.activation.composition import KnownTools
 from prowess.runtime.activation.freshness import Freshness, Presence
-from prowess.runtime.activation.hooks import HookedTool, HookRunner, ToolHookGate
 from prowess.runtime.activation.rendering import Rendering
 from prowess.runtime.activation.restrictions import Restrictions
 from prowess.runtime.activation.snapshots import Snapshots
@@ -32,6 +31,8 @@ from prowess.runtime.events.delivery import EventCallback, Events, SessionRecord
 from prowess.runtime.events.event import RestrictionPrevented, ToolFinished, ToolRefused, ToolStarted
 from prowess.runtime.forks import ForkHost, ForkLauncher
 from prowess.runtime.guard import Guard
+from prowess.runtime.hooks.runner import HookRunner
+from prowess.runtime.hooks.tool_hooks import HookedTool, ToolHookGate
 from prowess.runtime.scripts import Artifacts, SkillPrograms
 from prowess.runtime.session_state import StoredState
 from prowess.runtime.tools.load import LoadTool
@@ -122,13 +123,19 @@ class SessionParts:
         self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown)
         self.restrictions = Restrictions(catalog, policy, options.allowed_tools, inherited)
+        self.hooks = HookRunner(stored, snapshots, programs, records)
         self.guard = Guard(
-            policy, stored, self.restrictions, records, approver=options.approver, pattern_root=options.pattern_root
+            policy,
+            stored,
+            self.restrictions,
+            records,
+            ToolHookGate(stored, self.hooks),
+            approver=options.approver,
+            pattern_root=options.pattern_root,
         )
         if origin is not None:
             # A yes was for the parent's skills and session. A no holds: a fork must not ask again until somebody nods.
             self.guard.approvals.inherit(origin.approvals.refusals())
-        self.hooks = HookRunner(stored, snapshots, programs, records)
         self._told = ActivationEvents(stored, records, self.restrictions)
         commands = CommandRunner(catalog, programs, records, allowed=options.commands)
         self.activator = Activator(
@@ -171,10 +178,10 @@ class SessionParts:
         self._known.add((tool,))
 
     def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
-        """Return an executor of `tools`; hooks come last, so that they see what is left."""
+        """Return an executor of `tools`."""
         return ToolExecutor(
             [HookedTool(tool, self.stored, self.hooks) for tool in tools],
-            gates=(*gates, ToolHookGate(self.stored, self.hooks)),
+            gates=gates,
             audit=self.audit,
             session_id=self.session_id,
             observer=CallEvents(self.events, self.stored),

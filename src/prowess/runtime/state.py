@@ -73,7 +73,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
     """The active skills of one session, oldest first.
 
     `stack` holds the keys of activations that run inside each other, `finished` the hooks that run once a session and
-    have (see `prowess.runtime.activation.hooks`).
+    have (see `prowess.runtime.hooks.runner`).
     """
 
     active: tuple[ActiveSkill, ...] = ()

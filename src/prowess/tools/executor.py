@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditLog
     from prowess.policy.policy_in_force import PolicyInForce
     from prowess.tools.call_audit import CallObserver, Outcome
-    from prowess.tools.gates import Gate
+    from prowess.tools.gates import Gate, Proceed
     from prowess.tools.running_call import Usage
     from prowess.tools.spec import Tool, ToolSpec
 
@@ -138,11 +138,8 @@ class ToolExecutor:
             tool = self.resolve(call.name)
             spec = tool.spec
             audit.tool = spec.name
-            ready = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec))
-            if self._complete is not None:
-                ready = await self._complete(ready)
-                audit.about = skill_facts(ready)
-            await self._pass_gates(ready, spec, audit)
+            given = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec))
+            ready = await self._pass_gates(await self._completed(given, audit), spec, audit)
         except SkillError as error:
             audit.tool = audit.tool or shortened(call.name)
             remark = None
@@ -161,19 +158,29 @@ class ToolExecutor:
             result = await self._run(tool, ready, audit, begun)
         return self._failures.remark(audit.tool, measured, result)
 
-    async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> None:
-        for gate in self._gates:
-            try:
-                decision = await gate.check(call, spec)
-            except SkillError:
-                raise
-            except Exception as fault:  # a gate that fails stays shut, whatever went wrong in it
-                raise _defect(f"a gate before tool {call.name!r}", fault) from fault
-            if isinstance(decision, Refuse):
-                audit.rule, audit.skill = decision.rule, decision.skill
-                raise decision.error
+    async def _completed(self, call: ToolCall, audit: CallAudit) -> ToolCall:
+        if self._complete is None:
+            return call
+        ready = await self._complete(call)
+        audit.about = skill_facts(ready)
+        return ready
+
+    async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:
+        """Return the call as it may run: a gate may have changed its arguments, which pass those before it again."""
+        for place, gate in enumerate(self._gates):
+            decision = await _passed(gate, call, spec, audit)
             if decision.by is not None:
                 audit.allowed_by = decision.by
+            if decision.arguments is not None:
+                changed = replace(call, arguments=decision.arguments)
+                audit.measure(changed.arguments, _canonical(changed.arguments))
+                call = await self._completed(replace(changed, arguments=_fitting(changed, spec)), audit)
+                for earlier in self._gates[:place]:
+                    await _passed(earlier, call, spec, audit)
+            if decision.asks is not None:
+                reasons = decision.asks if spec.needs_approval is None else f"{spec.needs_approval}; {decision.asks}"
+                spec = replace(spec, needs_approval=reasons)
+        return call
 
     async def _run(self, tool: Tool, call: ToolCall, audit: CallAudit, begun: int) -> ToolResult:
         running, observer, told = RunningCall(tool, call), self._observer, False
@@ -241,6 +248,19 @@ _RUN_BUT_NOT_ALL_RECORDED = (
     "The tool did run, but not all that it did could be recorded, so its result is withheld; "
     "do not repeat the call until the log works again."
 )
+
+
+async def _passed(gate: Gate, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> Proceed:
+    try:
+        decision = await gate.check(call, spec)
+    except SkillError:
+        raise
+    except Exception as fault:  # a gate that fails stays shut, whatever went wrong in it
+        raise _defect(f"a gate before tool {call.name!r}", fault) from fault
+    if isinstance(decision, Refuse):
+        audit.rule, audit.skill = decision.rule, decision.skill
+        raise decision.error
+    return decision
 
 
 def _fitting(call: ToolCall, spec: ToolSpec) -> dict[str, object]:

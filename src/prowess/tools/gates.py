@@ -1,17 +1,17 @@
-"""Gates decide between a valid call and its run: policy, restriction, approval, hooks. The first that refuses wins.
+"""Gates decide between a valid call and its run: policy, restriction, hooks, approval. The first that refuses wins.
 
 A gate sees the canonical name and structured arguments, never rendered text. It cannot permit what another refuses.
 
-The gates of every session are asked in this order: policy, restriction, approval.
+The gates of every session are asked in this order: policy, restriction, hooks of skills, approval.
 The first refuses what the policy denies; what it asks about passes, for the approval gate. The second refuses what the
 active skills do not allow; they are looked up for each call, from the state of the session that makes it, so a
 restriction holds from the first call after activation, ends with the skill, and never reaches another session.
 
-The approval gate runs third: if the policy asks, somebody has to agree. It decides again instead of being handed what
-the gates before it found, because deciding is pure and cheap, and what was active a moment ago may have changed. A
-skill's pre-approval answers for a policy that asks by default, never for a rule that asks, nor for a tool that its host
-marked (`ToolSpec.needs_approval`). Each answer is recorded before it counts, with who gave it; if that fails, the call
-is refused. The approvers that it asks are a person at the terminal, the host's own code, or nobody.
+The approval gate runs last: if the policy or a hook asks, somebody has to agree. It decides again instead of being
+handed what the gates before it found, because deciding is pure and cheap, and what was active a moment ago may have
+changed. A skill's pre-approval answers for a policy that asks by default, never for a rule or a hook that asks, nor for
+a tool that its host marked (`ToolSpec.needs_approval`). Each answer is recorded before it counts, with who gave it; if
+that fails, the call is refused. The approvers are a person at the terminal, the host's own code, or nobody.
 """
 
 from __future__ import annotations
@@ -51,9 +51,13 @@ class Proceed(Struct, frozen=True, kw_only=True):
     """This gate has nothing against the call.
 
     `by` says who or what let it through: a rule, a person, a skill. It is recorded, so it holds no argument.
+    `arguments` take the place of the call's: they are validated, and the gates before this one decide about them anew.
+    `asks` is a reason to ask a person first, whatever the policy permits.
     """
 
     by: str | None = None
+    arguments: Mapping[str, object] | None = None
+    asks: str | None = None
 
 
 PROCEED = Proceed()  # all are alike, and every call passes several gates

@@ -28,7 +28,7 @@ from prowess.execution.backends.start_gate import end_orphans, limits_of_gate
 from prowess.execution.backends.syscall_filter import syscall_filter
 from prowess.execution.bounds import killed_by, set_bounds
 from prowess.execution.cgroup import ControlGroup
-from prowess.execution.environment import base_environment, check_environment
+from prowess.execution.environment import PRIVATE_DIRECTORY, base_environment, check_environment
 from prowess.execution.guarantees import guarantees_of
 from prowess.execution.interpreters import Interpreter, command_interpreter, missing_package, select_interpreter
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
@@ -56,7 +56,6 @@ _PROBE_SECONDS = 10.0
 _RUNS_AT_ONCE = 64
 # Threads of their own: scripts that take minutes must not keep those that read files and stores waiting.
 _limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_script_threads")
-_PRIVATE_DIRECTORY = "/tmp/work"
 
 
 class BubblewrapSandbox:
@@ -149,7 +148,7 @@ class BubblewrapSandbox:
     def _probe(self) -> SandboxReport:
         try:
             program, version = self._program()
-            layout = Layout(skill="/usr/lib", cwd=_PRIVATE_DIRECTORY)
+            layout = Layout(skill="/usr/lib", cwd=PRIVATE_DIRECTORY)
             started = start(program, layout, _PROBE_COMMAND, stdin=False)
             try:
                 started.release()
@@ -244,7 +243,7 @@ def _workspace(request: ExecRequest) -> tuple[str | None, str]:
     if request.workspace is None:
         if components:
             raise InvalidArgumentsError((f"workdir is {request.workdir!r}, but there is no workspace; leave it out",))
-        return None, _PRIVATE_DIRECTORY
+        return None, PRIVATE_DIRECTORY
     real, notice = usable_workspace(request.workspace)
     if real is None:
         raise InvalidArgumentsError((notice.message if notice else "the workspace cannot be used",))

@@ -41,7 +41,7 @@ HOOK_EVENTS = (
 )  # fmt: skip
 MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in use
 
-_KEYS = ("type", "script", "command", "matcher", "once", "timeout")
+_KEYS = ("type", "script", "command", "matcher", "once", "timeout", "statusMessage")
 _IGNORED = "; it is ignored"
 _MATCHER = r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z"
 _SHELL_SYNTAX = frozenset("$`;&|<>()*?[]{}~#!\n\r")
@@ -76,8 +76,9 @@ class Hook(Struct, frozen=True, kw_only=True):
             return None
 
     def matches(self, tool: str) -> bool:
-        """Whether the hook is for this tool; names are compared whole and case-sensitively."""
-        return self.matcher is None or any(fits_stars(tool, part) for part in self.matcher.split("|"))
+        """Whether the hook is for this tool; names are compared whole, without regard to case: models write `bash`."""
+        parts = () if self.matcher is None else self.matcher.casefold().split("|")
+        return self.matcher is None or any(fits_stars(tool.casefold(), part) for part in parts)
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
@@ -200,9 +201,17 @@ def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) 
 def _matcher(value: object, path: Path, faults: Faults) -> str | None:
     if is_blank(value):
         return None
-    text = value.replace(" ", "").replace(".*", "*") if isinstance(value, str) else ""
+    text = _plain_names(value.replace(" ", "")) if isinstance(value, str) else ""
     if re.match(_MATCHER, text) is None:
         message = f"{named(path)} is {kind(value)}, it must be tool names joined by |, with * for any characters"
         faults.add("hooks.value", f"{message}; every tool is matched", path)
         return None
     return None if text.strip("*") == "" else text
+
+
+def _plain_names(pattern: str) -> str:
+    """Return a regular expression without its anchors, one group around it, and `.*` as `*`."""
+    text = pattern.removeprefix("^").removesuffix("$")
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].removeprefix("?:")
+    return text.replace(".*", "*")

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.activation.command_runner import CommandRunner
     from prowess.runtime.activation.composition import KnownTools
-    from prowess.runtime.activation.hooks import HookFailure, HookRunner
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.activation.snapshots import Snapshot
     from prowess.runtime.activation.visibility import By, Visibility
     from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.hooks.runner import HookFailure, HookRunner
     from prowess.runtime.session_state import StoredState
     from prowess.runtime.state import ActiveSkill, LoadMode, SessionState
 

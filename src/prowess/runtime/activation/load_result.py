@@ -116,3 +116,13 @@ def commands_not_run(name: str) -> Notice:
 def hook_failed(skill: str, message: str) -> Notice:
     """Report a hook that failed where nothing was left to stop."""
     return Notice(code="hook_failed", message=message, skill=skill)
+
+
+def hook_context(skill: str, context: str) -> Notice:
+    """Hand on what a hook has for the model: data of the skill, not an instruction of ours."""
+    return Notice(code="hook_context", message=f"A hook of {skill} adds: {context}", skill=skill)
+
+
+def hook_message(skill: str, message: str) -> Notice:
+    """Hand on what a hook has for the user."""
+    return Notice(code="hook_message", message=f"A hook of {skill} tells the user: {message}", skill=skill)

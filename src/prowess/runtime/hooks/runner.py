@@ -1,22 +1,27 @@
-"""Hooks of skills: run in the sandbox, in the order written, and never passed over in silence.
+"""Runs the hooks of a session's skills: in the sandbox, in the order written, and never passed over in silence.
 
 `pre` runs before a skill's instructions take effect and `post` when it has finished: unloaded, replaced, at the end of
 its fork or of the session, whichever comes first. An expired session ends when the next call finds it so. A skill that
 the catalog no longer lists is taken out without its hooks: nothing vouches for it any more, and somebody may have
 removed it to stop it; that its `post` did not run is recorded and reported. `PreToolUse`, `PostToolUse` and
-`PostToolUseFailure` stand around a call of a tool while the skill is active; the other events happen when the host says
-so. A hook that exits with another status than 0, or runs out of time, has failed. A failed hook stops its own event:
-the activation, or the call. What comes too late to stop is recorded and reported. A `once` hook that has passed is not
-run again in this session; one that failed is a guard that still stands.
+`PostToolUseFailure` stand around a call of a tool while the skill is active (`prowess.runtime.hooks.tool_hooks`); the
+other events happen when the host says so.
 
-A hook receives a JSON object on standard input: `event`, `skill`, `session_id`, and what the event is about.
+A hook that ends with status 0 decides by what it prints (`prowess.runtime.hooks.answer`). One that ends with status 2
+refuses, with its standard error as the reason; one that ends with another status, runs out of time or prints what
+cannot be read has failed, and refuses too. It stops its own event: the activation, or the call. What comes too late to
+stop is recorded and reported. A `once` hook that has passed is not run again in this session; one that failed is a
+guard that still stands.
+
+A hook receives a JSON object on standard input, with the keys of Prowess (`event`, `skill`, `session_id`, and what the
+event is about) and those of Claude Code (`hook_event_name`, `cwd`, `tool_name`, `tool_input`, `tool_response`).
 """
 
 from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 from anyio import to_thread
@@ -27,23 +32,22 @@ from prowess._internal.uuid7 import uuid7
 from prowess.errors import SkillError, SkillNotFoundError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.activation import load_result
+from prowess.runtime.hooks.answer import NO_ANSWER, UnreadableAnswerError, read_answer
 from prowess.runtime.scripts import file_of
-from prowess.runtime.state import SessionState, Transition
-from prowess.tools import Proceed, Refuse, require_executor, wire_name
-from prowess.tools.gates import PROCEED
+from prowess.runtime.state import Transition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prowess._internal.files.tree_digest import TreeManifest
-    from prowess.execution import ExecResult
     from prowess.format.fields.hooks import Hook
+    from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot, Snapshots
     from prowess.runtime.events.delivery import SessionRecords
+    from prowess.runtime.hooks.answer import HookAnswer
     from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.session_state import StoredState
-    from prowess.runtime.state import ActiveSkill
-    from prowess.tools import Tool, ToolCall, ToolSpec
+    from prowess.runtime.state import ActiveSkill, SessionState
 
 DEFAULT_SECONDS = 30.0
 MAX_SHOWN_OUTPUT = 2000  # characters of a failed hook's output in its error
@@ -51,7 +55,9 @@ MAX_SHOWN_OUTPUT = 2000  # characters of a failed hook's output in its error
 HostEvent = Literal[
     "Stop", "SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PermissionRequest", "Notification"
 ]
-ALWAYS_CALLABLE = "skills.unload"  # so that a skill whose hooks refuse everything can be got rid of
+REFUSED = 2  # the status by which a hook refuses
+MAX_CONTEXT = 10_000  # characters of what one hook has for the model, as in Claude Code
+_MAX_REMARKS = 64  # that wait for a result
 
 
 class HookFailedError(SkillError):
@@ -77,6 +83,19 @@ class HookFailure(Struct, frozen=True, kw_only=True):
     message: str
 
 
+class PlannedHook(Struct, frozen=True, kw_only=True):
+    """A hook of an active skill that is due; `position` is its place among all hooks of the skill."""
+
+    skill: ActiveSkill
+    hook: Hook
+    position: int
+
+    @property
+    def name(self) -> str:
+        """The script or command as its author wrote it."""
+        return _named(self.hook)
+
+
 def _obstacle(hook: Hook, manifest: TreeManifest, programs: SkillPrograms) -> str | None:
     if programs.sandbox is None:
         return "cannot be run: scripts are switched off in this session"
@@ -98,6 +117,7 @@ class HookRunner:
     ) -> None:
         self._stored, self._snapshots, self._programs, self._records = stored, snapshots, programs, records
         self._once = anyio.Lock()  # so that two calls at the same time do not both run a hook that runs once
+        self.remarks: list[Notice] = []  # for the model, until a result carries them
 
     def require_runnable(self, snapshot: Snapshot) -> None:
         """Refuse a skill that declares a hook which could not be run when its time comes.
@@ -117,6 +137,14 @@ class HookRunner:
             if (reason := _obstacle(hook, snapshot.source.manifest, self._programs)) is not None:
                 raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
+    def planned(self, skill: ActiveSkill, event: str, tools: Sequence[str] = ()) -> list[PlannedHook]:
+        """Return the hooks of an event; `tools` are the names of the tool it is about, none if it is about none."""
+        return [
+            PlannedHook(skill=skill, hook=hook, position=position)
+            for position, hook in enumerate(extended_fields(skill.properties).hooks.entries)
+            if hook.event == event and (not tools or any(hook.matches(tool) for tool in tools))
+        ]
+
     async def require(
         self,
         skill: ActiveSkill,
@@ -127,29 +155,46 @@ class HookRunner:
         tools: Sequence[str] = (),
         over: SessionState | None = None,
     ) -> None:
-        """Run the hooks of an event; `tools` are the spellings of the tool it is about, none where it is about none.
+        """Run the hooks of an event other than `PreToolUse`; `tools` as in `planned`.
 
         `over` is the last state of a session that no longer is.
 
         Raises:
-            HookFailedError: the first that failed; those after it are not run.
+            HookFailedError: the first that refused or failed; those after it are not run.
             AuditError, SandboxUnavailableError: it could not be recorded, or not be run.
         """
-        for position, hook in enumerate(extended_fields(skill.properties).hooks.entries):
-            if hook.event != event or (tools and not any(hook.matches(tool) for tool in tools)):
-                continue
-            if not hook.once:
-                await self._run(skill, hook, call_id, about)
-                continue
-            mark = f"{skill.location}#{position}:{event}"
-            if over is not None:
-                if mark not in over.finished:
-                    await self._run(skill, hook, call_id, about)
-                continue
-            async with self._once:
-                if mark not in (await self._stored.current()).finished:
-                    await self._run(skill, hook, call_id, about)
-                    await self._stored.change(partial(_marked, mark))
+        for one in self.planned(skill, event, tools):
+            answer = await self.run(one, call_id, about, over=over)
+            if answer.decision == "ask":
+                raise HookFailedError(
+                    skill.name, event, one.name, "asks, and nobody can be asked at this event", answer.reason
+                )
+
+    async def run(
+        self, one: PlannedHook, call_id: str, about: Mapping[str, object], *, over: SessionState | None = None
+    ) -> HookAnswer:
+        """Run one hook, unless it runs once and has; return what it answered, which is no refusal.
+
+        Raises:
+            HookFailedError: it refused, failed, or printed what cannot be read.
+            AuditError, SandboxUnavailableError: it could not be recorded, or not be run.
+        """
+        if not one.hook.once:
+            return await self._run(one, call_id, about)
+        mark = f"{one.skill.location}#{one.position}:{one.hook.event}"
+        if over is not None:
+            return NO_ANSWER if mark in over.finished else await self._run(one, call_id, about)
+        async with self._once:
+            if mark in (await self._stored.current()).finished:
+                return NO_ANSWER
+            answer = await self._run(one, call_id, about)
+            await self._stored.change(partial(_marked, mark))
+            return answer
+
+    def take_remarks(self) -> list[Notice]:
+        """Return what hooks have had for the model since the last time."""
+        taken, self.remarks = self.remarks, []
+        return taken
 
     async def report(
         self,
@@ -189,13 +234,13 @@ class HookRunner:
                 data = {"skill": skill.name, "event": "post", "code": SkillNotFoundError.code}
                 await self._records.record("hook.failed", uuid7(), data)
 
-    async def _run(self, skill: ActiveSkill, hook: Hook, call_id: str, about: Mapping[str, object]) -> None:
-        argv, name = hook.argv, _named(hook)
+    async def _run(self, one: PlannedHook, call_id: str, about: Mapping[str, object]) -> HookAnswer:
+        skill, hook = one.skill, one.hook
+        argv, failed = hook.argv, partial(HookFailedError, skill.name, hook.event, one.name)
         manifest = await to_thread.run_sync(self._snapshots.manifest, skill)
         reason = _obstacle(hook, manifest, self._programs)
         if argv is None or reason is not None:
-            raise HookFailedError(skill.name, hook.event, name, reason or "cannot be run")
-        what = {"event": hook.event, "skill": skill.name, "session_id": self._programs.session_id}
+            raise failed(reason or "cannot be run")
         data: dict[str, object] = {"skill": skill.name, "event": hook.event, "hook": argv[0]}
         begun = {**data, "content_digest": skill.content_digest}
         await self._records.record_and_tell("hook.started", call_id, skill, begun)
@@ -203,96 +248,48 @@ class HookRunner:
             skill.root_dir,
             manifest,
             argv,
-            stdin=json.dumps({**what, **about}, allow_nan=False).encode(),
+            stdin=_input({**about, **self._told_always(one)}),
             seconds=hook.timeout or DEFAULT_SECONDS,
         )
         await self._records.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
         if done.timed_out:
-            raise HookFailedError(skill.name, hook.event, name, "did not end in time", _output(done))
+            raise failed("did not end in time", _output(done.stdout, done.stderr))
+        if done.exit_code == REFUSED:
+            raise failed("refused", _output(done.stderr) or _output(done.stdout))
         if done.exit_code != 0:
-            raise HookFailedError(skill.name, hook.event, name, f"ended with status {done.exit_code}", _output(done))
-
-
-class ToolHookGate:
-    """A gate before every call: the `PreToolUse` hooks of active skills. The last one, so that it sees what is left."""
-
-    def __init__(self, stored: StoredState, hooks: HookRunner) -> None:
-        self._stored, self._hooks = stored, hooks
-
-    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Refuse a call that a hook refuses."""
-        if spec.name == ALWAYS_CALLABLE:
-            return PROCEED
-        for skill in _hooked(await self._stored.current(), "PreToolUse"):
-            try:
-                about = {"tool": call.name, "arguments": dict(call.arguments)}
-                await self._hooks.require(skill, "PreToolUse", call.id, about, tools=_spellings(spec))
-            except HookFailedError as error:
-                return Refuse(error=error, rule=f"hook:{error.event}", skill=skill.name)
-        return PROCEED
-
-
-class HookedTool:
-    """A tool with the hooks that come after it; what they say reaches the result as a notice."""
-
-    def __init__(self, tool: Tool, stored: StoredState, hooks: HookRunner) -> None:
-        self.wrapped, self._stored, self._hooks = tool, stored, hooks
-
-    @property
-    def spec(self) -> ToolSpec:
-        """The specification of the tool itself."""
-        return self.wrapped.spec
-
-    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the tool, then the hooks; what they do cannot undo the call."""
-        require_executor(self, call)
+            raise failed(f"ended with status {done.exit_code}", _output(done.stdout, done.stderr))
         try:
-            result = await self.wrapped.run(arguments, call)
-        except SkillError as error:
-            await self._after("PostToolUseFailure", call, {"error": error.code})
-            raise
-        if not _hooked(self._stored.state, "PostToolUse"):
-            return result
-        failures = await self._after("PostToolUse", call, {})
-        return _noted(result, failures, self.spec) if failures else result
+            answer = read_answer(done.stdout, hook.event, whole=not done.stdout_truncated)
+        except UnreadableAnswerError as fault:
+            raise failed("printed what cannot be read as a decision", str(fault)) from None
+        self._remark(skill, answer)
+        if answer.decision == "deny":
+            raise failed("refused", _shortened(answer.reason))
+        return answer
 
-    async def _after(self, event: str, call: ToolCall, outcome: Mapping[str, object]) -> list[HookFailure]:
-        if self.spec.name == ALWAYS_CALLABLE:
-            return []
-        # The state as the tool has just seen it.
-        skills = _hooked(self._stored.state, event)
-        if not skills:
-            return []
-        about = {"tool": call.name, "arguments": dict(call.arguments), **outcome}
-        return await self._hooks.report(skills, event, call.id, about, tools=_spellings(self.spec))
+    def _told_always(self, one: PlannedHook) -> dict[str, object]:
+        """Return what every hook is told; paths are those inside the sandbox."""
+        return {
+            "event": one.hook.event,
+            "hook_event_name": one.hook.event,
+            "skill": one.skill.name,
+            "session_id": self._programs.session_id,
+            "cwd": self._programs.directory,
+        }
 
-
-def _hooked(state: SessionState, event: str) -> tuple[ActiveSkill, ...]:
-    """Return the active skills with hooks for an event."""
-    found: tuple[ActiveSkill, ...] = ()
-    for skill in state.active:  # asked twice in every call, and nearly always in vain: no generator is made for that
-        if "hooks" in skill.properties and extended_fields(skill.properties).hooks.of(event):
-            found = (*found, skill)
-    return found
+    def _remark(self, skill: ActiveSkill, answer: HookAnswer) -> None:
+        if answer.context is not None:
+            self.remarks.append(load_result.hook_context(skill.name, answer.context[:MAX_CONTEXT]))
+        if answer.message is not None:
+            self.remarks.append(load_result.hook_message(skill.name, answer.message[:MAX_SHOWN_OUTPUT]))
+        del self.remarks[:-_MAX_REMARKS]
 
 
-def _noted(result: Mapping[str, object], failures: Sequence[HookFailure], spec: ToolSpec) -> dict[str, object]:
-    """Add the failures to the notices of a result, where its schema has notices."""
-    schema = spec.output_schema
-    if schema is not None and "notices" not in cast("Mapping[str, object]", schema.get("properties", {})):
-        return dict(result)
-    before = cast("Sequence[object]", result.get("notices", ()))
-    return {
-        **result,
-        "notices": [
-            *before,
-            *(load_result.hook_failed(failure.skill, failure.message).as_dict() for failure in failures),
-        ],
-    }
-
-
-def _spellings(spec: ToolSpec) -> tuple[str, ...]:
-    return (spec.name, wire_name(spec.name), *spec.aliases)
+def _input(told: Mapping[str, object]) -> bytes:
+    try:
+        return json.dumps(told, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError):  # a result that is no JSON: its own call is refused for that
+        return json.dumps({**told, "tool_response": None}, allow_nan=False).encode()
 
 
 def _marked(mark: str, state: SessionState) -> Transition:
@@ -303,6 +300,9 @@ def _named(hook: Hook) -> str:
     return hook.script or hook.command or ""
 
 
-def _output(done: ExecResult) -> str:
-    said = "\n".join(text for raw in (done.stdout, done.stderr) if (text := raw.decode("utf-8", "replace").strip()))
-    return said if len(said) <= MAX_SHOWN_OUTPUT else f"…{said[-MAX_SHOWN_OUTPUT:]}"
+def _output(*streams: bytes) -> str:
+    return _shortened("\n".join(text for raw in streams if (text := raw.decode("utf-8", "replace").strip())))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_OUTPUT else f"…{text[-MAX_SHOWN_OUTPUT:]}"

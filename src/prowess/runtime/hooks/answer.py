@@ -1,0 +1,177 @@
+"""What the standard output of a hook decides, read by the contract of Claude Code's hooks.
+
+A hook that ends with status 0 may print one JSON object. Other text is no decision. What begins like JSON, or names a
+deciding key, has to be readable from end to end: a decision that cannot be read refuses, because it could be a denial.
+
+Claude Code documentation, "Hooks reference", JSON output. `permissionDecision` at the top, as older guards print it,
+counts as well.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Literal, cast
+
+from msgspec import Struct
+
+from prowess._internal.text.canonical_json import NotJsonError, canonical_json
+from prowess._internal.text.near_words import near_words
+from prowess._internal.text.strict_json import StrictJsonError, strict_json
+from prowess.errors import LimitExceededError
+from prowess.tools.spec import type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HookDecision = Literal["allow", "ask", "deny"]
+MAX_ANSWER = 1024 * 1024  # bytes of canonical JSON
+
+_STRICTNESS: tuple[HookDecision, ...] = ("allow", "ask", "deny")
+_TEXTS = ("stopReason", "systemMessage", "reason", "message", "hookEventName", "permissionDecisionReason")
+_TYPES: Mapping[str, type] = {
+    **dict.fromkeys((*_TEXTS, "permissionDecision", "additionalContext"), str),
+    **dict.fromkeys(("continue", "suppressOutput"), bool),
+    **dict.fromkeys(("updatedInput", "hookSpecificOutput"), dict),
+}
+# What would decide something that no session can do: an answer with it is refused, because its author relies on it.
+_UNSUPPORTED = ("async", "updatedPermissions", "updatedToolOutput", "updatedMCPToolOutput")
+_WORDS: Mapping[str, Mapping[object, HookDecision]] = {
+    "permissionDecision": {"allow": "allow", "deny": "deny", "ask": "ask"},
+    "decision": {"approve": "allow", "block": "deny"},
+    "behavior": {"allow": "allow", "deny": "deny"},
+}
+_KEYS = (*_TYPES, *_UNSUPPORTED, "decision", "behavior")
+_DECIDE = ("permissionDecision", "decision", "continue", "hookSpecificOutput", "updatedInput")
+_DECIDING = rf"""(?i)\\?["'](?:{"|".join(_DECIDE)})\\?["']\s*:"""
+_COLOUR = r"\x1b\[[0-9;:?]*[A-Za-z]"
+
+
+def _folded(key: str) -> str:
+    return re.sub(r"[^a-z]", "", key.lower())
+
+
+_KEYS_FOLDED = {_folded(key): key for key in _KEYS}
+
+
+class UnreadableAnswerError(ValueError):
+    """The output of a hook could be a decision and cannot be read as one; the sentence states why."""
+
+
+class HookAnswer(Struct, frozen=True, kw_only=True):
+    """What one hook answered. `decision` is None if it decided nothing; `reason` is its reason, maybe empty.
+
+    `updated_input` are the arguments that shall take the place of the call's. `context` is for the model, `message` for
+    the user.
+    """
+
+    decision: HookDecision | None = None
+    reason: str = ""
+    updated_input: Mapping[str, object] | None = None
+    context: str | None = None
+    message: str | None = None
+
+
+NO_ANSWER = HookAnswer()
+
+
+def read_answer(output: bytes, event: str, *, whole: bool = True) -> HookAnswer:
+    """Return what `output` decides about `event`; not `whole` if the hook printed more than was kept.
+
+    Raises:
+        UnreadableAnswerError: it could be a decision and cannot be read as one.
+    """
+    if not _could_decide(output):
+        return NO_ANSWER
+    if not whole:
+        raise UnreadableAnswerError("it is longer than what is kept of it")
+    try:
+        value = strict_json(output, "the output")
+        canonical_json(value, what="the output", max_bytes=MAX_ANSWER)
+    except (StrictJsonError, NotJsonError, LimitExceededError) as fault:
+        raise UnreadableAnswerError(str(fault)) from None
+    if not isinstance(value, dict):
+        raise UnreadableAnswerError(f"it is of type {type_name(value)}, not an object")
+    return _answer(value, event)
+
+
+def _could_decide(output: bytes) -> bool:
+    """Whether the output begins like JSON, behind whatever shows nothing, or names a key that decides."""
+    text = re.sub(_COLOUR, "", output.decode("utf-8", "replace").replace("\0", ""))
+    for char in text:
+        # U+FFFD: bytes that are no UTF-8, as the mark of another encoding.
+        if char != "\ufffd" and unicodedata.category(char) not in {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}:
+            return char in "{[" or re.search(_DECIDING, text) is not None
+    return False
+
+
+def _answer(value: Mapping[str, object], event: str) -> HookAnswer:
+    _check(value)
+    inner = cast("Mapping[str, object]", value.get("hookSpecificOutput", {}))
+    _check(inner)
+    if _decides_below(value, within=0):
+        raise UnreadableAnswerError("a key that decides stands in it at a place where nothing reads it")
+    if (named := inner.get("hookEventName", event)) != event:
+        raise UnreadableAnswerError(f"it answers the event {str(named)[:80]!r}, and this is {event}")
+    decisions = [found for part in (value, inner) for found in _decisions(part)]
+    if value.get("continue") is False:
+        decisions.append(("deny", _text(value, "stopReason", "reason")))
+    decision, reason = max(decisions, key=lambda one: _STRICTNESS.index(one[0]), default=(None, ""))
+    changes = [part["updatedInput"] for part in (value, inner) if "updatedInput" in part]
+    if changes and event != "PreToolUse":
+        raise UnreadableAnswerError(f"updatedInput can change nothing at {event}")
+    if len(changes) > 1:
+        raise UnreadableAnswerError("updatedInput stands there twice")
+    return HookAnswer(
+        decision=decision,
+        reason=reason,
+        updated_input=cast("Mapping[str, object]", changes[0]) if changes else None,
+        context=_text(inner, "additionalContext") or _text(value, "additionalContext") or None,
+        message=_text(value, "systemMessage") or None,
+    )
+
+
+def _decides_below(value: object, within: int) -> bool:
+    """Whether a deciding key stands deeper than decisions are read; what a tool is given may hold any key."""
+    if isinstance(value, list):
+        return any(_decides_below(item, within + 1) for item in value)
+    if not isinstance(value, dict):
+        return False
+    if within > 0 and any(key in _DECIDE for key in value):
+        return True
+    return any(
+        _decides_below(item, 0 if key == "hookSpecificOutput" and within == 0 else 1)
+        for key, item in value.items()
+        if key != "updatedInput"
+    )
+
+
+def _check(part: Mapping[str, object]) -> None:
+    """Refuse known keys of another type, misspelt ones, and those that no session can obey."""
+    for key, value in part.items():
+        if key not in _KEYS and (near := near_words(_folded(key[:80]), _KEYS_FOLDED, cutoff=0.75)):
+            raise UnreadableAnswerError(f"it has the key {key[:80]!r}; did you mean {_KEYS_FOLDED[near[0]]}?")
+        if key in _UNSUPPORTED:
+            raise UnreadableAnswerError(f"{key} is not supported")
+        if (kind := _TYPES.get(key)) is not None and not isinstance(value, kind):
+            raise UnreadableAnswerError(f"{key} is of type {type_name(value)}")
+
+
+def _decisions(part: Mapping[str, object]) -> list[tuple[HookDecision, str]]:
+    """Return each decision in one object, with its reason."""
+    found = [(key, part[key], part) for key in ("permissionDecision", "decision") if key in part]
+    if isinstance(request := part.get("decision"), dict):  # of the event PermissionRequest
+        _check(request)
+        found[-1] = ("behavior", request.get("behavior"), request)
+    decisions = []
+    for key, word, where in found:
+        decision = _WORDS[key].get(word) if isinstance(word, str) else None
+        if decision is None:
+            shown = repr(word[:80]) if isinstance(word, str) else f"of type {type_name(word)}"
+            raise UnreadableAnswerError(f"{key} is {shown}; it can be {', '.join(map(str, _WORDS[key]))}")
+        decisions.append((decision, _text(where, "permissionDecisionReason", "reason", "message")))
+    return decisions
+
+
+def _text(part: Mapping[str, object], *keys: str) -> str:
+    return next((text.strip() for key in keys if isinstance(text := part.get(key), str) and text.strip()), "")

@@ -1,0 +1,150 @@
+"""The hooks around a call of a tool: `PreToolUse` before it, `PostToolUse` and `PostToolUseFailure` after it.
+
+A hook before a call may refuse it, have a person asked, or change its arguments. It permits nothing: what policy or a
+restriction refuses or asks about stays refused or asked, whatever a hook answers. Changed arguments pass validation,
+policy and restriction again, and every hook sees the arguments as they are in the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from prowess._internal.text.canonical_json import NotJsonError, canonical_json
+from prowess.errors import LimitExceededError, SkillError
+from prowess.format.fields.extended_fields import extended_fields
+from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name, names_of
+from prowess.runtime.activation import load_result
+from prowess.runtime.hooks.runner import HookFailedError
+from prowess.tools import Proceed, Refuse, require_executor
+from prowess.tools.gates import PROCEED
+from prowess.tools.spec import spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prowess.runtime.hooks.runner import HookFailure, HookRunner, PlannedHook
+    from prowess.runtime.session_state import StoredState
+    from prowess.runtime.state import ActiveSkill, SessionState
+    from prowess.tools import Tool, ToolCall, ToolSpec
+
+MAX_ROUNDS = 4  # until hooks that change arguments agree
+
+
+class ToolHookGate:
+    """A gate before every call: the `PreToolUse` hooks of active skills.
+
+    `skills.unload` is never stopped, so that a skill whose hooks refuse everything can be got rid of.
+    """
+
+    def __init__(self, stored: StoredState, hooks: HookRunner) -> None:
+        self._stored, self._hooks = stored, hooks
+
+    async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
+        """Refuse a call that a hook refuses; ask about it or change its arguments if one does."""
+        if spec.name == ALWAYS_ALLOWED:
+            return PROCEED
+        skills = _hooked(await self._stored.current(), "PreToolUse")
+        if not skills:
+            return PROCEED
+        planned = [hook for skill in skills for hook in self._hooks.planned(skill, "PreToolUse", _names(spec))]
+        try:
+            return await self._answered(planned, call) if planned else PROCEED
+        except HookFailedError as error:
+            return Refuse(error=error, rule=f"hook:{error.event}", skill=error.skill)
+
+    async def _answered(self, planned: Sequence[PlannedHook], call: ToolCall) -> Proceed:
+        """Run the hooks until each has seen the arguments as they are; its own change is not shown to a hook again."""
+        arguments, asks = call.arguments, dict[str, None]()
+        seen: dict[int, Mapping[str, object]] = {}
+        for _ in range(MAX_ROUNDS):
+            for place, one in enumerate(planned):
+                if seen.get(place) is arguments:
+                    continue
+                answer = await self._hooks.run(one, call.id, _about(call, arguments))
+                if answer.decision == "ask":
+                    asks[f"the hook {one.name!r} of skill {one.skill.name!r} asks: {answer.reason}"] = None
+                if answer.updated_input is not None and not _alike(answer.updated_input, arguments):
+                    arguments = answer.updated_input
+                seen[place] = arguments
+            if all(shown is arguments for shown in seen.values()):
+                changed = None if arguments is call.arguments else arguments
+                return Proceed(arguments=changed, asks="; ".join(asks) or None)
+        raise HookFailedError(
+            planned[0].skill.name, "PreToolUse", planned[0].name, "and others keep changing the arguments of the call"
+        )
+
+
+class HookedTool:
+    """A tool with the hooks that come after it; what hooks have for the model reaches its result as notices."""
+
+    def __init__(self, tool: Tool, stored: StoredState, hooks: HookRunner) -> None:
+        self.wrapped, self._stored, self._hooks = tool, stored, hooks
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The specification of the tool itself."""
+        return self.wrapped.spec
+
+    async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
+        """Run the tool, then the hooks; what they do cannot undo the call."""
+        require_executor(self, call)
+        try:
+            result = await self.wrapped.run(arguments, call)
+        except SkillError as error:
+            response = {"success": False, "code": error.code, "error": str(error)}
+            await self._after("PostToolUseFailure", call, {"error": error.code, "tool_response": response})
+            raise
+        failures: list[HookFailure] = []
+        if _hooked(self._stored.state, "PostToolUse"):
+            failures = await self._after("PostToolUse", call, {"tool_response": result})
+        if not (failures or self._hooks.remarks):
+            return result
+        return self._noted(result, failures)
+
+    async def _after(self, event: str, call: ToolCall, outcome: Mapping[str, object]) -> list[HookFailure]:
+        if self.spec.name == ALWAYS_ALLOWED:
+            return []
+        # The state as the tool has just seen it.
+        skills = _hooked(self._stored.state, event)
+        if not skills:
+            return []
+        about = {**_about(call, call.arguments), **outcome}
+        return await self._hooks.report(skills, event, call.id, about, tools=_names(self.spec))
+
+    def _noted(self, result: Mapping[str, object], failures: Sequence[HookFailure]) -> dict[str, object]:
+        """Add what hooks have for the model to the notices, unless the schema of results has no place for them."""
+        schema = self.spec.output_schema
+        if schema is not None and "notices" not in cast("Mapping[str, object]", schema.get("properties", {})):
+            return dict(result)  # remarks wait for a result that can carry them
+        before = cast("Sequence[object]", result.get("notices", ()))
+        told = [load_result.hook_failed(failure.skill, failure.message) for failure in failures]
+        told += self._hooks.take_remarks()
+        return {**result, "notices": [*before, *(notice.as_dict() for notice in told)]}
+
+
+def _about(call: ToolCall, arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return what a hook is told of a call, in the keys of Prowess and of Claude Code."""
+    own = {"tool": call.name, "arguments": dict(arguments)}
+    return {**own, "tool_name": canonical_tool_name(call.name), "tool_input": own["arguments"], "tool_use_id": call.id}
+
+
+def _alike(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    try:
+        return canonical_json(one) == canonical_json(other)
+    except (NotJsonError, LimitExceededError):
+        return False
+
+
+def _hooked(state: SessionState, event: str) -> tuple[ActiveSkill, ...]:
+    """Return the active skills with hooks for an event."""
+    found: tuple[ActiveSkill, ...] = ()
+    for skill in state.active:  # asked twice in every call, and nearly always in vain: no generator is made for that
+        if "hooks" in skill.properties and extended_fields(skill.properties).hooks.of(event):
+            found = (*found, skill)
+    return found
+
+
+def _names(spec: ToolSpec) -> tuple[str, ...]:
+    """Return every name by which a rule or a call may mean the tool."""
+    known = [known for name in (spec.name, *spec.aliases) for known in names_of(name)]
+    return tuple(dict.fromkeys(spelling for name in known for spelling in spellings(name)))
