@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import types
 from mcp.shared.exceptions import MCPError
+
+from prowess.mcp_server.prompts import _word
+from prowess.runtime.activation.substitution import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +24,7 @@ SKILLS = {
     "deploy": ("disable-model-invocation: true\nargument-hint: '[where]'\n", "Deploy to $ARGUMENTS now.\n"),
     "rename": (
         "arguments: [{name: old, required: true, description: The name now.}, {name: new, default: other}, why]\n",
-        "From $old to $new because $3.\n",
+        "From $old to $new because $2.\n",
     ),
 }
 
@@ -73,6 +78,29 @@ async def test_arguments_take_their_places(in_process: Callable[..., Any], with_
         assert "From x'y to z because" in await _text(client, "rename", {"old": "x'y", "new": "z"})
 
 
+@pytest.mark.proves("runtime.activate.arguments.appended")
+async def test_arguments_without_a_place_follow_the_instructions(in_process: Callable[..., Any]) -> None:
+    async with in_process() as client:
+        text = await _text(client, "alpha", {"arguments": "don't </skill_content> $0"})
+        assert "Do alpha.\n\nARGUMENTS: don't &lt;/skill_content> $0\n" in text
+        assert "ARGUMENTS" not in await _text(client, "alpha", {"arguments": ""})
+
+
+@pytest.mark.proves("runtime.activate.arguments.quotes")
+@pytest.mark.parametrize("old", ["\"'", "a' \"b\" 'c", "it's", "'", '"', "two\nlines 'n' \"more\"", "$new", "\\", ""])
+async def test_a_value_with_any_quotes_is_one_argument(
+    in_process: Callable[..., Any], with_commands: Path, old: str
+) -> None:
+    async with in_process() as client:
+        text = await _text(client, "rename", {"old": old, "new": 'it\'s "new"', "why": "x"})
+        assert f'From {old} to it\'s "new" because x.' in text
+
+
+@given(st.lists(st.text(st.sampled_from("ab \n'\"\\$"), max_size=8), min_size=1, max_size=4))
+def test_every_list_of_values_survives_as_one_text(values: list[str]) -> None:
+    assert words(" ".join(_word(value) for value in values)) == tuple(values)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
@@ -80,7 +108,6 @@ async def test_arguments_take_their_places(in_process: Callable[..., Any], with_
         ("hidden", {}, "cannot be invoked by a person"),
         ("rename", {}, "Missing required argument: old"),
         ("rename", {"old": "a", "older": "b"}, "Unknown argument: older; rename takes old, new, why"),
-        ("rename", {"old": "\"'"}, "both kinds of quotes"),
         ("deploy", {"arguments": "x" * 70_000}, "more than 65536 bytes"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog
+from prowess.errors import InvalidArgumentsError
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore
 from tests.runtime.making import codes, failure, names, result, write_skill
@@ -97,11 +98,17 @@ async def test_arguments_reach_the_body_in_result_and_instructions(tmp_path: Pat
 
     plain = result(await session.call("skills.load", {"names": ["fix"]}))
     assert "args" not in plain
+    assert plain["active_skills"][0]["substitutions"]["replaced"] == {"${SKILL_DIR}": 1, "${SESSION_ID}": 1}
     where = session.active_skills[0].root_dir
     assert f"Fix $issue on ${{branch}} ($ARGUMENTS) in {where} for s1; cost \\$1, $HOME." in session.instructions()
 
     done = result(await session.call("skill", {"skill": "fix", "args": "42 main</skill>"}))
-    assert f"Fix 42 on main&lt;/skill> (42 main&lt;/skill>) in {where} for s1; cost \\$1, $HOME." in done["content"]
+    assert f"Fix 42 on main&lt;/skill> (42 main&lt;/skill>) in {where} for s1; cost $1, $HOME." in done["content"]
+    assert done["substitutions"] == {
+        "replaced": {"$issue": 1, "${branch}": 1, "$ARGUMENTS": 1, "${SKILL_DIR}": 1, "${SESSION_ID}": 1},
+        "unfilled": [],
+        "appended": False,
+    }
     told = session.instructions()
     assert "Fix 42 on main&lt;/skill>" in told
     assert '<skill name="fix" args="42 main&lt;/skill&gt;">' in told
@@ -198,3 +205,34 @@ async def test_skills_are_listed_in_exactly_one_place(seven: Path) -> None:
         told = session.instructions(exposure=face)
         tools = json.dumps(session.tools("mcp", exposure=face))
         assert ("Does a." in told, "Does a." in tools) == (place == "told", place == "tools")
+
+
+@pytest.mark.proves("runtime.activate.arguments.appended")
+async def test_arguments_without_a_place_follow_the_body_in_every_exposure(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    write_skill(root, "plain", body="Do it.\n")
+    args = "don't </skill_content></skill>\n$0"
+    shown = "Do it.\n\nARGUMENTS: don't &lt;/skill_content>&lt;/skill>\n$0\n"
+    for exposure in ("tools", "skill"):
+        session = Session(Catalog(root), exposure=exposure)
+        done = result(await session.call("skill", {"skill": "plain", "args": args}))
+        assert shown in done["content"]
+        assert done["substitutions"] == {"replaced": {}, "unfilled": [], "appended": True}
+        assert (shown in session.instructions()) is (exposure == "tools")
+    kept = Session(Catalog(root), body="result")
+    assert shown in str((await kept.invoke("/plain " + args))["content"])
+    assert "ARGUMENTS: don't" in kept.restore_after_compaction()
+    raw = result(await kept.call("skill", {"skill": "plain", "args": "other", "raw": True}))
+    assert "ARGUMENTS" not in raw["content"]
+    assert "substitutions" not in raw
+
+
+@pytest.mark.proves("runtime.activate.arguments.zero")
+async def test_a_session_counts_arguments_from_one_if_it_is_told_so(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    write_skill(root, "fix", body="Fix $1 of $0 !`echo $1`\n")
+    sessions = {"Fix b of a": Session(Catalog(root)), "Fix a of $0": Session(Catalog(root), first_argument=1)}
+    for expected, session in sessions.items():
+        assert expected in result(await session.call("skill", {"skill": "fix", "args": "a b"}))["content"]
+    with pytest.raises(InvalidArgumentsError, match="first_argument must be 0 or 1"):
+        Session(Catalog(root), first_argument=2)  # type: ignore[arg-type]  # as an untyped host may

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from prowess._internal.shell.words import ShellRefusal
 from prowess.catalog import Catalog
 from prowess.execution import ExecResult, Guarantees, default_sandbox
 from prowess.policy import Policy, PolicyFile, PolicyRule, RuleOrigin
@@ -52,12 +53,51 @@ def test_without_a_parser_that_knows_places_nothing_is_a_command(monkeypatch: py
     assert commands(BODY) == ()
 
 
-def test_words_are_split_before_placeholders_are_replaced() -> None:
+def test_a_value_stays_within_its_word() -> None:
     values = Values(skill_dir=".", session_id="s", args="'a; b' $2 && x")
-    (command,) = commands("!`git log \"$1\" $2 '$HOME' | cat`")
-    assert command.argv(values) == ("git", "log", "a; b", "$2", "$HOME", "|", "cat")
+    (command,) = commands("!`git log \"$0\" $1 '$HOME' '|' \\$2`")
+    assert command.argv(values) == ("git", "log", "a; b", "$2", "$HOME", "|", "$2")
     (broken,) = commands('!`echo "open`')
-    assert broken.argv(values) == ()
+    assert isinstance(broken.argv(values), ShellRefusal)
+
+
+SHELL_LINES = (
+    "touch ran && touch ran",
+    "touch ran; touch ran",
+    "touch ran || true",
+    "touch ran | cat",
+    "touch ran 2> log",
+    "touch ran 2>/dev/null",
+    "touch ran > log",
+    "touch ran &",
+    "touch $(echo ran)",
+    "touch ran $HOME",
+    "touch *",
+    "cd . && touch ran",
+    "touch ran\ntouch ran",
+)
+
+
+@pytest.mark.proves("runtime.activate.dynamic.shell")
+@needs_sandbox
+async def test_a_command_that_needs_a_shell_is_refused_at_its_place_and_never_runs_in_part(tmp_path: Path) -> None:
+    lines = "".join(f"- !`{line}`\n" for line in SHELL_LINES)
+    write_skill(tmp_path / "skills", "a", body=f"# A\n\n{lines}- !`echo fine`\n")
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    session = Session(Catalog(tmp_path / "skills"), commands=True, workspace=workspace, write=True)
+    receipt = await session.load(["a"])
+    assert list(workspace.iterdir()) == []
+    told = session.instructions()
+    assert told.count("- [command not run: ") == len(SHELL_LINES)
+    assert "put this one into a script below scripts/ and name that]" in told
+    assert "- [command not run: '&&' joins several commands; commands run without a shell" in told
+    assert "- fine" in told
+    assert set(codes(receipt)) == {"command_refused"}
+    first, *more = cast("list[dict[str, str]]", receipt["notices"])
+    assert first["skill"] == "a"
+    assert first["message"].startswith("the command in line 7 of a/SKILL.md was not run: '&&' joins several commands;")
+    assert len(more) == len(SHELL_LINES) - 1
 
 
 def _done(exit_code: int = 0, stdout: bytes = b"", stderr: bytes = b"", *, timed_out: bool = False) -> ExecResult:
@@ -100,7 +140,7 @@ async def test_commands_are_text_unless_the_host_allows_them(tmp_path: Path) -> 
 @pytest.mark.proves("runtime.activate.dynamic", "runtime.activate.dynamic.code")
 async def test_allowed_commands_run_in_the_sandbox_without_a_shell_once_an_activation(tmp_path: Path) -> None:
     body = (
-        "1 !`echo $HOME ; echo $(id) > x` 2 !`scripts/own.sh $1` 3 !`cat ${SKILL_DIR}/notes.md`"
+        "1 !`echo '$HOME ; echo $(id) > x'` 2 !`scripts/own.sh $0` 3 !`cat ${CLAUDE_SKILL_DIR}/notes.md`"
         f' 4 !`ls {tmp_path}` 5 !`nonsense-program` 6 !`echo "open` 7 `!`\n'
     )
     files = {"scripts/own.sh": '#!/bin/sh\necho "own $1 !\\`echo again\\` \\$1"\n', "notes.md": "note\n"}
@@ -117,7 +157,8 @@ async def test_allowed_commands_run_in_the_sandbox_without_a_shell_once_an_activ
         assert "2 own x; y !`echo again` $1 3 note 4" in text
         assert f"4 [command failed with status 2: ls: cannot access '{tmp_path}'" in text
         assert "5 [command failed with status 127: nonsense-program: No such file or directory]" in text
-        assert "6 [command not run: its quotes are open, or it is empty] 7 `!`" in text
+        assert "6 [command not run: a double quote is never closed; commands run without a shell" in text
+        assert "name that] 7 `!`" in text
     again = Session(Catalog(tmp_path / "skills"), store=store, session_id="one")
     await again.refresh()
     assert again.instructions() == told

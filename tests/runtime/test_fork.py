@@ -70,7 +70,7 @@ async def test_a_fork_runs_in_a_sub_agent_and_only_its_output_returns(root: Path
 
     done = result(await session.call("skill", {"skill": "review", "args": "auth.py"}))
 
-    (request,) = runner.requests
+    request = runner.requests[0]
     assert done == {
         "skill_name": "review",
         "output": "did review",
@@ -81,6 +81,8 @@ async def test_a_fork_runs_in_a_sub_agent_and_only_its_output_returns(root: Path
     assert session.active_skills == ()
     assert request.instructions.endswith("Review auth.py.\n")
     assert request.input == "auth.py"
+    await session.call("skill", {"skill": "inner", "args": "this"})
+    assert runner.requests[-1].instructions.endswith("Body of inner.\n\nARGUMENTS: this\n")
     assert (request.model, request.agent, request.depth, request.max_turns) == ("small", None, 1, 20)
     # Its context is discarded.
     assert failure(await request.session.call("skills.read", {"path": "notes.md"}))["code"] == "session_not_found"

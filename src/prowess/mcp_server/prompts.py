@@ -87,11 +87,6 @@ def _check(prompt: SkillPrompt, arguments: Mapping[str, str]) -> None:
     ]
     if sum(len(value.encode("utf-8", "replace")) for value in arguments.values()) > _MAX_BYTES:
         problems.append(f"the arguments have more than {_MAX_BYTES} bytes together; put the text into a file")
-    problems += [
-        f"Argument {name} holds both kinds of quotes; leave one out"
-        for name, value in arguments.items()
-        if name != ALL and '"' in value and "'" in value
-    ]
     if problems:
         raise InvalidArgumentsError(tuple(problems))
 
@@ -109,6 +104,10 @@ def _as_text(prompt: SkillPrompt, arguments: Mapping[str, str]) -> str | None:
 
 
 def _word(value: str) -> str:
-    if value and not any(sign.isspace() or sign in "'\"" for sign in value):
+    """Return a text that `substitution.words` reads as this one word."""
+    if value and value[0] not in "'\"" and not any(sign.isspace() for sign in value):
         return value
-    return f"'{value}'" if '"' in value else f'"{value}"'
+    if '"' not in value:
+        return f'"{value}"'
+    # Single quotes would do for most of these, but not for `a' b`: each `"` becomes a part in single quotes.
+    return "'\"'".join(f'"{part}"' for part in value.split('"'))

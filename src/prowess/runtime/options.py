@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prowess.execution import Sandbox
     from prowess.policy import Approver, Policy, PolicyInForce, RestrictionMode
     from prowess.runtime.activation.composition import HostTools
+    from prowess.runtime.activation.substitution import FirstArgument
     from prowess.runtime.call_options import ExposureName
     from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
@@ -55,6 +56,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     directory that scripts work on, read-only unless `write`; built-in tools among `extra_tools` must work on the same.
     `commands` lets commands in bodies run, in the sandbox. Skills with `context: fork` are run by `fork_runner`, as one
     of `agent_types` if they ask for one; with `fork_workspace` they see the workspace, which they otherwise do not.
+    `first_argument` is the number of the first word of a skill's arguments: 0, so that `$0` is the first and `$1` the
+    second, or 1.
 
     Every call passes the policy files of this machine and this user, as they are at that moment, and `policy`, then
     the `allowed-tools` of the active skills, then, if the policy asks, `approver`; without one the call is refused with
@@ -74,9 +77,9 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     Raises:
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1; there is
-            no such `exposure`; `workspace` cannot be one (`prowess.execution.usable_workspace`: the root of the file
-            system, a home directory, what holds one or `PROWESS_HOME`, no directory) or a tool works on another; the
-            store keeps no events, or not so many.
+            no such `exposure`; `first_argument` is neither 0 nor 1; `workspace` cannot be one
+            (`prowess.execution.usable_workspace`: the root of the file system, a home directory, what holds one or
+            `PROWESS_HOME`, no directory) or a tool works on another; the store keeps no events, or not so many.
     """
 
     store: SessionStore | None = None
@@ -96,6 +99,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     host_tools: HostTools | None = None
     exposure: ExposureName = "tools"
     commands: bool = False
+    first_argument: FirstArgument = 0
     fork_runner: ForkRunner | None = None
     agent_types: Iterable[AgentType] = ()
     fork_workspace: bool = False
@@ -114,6 +118,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             raise InvalidArgumentsError((problem,))
         if self.cap < 1:
             raise InvalidArgumentsError(("cap must be at least 1",))
+        if self.first_argument not in (0, 1):
+            raise InvalidArgumentsError(("first_argument must be 0 or 1",))
         checked_exposure(self.exposure)
         if not 0 <= self.keep_events <= MAX_KEPT_EVENTS:
             raise InvalidArgumentsError((f"keep_events must be from 0 to {MAX_KEPT_EVENTS}",))
@@ -162,6 +168,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             extra_tools=tools,
             host_tools=self.host_tools,
             commands=self.commands,
+            first_argument=self.first_argument,
             fork_runner=self.fork_runner,
             agent_types=self.agent_types,
             fork_workspace=self.fork_workspace,
@@ -208,6 +215,7 @@ class SessionKeywords(TypedDict, total=False):
     host_tools: HostTools | None
     exposure: ExposureName
     commands: bool
+    first_argument: FirstArgument
     fork_runner: ForkRunner | None
     agent_types: Iterable[AgentType]
     fork_workspace: bool

@@ -121,7 +121,8 @@ class SessionParts:
         self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
         self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
         self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
-        self.rendering = Rendering(snapshots, self.session_id, expose_location=shown)
+        first = options.first_argument
+        self.rendering = Rendering(snapshots, self.session_id, expose_location=shown, first_argument=first)
         self.restrictions = Restrictions(catalog, policy, options.allowed_tools, inherited)
         self.hooks = HookRunner(stored, snapshots, programs, records)
         self.guard = Guard(
@@ -137,7 +138,7 @@ class SessionParts:
             # A yes was for the parent's skills and session. A no holds: a fork must not ask again until somebody nods.
             self.guard.approvals.inherit(origin.approvals.refusals())
         self._told = ActivationEvents(stored, records, self.restrictions)
-        commands = CommandRunner(catalog, programs, records, allowed=options.commands)
+        commands = CommandRunner(catalog, programs, records, allowed=options.commands, first_argument=first)
         self.activator = Activator(
             self.active, self.offered, self.hooks, self._told, commands=commands, tools=self._known
         )

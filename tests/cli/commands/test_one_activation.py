@@ -86,10 +86,23 @@ def test_a_script_is_named_as_one_that_is_run(root: Path, capfd: Capture) -> Non
     assert "it is run, not shown; use prowess run alpha scripts/say.sh" in printed.err
 
 
+@pytest.mark.proves("runtime.activate.arguments.zero")
 def test_arguments_take_the_places_that_the_instructions_have_for_them(root: Path, capfd: Capture) -> None:
-    write_skill(root, "deploy", body="Deploy $1 to $2 ($ARGUMENTS), from ${SKILL_DIR}.\n")
+    write_skill(root, "deploy", body="Deploy $0 to $1 ($ARGUMENTS), from ${SKILL_DIR}.\n")
     assert run(["load", "deploy", "web production", "--root", str(root)]) == exit_codes.OK
     assert capfd.readouterr().out == f"Deploy web to production (web production), from {root}/deploy.\n"
+    assert run(["load", "deploy", "web production", "--first-argument", "1", "--root", str(root)]) == exit_codes.OK
+    assert capfd.readouterr().out == f"Deploy $0 to web (web production), from {root}/deploy.\n"
+
+
+@pytest.mark.proves("runtime.activate.arguments.appended")
+def test_arguments_without_a_place_follow_the_instructions(root: Path, capfd: Capture) -> None:
+    assert run(["load", "alpha", "don't \"stop", "--root", str(root)]) == exit_codes.OK
+    assert capfd.readouterr().out == "Follow.\n\nARGUMENTS: don't \"stop\n"
+    assert run(["load", "alpha", "x", "--json", "--root", str(root)]) == exit_codes.OK
+    document = json.loads(capfd.readouterr().out)
+    assert document["body"] == "Follow.\n\nARGUMENTS: x\n"
+    assert document["substitutions"] == {"replaced": {}, "unfilled": [], "appended": True}
 
 
 @pytest.mark.parametrize("field", ["user-invocable: false\n", "disable-model-invocation: true\n"])

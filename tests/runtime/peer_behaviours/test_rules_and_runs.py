@@ -85,17 +85,17 @@ def test_11_values_are_never_looked_at_again() -> None:
     """11. One pass: what a value holds stays, and so do shell variables, escapes and the brace behind a placeholder."""
     values = Values(args="$1 ${SKILL_DIR} {{b}} x", skill_dir="/skill", session_id="s")
 
-    assert substituted("$ARGUMENTS", values) == "$1 ${SKILL_DIR} {{b}} x"
-    assert substituted("$ARGUMENTS}", values).endswith(" x}")
+    assert substituted("$ARGUMENTS", values).text == "$1 ${SKILL_DIR} {{b}} x"
+    assert substituted("$ARGUMENTS}", values).text.endswith(" x}")
     for text in ("echo $USER \\$HOME ${PATH}", "awk '{print $NF}'", "\\$ and $$"):
-        assert substituted(text, values) == text
-        assert substituted(text, Values(args=None, skill_dir="/skill", session_id="s")) == text
+        assert substituted(f"$0 {text}", values).text == f"$1 {text}"
+        assert substituted(text, Values(args=None, skill_dir="/skill", session_id="s")).text == text
 
 
 @needs_sandbox
 async def test_12_commands_in_a_body_are_off_run_without_a_shell_and_never_in_code(tmp_path: Path) -> None:
     """12. Off by default; where allowed: no shell, not in code, the same text at two places twice."""
-    body = "A !`echo one $HOME; id` B !`echo two` C !`echo two` D `!` E\n\n```\n!`echo fenced`\n```\n"
+    body = "A !`echo one '$HOME; id'` B !`echo two` C !`echo two` D `!` E\n\n```\n!`echo fenced`\n```\n"
     write_skill(tmp_path, "dynamic", body=body)
     off = Session(Catalog(tmp_path))
     await off.load(["dynamic"])

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
-from prowess.cli.options.session_options import policy_option
+from prowess.cli.options.session_options import first_argument_option, policy_option
 from prowess.runtime.activation.rendering import rendered
+
+if TYPE_CHECKING:
+    from prowess.runtime.activation.substitution import FirstArgument
 
 
 @click.command()
@@ -18,8 +22,17 @@ from prowess.runtime.activation.rendering import rendered
 @click.argument("args", required=False)
 @catalog_options
 @policy_option
+@first_argument_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with properties and files.")
-def command(*, name: str, args: str | None, skills: CatalogOptions, policy_file: str | None, as_json: bool) -> int:
+def command(
+    *,
+    name: str,
+    args: str | None,
+    skills: CatalogOptions,
+    policy_file: str | None,
+    first_argument: FirstArgument,
+    as_json: bool,
+) -> int:
     """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
 
     The rules are those of a session: policy, trust, hooks and the audit log. A pipe gets the exact text; on a terminal,
@@ -33,7 +46,7 @@ def command(*, name: str, args: str | None, skills: CatalogOptions, policy_file:
     with activated(catalog, name, args, policy_file=policy_file) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)
-        body = rendered(active, skill.body, session.session_id, expose_location=True)
+        body = rendered(active, skill.body, session.session_id, expose_location=True, first_argument=first_argument)
     if as_json:
         output.document(
             {
@@ -43,7 +56,8 @@ def command(*, name: str, args: str | None, skills: CatalogOptions, policy_file:
                 "digest": skill.digest,
                 "document_digest": skill.document_digest,
                 "properties": skill.frontmatter.properties(),
-                "body": body,
+                "body": body.text,
+                "substitutions": body.substitutions.as_dict(),
                 "resources": [
                     {"path": file.path, "kind": file.kind, "size": file.size, "executable": file.executable}
                     for file in skill.resources
@@ -51,7 +65,7 @@ def command(*, name: str, args: str | None, skills: CatalogOptions, policy_file:
             }
         )
     elif sys.stdout.isatty():
-        output.line(body)
+        output.line(body.text)
     else:
-        output.raw(body)
+        output.raw(body.text)
     return exit_codes.OK

@@ -14,6 +14,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.http_options import HttpPlace, http_options, http_place
 from prowess.cli.options.session_options import (
+    first_argument_option,
     open_rules,
     open_workspace,
     policy_option,
@@ -25,12 +26,14 @@ from prowess.mcp_server.host_config import HOSTS, snippet
 if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.runtime import SessionOptions
+    from prowess.runtime.activation.substitution import FirstArgument
 
 
 @click.command()
 @catalog_options
 @workspace_options
 @policy_option
+@first_argument_option
 @host_tools_option
 @http_options
 @click.option(
@@ -46,6 +49,7 @@ def command(
     workspace: str | None,
     write: bool,
     policy_file: str | None,
+    first_argument: FirstArgument,
     host_tools: str | None,
     address: str | None,
     token_file: str | None,
@@ -65,6 +69,7 @@ def command(
     known = host_tools_named(host_tools)
     if host is not None:
         arguments = _arguments(skills, workspace, policy_file, write=write)
+        arguments += [] if first_argument == 0 else ["--first-argument", "1"]
         _print_config(host, arguments + ([] if host_tools is None else ["--host-tools", host_tools]))
         return exit_codes.OK
     if find_spec("mcp") is None:
@@ -82,7 +87,14 @@ def command(
     # Imported here, not at the top: --help and --print-config need no session.
     from prowess.runtime import SessionOptions
 
-    options = SessionOptions(audit=audit, workspace=chosen, write=write, policy=policy, host_tools=known)
+    options = SessionOptions(
+        audit=audit,
+        workspace=chosen,
+        write=write,
+        policy=policy,
+        host_tools=known,
+        first_argument=first_argument,
+    )
     if place is not None:
         return _serve_http(catalog, place, options)
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.

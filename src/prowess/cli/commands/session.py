@@ -14,6 +14,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import (
     audit_log,
+    first_argument_option,
     open_workspace,
     policy_option,
     require_log,
@@ -31,6 +32,7 @@ from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
 from prowess.tools.gates import CallbackApprover
 
 if TYPE_CHECKING:
+    from prowess.runtime.activation.substitution import FirstArgument
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.options import Body
     from prowess.tools import Tool
@@ -49,6 +51,7 @@ _KEPT_EVENTS = 1000  # of a session
     help="Where the instructions of loaded skills stand.",
 )
 @policy_option
+@first_argument_option
 @click.option(
     "--approve",
     type=click.Choice(["ask", "deny"]),
@@ -74,6 +77,7 @@ def command(
     write: bool,
     body: Body,
     policy_file: str | None,
+    first_argument: FirstArgument,
     approve: str,
     tool_names: str | None,
     host_tools: str | None,
@@ -106,6 +110,7 @@ def command(
             workspace=chosen,
             write=write,
             body=body,
+            first_argument=first_argument,
             scripts=not decide,  # hooks of a skill would run when it is loaded
             policy=policy,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),

@@ -38,6 +38,13 @@ policy_option = click.option(
     help="A further policy file; it can only tighten those of this machine and of this user.",
 )
 
+first_argument_option = click.option(
+    "--first-argument",
+    type=click.IntRange(0, 1),
+    default=0,
+    help="The number of a skill's first argument: 0 ($0 is the first, the default) or 1.",
+)
+
 
 def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
     """Return the directory that scripts may see: the named or the current one; None, with a note, without one.

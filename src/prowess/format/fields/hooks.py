@@ -11,7 +11,6 @@ Agent skills platform, fields `hooks.pre` and `hooks.post`; event names as agent
 from __future__ import annotations
 
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,6 +18,8 @@ from msgspec.structs import replace
 
 from prowess._internal.files.contained import check_relative
 from prowess._internal.globs import fits_stars
+from prowess._internal.shell.plain_command import plain_words
+from prowess._internal.shell.words import ShellRefusal
 from prowess.errors import UnsafePathError
 from prowess.format.fields.value_readers import (
     is_blank,
@@ -44,7 +45,6 @@ MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in 
 _KEYS = ("type", "script", "command", "matcher", "once", "timeout", "statusMessage")
 _IGNORED = "; it is ignored"
 _MATCHER = r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z"
-_SHELL_SYNTAX = frozenset("$`;&|<>()*?[]{}~#!\n\r")
 
 
 class Hook(Struct, frozen=True, kw_only=True):
@@ -67,13 +67,8 @@ class Hook(Struct, frozen=True, kw_only=True):
         """The words to run, the script or program first; None for a command that only a shell can read."""
         if self.script is not None:
             return (self.script,)
-        command = self.command or ""
-        if not _SHELL_SYNTAX.isdisjoint(command):
-            return None
-        try:
-            return tuple(shlex.split(command)) or None
-        except ValueError:  # an open quote
-            return None
+        words = plain_words(self.command or "")
+        return None if isinstance(words, ShellRefusal) else words
 
     def matches(self, tool: str) -> bool:
         """Whether the hook is for this tool; names are compared whole, without regard to case: models write `bash`."""

@@ -217,9 +217,9 @@ class Activator:
         remarks: list[Notice] = []
         for place, snapshot in enumerate(ready):
             if COMMAND_MARK in snapshot.source.body and snapshot in fresh:
-                skill, remark = await self._commands.run(snapshot, call_id)
+                skill, said = await self._commands.run(snapshot, call_id)
                 ready[place] = replace(snapshot, skill=skill)
-                remarks += [] if remark is None else [remark]
+                remarks += said
         return remarks
 
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:

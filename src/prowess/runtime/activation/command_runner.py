@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from msgspec.structs import replace
 
+from prowess._internal.shell.words import ShellRefusal
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow
 from prowess.policy.rule import PolicyCall
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from prowess.catalog import Catalog
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot
+    from prowess.runtime.activation.substitution import FirstArgument
     from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.state import ActiveSkill
@@ -33,8 +35,17 @@ class CommandRunner:
     The host (`allowed`) or a policy file says that they run, no policy file says no, and there is a sandbox.
     """
 
-    def __init__(self, catalog: Catalog, programs: SkillPrograms, records: SessionRecords, *, allowed: bool) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        programs: SkillPrograms,
+        records: SessionRecords,
+        *,
+        allowed: bool,
+        first_argument: FirstArgument,
+    ) -> None:
         self._catalog, self._programs, self._records, self._allowed = catalog, programs, records, allowed
+        self._first_argument: FirstArgument = first_argument
 
     def _may_run(self) -> bool:
         policy = self._programs.policy.now()
@@ -51,20 +62,25 @@ class CommandRunner:
         # A default of the file is about calls that nobody named; `dynamic_commands` is about these.
         return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
 
-    async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, Notice | None]:
-        """Return the skill with what its commands printed, or as it is with a notice that they were not run."""
+    async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, list[Notice]]:
+        """Return the skill with what its commands printed, and notices about commands that were not run."""
         skill, source = snapshot.skill, snapshot.source
         found = await to_thread.run_sync(commands, source.body)
         if not found:
-            return skill, None
+            return skill, []
         if not self._may_run():
-            return skill, load_result.commands_not_run(skill.name)
-        values = values_for(skill, self._programs.session_id, expose_location=False)
+            return skill, [load_result.commands_not_run(skill.name)]
+        values = values_for(
+            skill, self._programs.session_id, expose_location=False, first_argument=self._first_argument
+        )
         outputs: list[str] = []
+        notices: list[Notice] = []
         for command in found[:MAX_COMMANDS]:
             argv = command.argv(values)
-            if not argv:
-                outputs.append("[command not run: its quotes are open, or it is empty]")
+            if isinstance(argv, ShellRefusal):
+                outputs.append(f"[command not run: {printable_line(argv.reason)}; {load_result.WITHOUT_A_SHELL}]")
+                line = source.document.body_line + source.body.count("\n", 0, command.start)
+                notices.append(load_result.command_refused(skill.name, line, argv.reason))
                 continue
             if (denied := self._denied(argv, skill)) is not None:
                 outputs.append(f"[command not run: {printable_line(denied)}]")
@@ -77,4 +93,4 @@ class CommandRunner:
                 "command.finished", call_id, skill, {**data, "exit_code": done.exit_code}
             )
             outputs.append(shown(done))
-        return replace(skill, outputs=tuple(outputs)), None
+        return replace(skill, outputs=tuple(outputs)), notices

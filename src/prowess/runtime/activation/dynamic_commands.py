@@ -2,22 +2,24 @@
 
 Which inline code is a command is told by a Markdown parser, from the body as its author wrote it: a single pair of
 backticks with a `!` before it, outside fences, comments and longer backticks. So neither code that shows the notation
-nor a value that holds it is run, and two equal commands are two commands. A command is split into words first and its
-placeholders are replaced after that, each word staying one word; no shell reads it. It runs in the sandbox.
+nor a value that holds it is run, and two equal commands are two commands. A command runs in the sandbox and no shell
+reads it: the value of a placeholder stays within its word, and a command that needs a shell is refused whole.
 """
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prowess._internal.markdown import inline_code
+from prowess._internal.shell.plain_command import plain_words
 from prowess.format.limits import COMMAND_MARK
-from prowess.runtime.activation.substitution import substituted
+from prowess.runtime.activation.substitution import Placeholders
 
 if TYPE_CHECKING:
+    from prowess._internal.markdown import InlineCode
+    from prowess._internal.shell.words import ShellRefusal
     from prowess.execution import ExecResult
     from prowess.runtime.activation.substitution import Values
 
@@ -33,13 +35,10 @@ class DynamicCommand(Struct, frozen=True, kw_only=True):
     start: int
     end: int
 
-    def argv(self, values: Values) -> tuple[str, ...]:
-        """Return its words; empty where quotes are open or nothing stands there."""
-        try:
-            split = shlex.split(self.text)
-        except ValueError:
-            return ()
-        return tuple(substituted(word, values) for word in split)
+    def argv(self, values: Values) -> tuple[str, ...] | ShellRefusal:
+        """Return its words, or why it cannot be run without a shell."""
+        placeholders = Placeholders(values)
+        return plain_words(self.text, placeholders.pattern, placeholders.value)
 
 
 def commands(body: str) -> tuple[DynamicCommand, ...]:
@@ -47,10 +46,16 @@ def commands(body: str) -> tuple[DynamicCommand, ...]:
     if COMMAND_MARK not in body:
         return ()
     return tuple(
-        DynamicCommand(text=code.text, start=code.start - 1, end=code.end)
+        DynamicCommand(text=_text(body, code), start=code.start - 1, end=code.end)
         for code in inline_code(body) or ()
         if _is_marked(body, code.start, code.end)
     )
+
+
+def _text(body: str, code: InlineCode) -> str:
+    """Return the command as written if it has several lines, which Markdown would join to one."""
+    written = body[code.start + 1 : code.end - 1]
+    return written if "\n" in written or "\r" in written else code.text
 
 
 def _is_marked(body: str, start: int, end: int) -> bool:

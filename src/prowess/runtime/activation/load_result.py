@@ -22,6 +22,14 @@ _TEXT_OR_NULL = {"type": ["string", "null"]}
 # another server) they mean nothing; null where it has none.
 ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "preapprove", "ignored", None]}
 
+# What was put into the body (`prowess.runtime.activation.substitution.Substitutions`); absent if that is nothing.
+SUBSTITUTIONS_SCHEMA: Mapping[str, object] = object_schema(
+    "replaced unfilled appended",
+    replaced={"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+    unfilled={"type": "array", "items": _TEXT},
+    appended={"type": "boolean"},
+)
+
 NOTICES_SCHEMA: Mapping[str, object] = {
     "type": "array",
     "items": object_schema("code message skill", code=_TEXT, message=_TEXT, skill=_TEXT_OR_NULL),
@@ -40,6 +48,7 @@ RECEIPT_SCHEMA: Mapping[str, object] = object_schema(
             properties={"type": "object"},
             allowed_tools_mode=ALLOWED_TOOLS_MODE,
             content=_TEXT_OR_NULL,
+            substitutions=SUBSTITUTIONS_SCHEMA,
         ),
     },
     unloaded_skills={"type": "array", "items": _TEXT},
@@ -111,6 +120,15 @@ def commands_not_run(name: str) -> Notice:
     """Say that commands in the body stand there as text."""
     message = f"the commands in the body of {name} were not run: this session does not run them."
     return Notice(code="commands_not_run", message=message, skill=name)
+
+
+WITHOUT_A_SHELL = "commands run without a shell, so put this one into a script below scripts/ and name that"
+
+
+def command_refused(name: str, line: int, reason: str) -> Notice:
+    """Say that one command in the body needs a shell and was not run."""
+    message = f"the command in line {line} of {name}/SKILL.md was not run: {reason}; {WITHOUT_A_SHELL}."
+    return Notice(code="command_refused", message=message, skill=name)
 
 
 def hook_failed(skill: str, message: str) -> Notice:

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.activation.dynamic_commands import commands
-from prowess.runtime.activation.substitution import Replacement, Values, substituted
+from prowess.runtime.activation.substitution import NOTHING, Replacement, Substituted, Values, substituted
 from prowess.runtime.disclosure import model_texts
 from prowess.runtime.disclosure.compaction import mark_of
 
 if TYPE_CHECKING:
     from prowess.runtime.activation.snapshots import Snapshot, Snapshots
+    from prowess.runtime.activation.substitution import FirstArgument, Substitutions
     from prowess.runtime.state import ActiveSkill
 
 _KEPT = 32  # more than any session has active skills
 
 
-def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool) -> Values:
+def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool, first_argument: FirstArgument) -> Values:
     """Return what the placeholders of a skill stand for; a hidden directory is `.`, which its paths are relative to."""
     declared = extended_fields(skill.properties).arguments
     return Values(
@@ -25,19 +26,27 @@ def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool) ->
         session_id=session_id,
         args=skill.args,
         declared={argument.name: argument.default for argument in declared},
+        first_argument=first_argument,
     )
 
 
-def rendered(skill: ActiveSkill, body: str, session_id: str, *, expose_location: bool) -> str:
+def rendered(
+    skill: ActiveSkill, body: str, session_id: str, *, expose_location: bool, first_argument: FirstArgument
+) -> Substituted:
     """Return `body`, which is that of `skill`, as it is in force; a hidden directory is `.`."""
-    if "$" not in body and not skill.outputs:
-        return body
+    if _is_verbatim(skill, body):
+        return Substituted(text=body)
     found = commands(body) if skill.outputs else ()
     outputs = [
         Replacement(start=command.start, end=command.end, text=output)
         for command, output in zip(found, skill.outputs, strict=False)
     ]
-    return substituted(body, values_for(skill, session_id, expose_location=expose_location), outputs)
+    values = values_for(skill, session_id, expose_location=expose_location, first_argument=first_argument)
+    return substituted(body, values, outputs)
+
+
+def _is_verbatim(skill: ActiveSkill, body: str) -> bool:
+    return "$" not in body and not skill.outputs and not skill.args
 
 
 class Rendering:
@@ -46,9 +55,12 @@ class Rendering:
     Each body is rendered once for each activation: `instructions()` asks for it at every call.
     """
 
-    def __init__(self, snapshots: Snapshots, session_id: str, *, expose_location: bool) -> None:
+    def __init__(
+        self, snapshots: Snapshots, session_id: str, *, expose_location: bool, first_argument: FirstArgument
+    ) -> None:
         self._snapshots, self._session_id, self.expose_location = snapshots, session_id, expose_location
-        self._texts: dict[tuple[str, str, str | None, tuple[str, ...]], str] = {}
+        self._first_argument: FirstArgument = first_argument
+        self._texts: dict[tuple[str, str, str | None, tuple[str, ...]], Substituted] = {}
 
     def content(self, snapshot: Snapshot, skill: ActiveSkill, *, raw: bool = False) -> str:
         """Return the content of a skill that joins a conversation: its body, or with `raw` the file as written."""
@@ -64,13 +76,25 @@ class Rendering:
 
     def text(self, skill: ActiveSkill) -> str | None:
         """Return the body as it is in force; None if it is nowhere any more. Blocking."""
+        found = self._rendered(skill)
+        return None if found is None else found.text
+
+    def substitutions(self, skill: ActiveSkill) -> Substitutions:
+        """Return what was put into the body. Blocking."""
+        found = self._rendered(skill)
+        return NOTHING if found is None else found.substitutions
+
+    def _rendered(self, skill: ActiveSkill) -> Substituted | None:
         body = self._snapshots.body(skill)
-        if body is None or ("$" not in body and not skill.outputs):
-            return body
+        if body is None:
+            return None
+        if _is_verbatim(skill, body):
+            return Substituted(text=body)
         key = (skill.location, skill.document_digest, skill.args, skill.outputs)
         known = self._texts.get(key)
         if known is None:
-            known = rendered(skill, body, self._session_id, expose_location=self.expose_location)
+            shown, first = self.expose_location, self._first_argument
+            known = rendered(skill, body, self._session_id, expose_location=shown, first_argument=first)
             while len(self._texts) >= _KEPT:
                 del self._texts[next(iter(self._texts))]
             self._texts[key] = known

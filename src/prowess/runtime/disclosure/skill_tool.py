@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from prowess.errors import InvalidArgumentsError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation import load_result
+from prowess.runtime.activation.substitution import NOTHING
 from prowess.runtime.disclosure import model_texts
 from prowess.runtime.events.event import loading_message
 from prowess.tools import ToolSpec, require_executor
@@ -57,6 +58,7 @@ RESULT_SCHEMA = object_schema(
     output=_TEXT,
     turns={"type": "integer", "minimum": 0},
     child_session_id=_TEXT,
+    substitutions=load_result.SUBSTITUTIONS_SCHEMA,
     notices=load_result.NOTICES_SCHEMA,
 )
 
@@ -111,12 +113,14 @@ class Invocation:
         notices = [notice.as_dict() for notice in activation.notices]
         if running:
             notices.append(load_result.already_running(skill.name).as_dict())
-        content = partial(self._rendering.content, snapshot, skill, raw=raw)
+        content = (
+            None if running else await to_thread.run_sync(partial(self._rendering.content, snapshot, skill, raw=raw))
+        )
         result: dict[str, object] = {
             "skill_name": skill.name,
             "message": f'The "{skill.name}" skill is running already' if running else loading_message(skill.name),
             "base_path": skill.root_dir if self._rendering.expose_location else None,
-            "content": None if running else await to_thread.run_sync(content),
+            "content": content,
         }
         if skill.allowed_tools is not None:
             tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens or ()
@@ -126,6 +130,8 @@ class Invocation:
             result["model"] = entry.extended.model
         if skill.args is not None:
             result["args"] = skill.args
+        if content is not None and not raw and (put := self._rendering.substitutions(skill)) != NOTHING:
+            result["substitutions"] = put.as_dict()
         if notices:
             result["notices"] = notices
         return result

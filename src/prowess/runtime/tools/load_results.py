@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from prowess.runtime.activation.substitution import NOTHING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -30,6 +32,7 @@ class LoadResults:
         contents = None
         if self._in_results:
             contents = await to_thread.run_sync(self._contents, fresh) if fresh else {}
+        new = {snapshot.skill.name for snapshot in fresh}
         shown, entries = self._rendering.expose_location, list[dict[str, object]]()
         for skill in step.state.active:
             entry: dict[str, object] = {
@@ -42,6 +45,8 @@ class LoadResults:
             }
             if contents is not None:
                 entry["content"] = contents.get(skill.name)
+            if skill.name in new and (put := self._rendering.substitutions(skill)) != NOTHING:
+                entry["substitutions"] = put.as_dict()  # its body was read a moment ago
             entries.append(entry)
         return {
             "active_skills": entries,
