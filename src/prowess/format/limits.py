@@ -23,7 +23,9 @@ EXTENDED_FIELDS = frozenset(
     }
 )  # fmt: skip
 # What Claude Code and its kin know at top level beyond the six.
-CLAUDE_CODE_FIELDS = EXTENDED_FIELDS | {"when_to_use", "disallowed-tools", "effort", "shell"}
+CLAUDE_CODE_FIELDS = EXTENDED_FIELDS | {
+    "when_to_use", "disallowed-tools", "effort", "shell", "background", "display-name", "default-enabled", "fallback",
+}  # fmt: skip
 
 MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
 MAX_TAG_LENGTH = 64

@@ -28,9 +28,10 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     `source` says whose reading it is. `known_fields` are those that are no `frontmatter.unknownField`; the extended
     ones among them are judged. `name_letters`: of any script, or a-z and 0-9 alone. `metadata_scalars`: any scalar is a
-    text, or only what every YAML reader takes for one. `tools_as_list`: allowed-tools may be a list. `repairs`: a value
-    that YAML refuses is quoted and used, with a warning. `reference_wording`: faults are found and worded as the
-    reference tool does, in its order, and its YAML dialect without flow collections applies.
+    text, or only what every YAML reader takes for one. `metadata_lists`: a list as a value of metadata is a warning.
+    `tools_as_list`: allowed-tools may be a list. `repairs`: a value that YAML refuses is quoted and used, with a
+    warning. `reference_wording`: faults are found and worded as the reference tool does, in its order, and its YAML
+    dialect without flow collections applies.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     known_fields: frozenset[str] = frozenset(FIELDS)
     name_letters: Literal["any script", "ASCII"] = "any script"
     metadata_scalars: Literal["any", "written as text"] = "any"
+    metadata_lists: bool = False
     tools_as_list: bool = False
     repairs: bool = False
     reference_wording: bool = False
@@ -84,6 +86,7 @@ _PROFILES = (
         summary="the fields that Claude Code and its kin know, allowed-tools as text or list",
         source="agent skills platform, YAML frontmatter fields; Claude Code",
         known_fields=frozenset(FIELDS) | CLAUDE_CODE_FIELDS,
+        metadata_lists=True,
         tools_as_list=True,
     ),
     Profile(

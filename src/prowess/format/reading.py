@@ -317,6 +317,8 @@ def judge(found: Diagnostic, profile: Profile) -> Diagnostic | None:
         return None
     if profile.repairs and found.rule == "frontmatter.syntax" and found.fix is not None:
         severity = Severity.WARNING  # mended, so the skill loads
+    if profile.metadata_lists and found.rule == "metadata.valueType" and found.detail == "list":
+        severity = Severity.WARNING  # the host takes it; a mapping it does not
     return found.with_severity(severity)
 
 

@@ -31,9 +31,9 @@ from prowess.format.fields.value_readers import (
     is_blank,
     kind,
     named,
-    read_boolean,
     read_choice,
     read_seconds,
+    read_switch,
     read_text,
     read_texts,
     read_whole,
@@ -95,8 +95,8 @@ _READERS: dict[str, Callable[[object, Path, Faults], object]] = {
     "timeout-per-iteration": lambda value, path, faults: read_seconds(
         value, _EXEC, path, faults, most=MAX_ITERATION_SECONDS
     ),
-    "early-termination": lambda value, path, faults: read_boolean(value, _EXEC, path, faults),
-    "sandbox": lambda value, path, faults: read_boolean(value, _EXEC, path, faults) is not False,
+    "early-termination": lambda value, path, faults: read_switch(value, _EXEC, path, faults),
+    "sandbox": lambda value, path, faults: read_switch(value, _EXEC, path, faults) is not False,
     "allowed-paths": lambda value, path, faults: read_texts(value, _EXEC, path, faults) or (),
     "network": lambda value, path, faults: read_text(value, _EXEC, path, faults) or "none",
 }
@@ -157,7 +157,7 @@ def _argument(entry: object, path: Path, faults: Faults) -> Argument | None:
     if default is not None and not (isinstance(default, str) and len(default) <= MAX_DEFAULT_LENGTH):
         message = f"{named((*path, 'default'))} must be a text of at most {MAX_DEFAULT_LENGTH} characters"
         faults.add(_ARGS, message, (*path, "default"))
-    required = read_boolean(entry["required"], _ARGS, (*path, "required"), faults) if "required" in entry else False
+    required = read_switch(entry["required"], _ARGS, (*path, "required"), faults) if "required" in entry else False
     if name is None or description is None or required is None:
         return None
     return Argument(
@@ -288,7 +288,7 @@ def _context(found: dict[str, object], faults: Faults) -> Context:
 def _flag(found: dict[str, object], key: str, faults: Faults, *, absent: bool, closed: bool) -> bool:
     if key not in found:
         return absent
-    read = read_boolean(found[key], "invocation.type", (key,), faults)
+    read = read_switch(found[key], "invocation.type", (key,), faults)
     return closed if read is None else read
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from prowess.diagnostics import Severity
 from prowess.format.fields.extended_fields import MAX_ITERATIONS, MAX_RETRIES
 from prowess.format.fields.hooks import HOOK_EVENTS
+from prowess.format.fields.value_readers import SWITCHES
 from prowess.format.limits import (
     CLAUDE_CODE_FIELDS,
     EXTENDED_FIELDS,
@@ -40,7 +41,8 @@ _SCALAR_OR_NOTHING: Schema = {"type": ["string", "number", "boolean", "null"]}
 _NOTHING: Schema = {"type": "null"}
 _BLANK: Schema = {"type": ["string", "null"], "pattern": r"^\s*$"}
 _TEXTS: Schema = {"type": "array", "items": {**_SCALAR, "pattern": _SAYS_SOMETHING}}
-_BOOLEAN: Schema = {"enum": [True, False, "true", "false"]}
+_WORDS = "|".join("".join(f"[{char.upper()}{char}]" for char in word) for word in SWITCHES if word.isalpha())
+_BOOLEAN: Schema = {"anyOf": [{"enum": [True, False, 1, 0]}, {**_TEXT, "pattern": rf"^\s*({_WORDS}|[01])\s*$"}]}
 
 
 def frontmatter_schema(profile: Profile) -> Schema:
@@ -112,7 +114,8 @@ def _compatibility(refuses: Callable[[str], bool]) -> Schema:
 def _metadata(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
     schema: Schema = {"description": "Anything else: keys and texts."}
     if refuses("metadata.valueType"):
-        schema["additionalProperties"] = _SCALAR_OR_NOTHING if profile.metadata_scalars == "any" else _TEXT
+        value = _SCALAR_OR_NOTHING if profile.metadata_scalars == "any" else _TEXT
+        schema["additionalProperties"] = {"anyOf": [value, {"type": "array"}]} if profile.metadata_lists else value
     return schema | _BLANK_TOO if refuses("metadata.type") else schema
 
 

@@ -25,8 +25,8 @@ from prowess.format.fields.value_readers import (
     is_blank,
     kind,
     named,
-    read_boolean,
     read_seconds,
+    read_switch,
     read_text,
     report_unknown,
 )
@@ -184,7 +184,7 @@ def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) 
     if "matcher" in entry:
         hook = replace(hook, matcher=_matcher(entry["matcher"], (*path, "matcher"), faults))
     if "once" in entry:
-        once = read_boolean(entry["once"], "hooks.value", (*path, "once"), faults)
+        once = read_switch(entry["once"], "hooks.value", (*path, "once"), faults)
         hook = replace(hook, once=once is True)
     if "timeout" in entry:
         place: Path = (*path, "timeout")

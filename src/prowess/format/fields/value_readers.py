@@ -19,6 +19,10 @@ _WHOLE = r"[+-]?[0-9]{1,9}\Z"  # nine digits: more is no number anyone means, an
 _SECONDS = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m)?\Z"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 _SHOWN = 60
+# The words that Claude Code takes for booleans, in any case.
+SWITCHES = {
+    "true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False,
+}  # fmt: skip
 
 Path = tuple[str | int, ...]
 
@@ -111,10 +115,17 @@ def read_texts(value: object, rule: str, path: Path, faults: Faults) -> tuple[st
 
 def read_boolean(value: object, rule: str, path: Path, faults: Faults) -> bool | None:
     """Read `true` or `false`, spelled so: of `yes`, `On` or `TRUE` some readers make a boolean and some a text."""
-    if value == "true":
-        return True
-    if value == "false":
-        return False
+    return _boolean(value, rule, path, faults, value if value in ("true", "false") else None)
+
+
+def read_switch(value: object, rule: str, path: Path, faults: Faults) -> bool | None:
+    """Read one of `SWITCHES`, quoted or not."""
+    return _boolean(value, rule, path, faults, value.strip().lower() if isinstance(value, str) else None)
+
+
+def _boolean(value: object, rule: str, path: Path, faults: Faults, word: object) -> bool | None:
+    if isinstance(word, str) and word in SWITCHES:
+        return SWITCHES[word]
     faults.add(rule, f"{named(path)} is {kind(value)}, it must be true or false", path)
     return None
 

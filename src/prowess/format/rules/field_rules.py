@@ -105,7 +105,11 @@ def _compatibility(field: Field) -> Iterator[Diagnostic]:
         message = "compatibility is empty; say what the skill needs, or leave the field out"
         yield finding("compatibility.empty", message, field.location)
     elif len(field.text) > MAX_COMPATIBILITY_LENGTH:
-        message = f"compatibility has {len(field.text)} characters, at most {MAX_COMPATIBILITY_LENGTH} are allowed"
+        broken = len(field.text.rstrip("\n")) <= MAX_COMPATIBILITY_LENGTH
+        hint = "; the line break at its end is one, and `>-` or `|-` leaves it out" if broken else ""
+        message = (
+            f"compatibility has {len(field.text)} characters, at most {MAX_COMPATIBILITY_LENGTH} are allowed{hint}"
+        )
         yield finding("compatibility.maxLength", message, field.location)
 
 
@@ -124,7 +128,8 @@ def _metadata(field: Field, *, written_as_text: bool) -> Iterator[Diagnostic]:
             shown = _short(key.text) if isinstance(key, Scalar) else "..."
             kind = "a list" if isinstance(value, Sequence) else "a mapping"
             message = f"metadata value {shown!r} is {kind}, it must be a text"
-            yield finding("metadata.valueType", message, origin.location(value.start, value.end))
+            detail = "list" if isinstance(value, Sequence) else None
+            yield finding("metadata.valueType", message, origin.location(value.start, value.end), detail=detail)
         elif written_as_text and not value.style:
             yield from _typed(field, key, value)
 

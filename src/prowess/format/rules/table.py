@@ -164,7 +164,7 @@ _OF_FIELDS = (
         ("Looks whether each value is a text, in the profile `skillscraft` written so that every reader takes it for "
         "one."),
         ("`1.0` is a number to one reader and a text to the next, and a nested value fails the whole skill in strict "
-        "hosts."),
+        "hosts. A list is a warning in the profile `claude-code`, whose host takes it."),
         "`tags: [a, b]`", '`tags: "a, b"`'),
         fixes="quotes it"),
     _rule("metadata.duplicateKey", (E, E, E, E, E, W), "Each key of metadata is written once.", (
@@ -247,7 +247,7 @@ _OF_FIELDS = (
         "`tags: {a: b}`", "`tags: [pdf, tables]`"),
         source=_PLATFORM),
     _rule("invocation.type", (N, N, N, N, E, W), "Who may invoke is said by true or false.", (
-        "Looks whether the switches on invocation are true or false.",
+        "Looks whether the switches on invocation are true or false; yes, on and 1, no, off and 0 are read too.",
         "A switch that is misread opens a skill that was meant to be closed.",
         "`disable-model-invocation: maybe`", "`disable-model-invocation: true`"),
         source=_PLATFORM),
@@ -256,7 +256,7 @@ _OF_FIELDS = (
         "Placeholders in the body are filled in by these names.",
         "`arguments: {a: 1}`", "`arguments: [file]`"),
         source=_PLATFORM),
-    _rule("argument-hint.type", (N, N, N, N, E, W), "argument-hint is a text.", (
+    _rule("argument-hint.type", (N, N, N, N, W, W), "argument-hint is a text.", (
         "Looks whether it is a text.",
         "It is shown to the user as it is.",
         "`argument-hint: {a: b}`", '`argument-hint: "[file]"`'),
