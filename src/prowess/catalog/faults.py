@@ -30,6 +30,8 @@ CATALOG_RULES = {
     "catalog.count": (_W, "The directories that are no skills stay within the number that is searched."),
     "catalog.loose": (_W, "SKILL.md lies in a directory of its own below a root of skills."),
     "catalog.spelling": (_E, "The file of a skill is called SKILL.md."),
+    "catalog.hidden": (_W, "No skill lies below another."),
+    "catalog.plugin": (_W, "A plugin's manifest is used as written, and its name and its skills are its own."),
     "catalog.encoding": (_E, "The name of a directory is UTF-8."),
     "catalog.hardLink": (_E, "SKILL.md has no second hard link."),
     "catalog.enterprise": (_E, "Only administrators can change an enterprise skill."),

@@ -80,16 +80,14 @@ def _project(cwd: str) -> Iterator[DirectorySource]:
         here = os.path.dirname(here)
 
 
-def plugin_sources(directories: Sequence[str]) -> Iterator[DirectorySource]:
+def plugin_sources(directories: Sequence[str]) -> list[DirectorySource]:
     """Return one source of the plugin layer for each directory; labels are made distinct."""
-    labels: set[str] = set()
+    if not directories:
+        return []
+    # Imported here: most catalogs have no plugin, and reading a manifest takes more than listing does.
+    from prowess.catalog.sources.plugin import PluginSource
+
+    sources: list[PluginSource] = []
     for directory in directories:
-        parts = os.path.abspath(directory).split("/")
-        # A plugin keeps its skills in a directory `skills`; its own name is the one above.
-        name = parts[-2] if parts[-1] == "skills" and len(parts) > 2 else parts[-1]  # noqa: PLR2004 -- ["", "skills"] has no name above
-        label, number = name, 1
-        while label in labels:
-            number += 1
-            label = f"{name}-{number}"
-        labels.add(label)
-        yield DirectorySource(directory, layer=Layer.PLUGIN, label=label, named=True)
+        sources.append(PluginSource(directory, sources))
+    return list(sources)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import READ
 from prowess.catalog.scan import HEAD_BYTES, Scan
+from prowess.catalog.sources.hidden import report_hidden
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ class DirectorySource:
         walk = self._walk(scan)
         if not self.pointed_at:
             walk.search_root()
-        elif not walk.is_skill(self.root, self.root, ""):
+        elif walk.is_skill(self.root, self.root, ""):
+            report_hidden(scan, self.root)
+        else:
             walk.search(self.root, self.root, "", 0)
 
     def _walk(self, scan: Scan) -> Walk:

@@ -1,0 +1,181 @@
+"""A plugin as a source: named by its manifest, whatever its directory is called, with the skills that it declares.
+
+Without a declaration its skills are the immediate children of `skills/`; tests, fixtures and documents beside them are
+none. A directory with neither is searched as any other. Nothing outside of a plugin is a skill of it.
+
+Sources: protocol 003, storage layers; Claude Code, plugins reference.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prowess.catalog.layers import Layer
+from prowess.catalog.sources.directory import NAMED_BOUNDS, DirectorySource, Walk
+from prowess.catalog.sources.hidden import report_hidden
+from prowess.catalog.sources.plugin_manifest import read_plugin_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prowess.catalog.scan import Scan
+    from prowess.catalog.sources.plugin_manifest import PluginManifest
+
+_SKILLS = "skills"
+_SHOWN = 3
+
+
+class PluginSource(DirectorySource):
+    """The skills of one plugin. `directory` is the plugin, or its `skills/`.
+
+    `earlier` are the plugins before it, whose labels it does not take: `acme`, `acme-2`. The manifest is read again at
+    each scan.
+    """
+
+    def __init__(self, directory: str, earlier: Sequence[PluginSource]) -> None:
+        super().__init__(directory, layer=Layer.PLUGIN, named=True)
+        self._given = self.named
+        self._earlier = tuple(earlier)
+        self._name = ""
+        self._read()
+
+    def _read(self) -> PluginManifest | None:
+        """Read the manifest, and say after it where the plugin is and what it is called."""
+        above, _, base = self._given.rpartition("/")
+        self.named = self._given
+        manifest = read_plugin_manifest(self.named)
+        if manifest is None and base == _SKILLS and above and (manifest := read_plugin_manifest(above)) is not None:
+            self.named = above
+        self.root = os.path.realpath(self.named)
+        # A plugin keeps its skills in a directory `skills`; without a manifest its name is that of the one above.
+        directory = above if base == _SKILLS and above else self._given
+        name = None if manifest is None else manifest.name
+        self._name = name or directory.rpartition("/")[2]
+        label, number, taken = self._name, 1, {plugin.label for plugin in self._earlier}
+        while label in taken:
+            number += 1
+            label = f"{self._name}-{number}"
+        self.label = label
+        return manifest
+
+    def scan(self, scan: Scan) -> None:
+        """Add every skill of the plugin to `scan`."""
+        manifest = self._read()
+        self._report_name(scan)
+        faults = [] if manifest is None else list(manifest.faults)
+        walk = _PluginWalk(self, scan)
+        if manifest is not None and manifest.skills is not None:
+            faults += [fault for path in manifest.skills if (fault := walk.take(path)) is not None]
+        elif os.path.isdir(f"{self.root}/{_SKILLS}"):
+            walk.take_children()
+        elif not os.path.isdir(self.root):
+            self._report_absence(scan)
+        else:
+            walk.search_all()
+        if manifest is not None and faults:
+            more = f"; and {len(faults) - _SHOWN} more faults" if len(faults) > _SHOWN else ""
+            message = f"this manifest is not used as written: {'; '.join(faults[:_SHOWN])}{more}"
+            scan.report("catalog.plugin", f"{self.named}/{manifest.file}", message)
+        walk.report_hidden()
+
+    def _report_name(self, scan: Scan) -> None:
+        if self.label == self._name:
+            return
+        (other,) = [plugin for plugin in self._earlier if plugin.label == self._name]
+        if other.root != self.root:
+            message = (
+                f"{self.named} and {other.named} are both called {self._name!r}; a skill of {self.named} is reached as "
+                f"NAME@{self.label}"
+            )
+            scan.report("catalog.plugin", self.named, message)
+
+
+class _PluginWalk(Walk):
+    """A walk over skills at known places, which goes no deeper and never leaves the plugin."""
+
+    def __init__(self, source: PluginSource, scan: Scan) -> None:
+        super().__init__(source, scan, NAMED_BOUNDS)
+        self._leaves: list[str] = []
+        self._groups: list[str] = []
+        self._children_of: str | None = None  # the real path of `skills/`, which is no skill itself
+        self._everywhere = False
+
+    def take(self, relative: str) -> str | None:
+        """Add what the manifest declares: a skill, or a directory of skills. Returns why it cannot."""
+        path = f"{self._source.root}/{relative}".removesuffix("/")
+        real = os.path.realpath(path)
+        shown = repr(relative or ".")
+        if not self._contains(real):
+            return f"the skill {shown} is left out: it leads out of the plugin"
+        if not os.path.isdir(real):
+            return f"the skill {shown} is left out: there is no such directory"
+        if not self.is_skill(real, path, self._relative(real)):
+            before = len(self._leaves)
+            self._searched.discard(real)  # it may have been a child that is no skill
+            self.search(real, path, self._relative(real), 0)
+            if len(self._leaves) == before:
+                return f"{shown} holds no skill"
+        return None
+
+    def search_all(self) -> None:
+        """Search a directory that says nothing about its skills."""
+        self._everywhere = True
+        root = self._source.root
+        if not self.is_skill(root, root, ""):
+            self.search(root, root, "", 0)
+
+    def take_children(self) -> None:
+        """Add the skills in `skills/`."""
+        path = f"{self._source.root}/{_SKILLS}"
+        real = os.path.realpath(path)
+        if not self._contains(real):
+            self._report_way_out(path)
+            return
+        if os.path.lexists(f"{real}/SKILL.md"):
+            message = f"a file here is no skill; move it into a directory of its own below {path}"
+            self._scan.report("catalog.loose", f"{path}/SKILL.md", message)
+        if os.path.lexists(f"{self._source.root}/SKILL.md"):
+            message = f"a plugin with a directory {_SKILLS} has its skills there; move it into one below {path}"
+            self._scan.report("catalog.loose", f"{self._source.root}/SKILL.md", message)
+        self._children_of = real
+        self.search(real, path, self._relative(real), 0)
+
+    def is_skill(self, directory: str, path: str, relative: str) -> bool:
+        """As for every walk; a skill is remembered."""
+        found = super().is_skill(directory, path, relative)
+        if found:
+            self._leaves.append(directory)
+        return found
+
+    def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
+        """Deal with one child of a directory of skills."""
+        if self._everywhere:
+            super().visit(directory, path, relative, depth)
+        elif depth > 1:
+            return  # no deeper
+        elif not self._contains(directory):
+            self._report_way_out(path)
+        elif not self.is_skill(directory, path, relative):
+            self._groups.append(directory)
+            self.search(directory, path, relative, depth)  # for a SKILL.md in another spelling
+
+    def report_hidden(self) -> None:
+        """Report the skills below a skill, and those deeper down than the skills of a plugin lie."""
+        for directory in dict.fromkeys(self._leaves):
+            report_hidden(self._scan, directory)
+        for directory in dict.fromkeys(self._groups):
+            report_hidden(self._scan, directory, "a plugin's skills lie directly in a directory of skills")
+
+    def _is_misspelled(self, directory: str, path: str, relative: str, loose: list[str]) -> bool:
+        return directory != self._children_of and super()._is_misspelled(directory, path, relative, loose)
+
+    def _contains(self, real: str) -> bool:
+        root = self._source.root
+        return real == root or real.startswith(f"{root}/")
+
+    def _relative(self, real: str) -> str:
+        return real[len(self._source.root) + 1 :]
+
+    def _report_way_out(self, path: str) -> None:
+        self._scan.report("catalog.plugin", path, f"left out: it leads out of the plugin {self._source.named}")

@@ -1,0 +1,134 @@
+"""The manifest of a plugin: its name, and the skills that it declares.
+
+It is written by whoever made the plugin, so it is read within bounds, as a regular file below the plugin's directory,
+and nothing in it is an error: what cannot be used is a fault, and the plugin is read without it.
+
+Sources: Claude Code, plugin manifest schema; Agent Plugins 1.0, `plugin.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess.catalog.layers import Layer
+from prowess.errors import UnsafePathError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# In the order of preference; a plain plugin.json counts only with the schema of Agent Plugins.
+MANIFEST_FILES = (
+    ".claude-plugin/plugin.json",
+    "plugin.json",
+    ".codex-plugin/plugin.json",
+    ".cursor-plugin/plugin.json",
+)
+MAX_MANIFEST_BYTES = 256 * 1024  # ours: the largest real one seen is below 8 KiB
+MAX_DECLARED = 1000  # skills; ours
+_SCHEMA = "https://agent-plugins.org/"
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?\Z"
+# Names of layers and ours: `deploy@enterprise` must not be anybody's.
+_RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
+_ROOT_VARIABLE = "${CLAUDE_PLUGIN_ROOT}"
+_SHOWN = 60
+
+
+class PluginManifest(Struct, frozen=True, kw_only=True):
+    """What a manifest gives. `file` is relative to the plugin.
+
+    `name` is None if it has none that can be used. `skills` are relative paths without `.` and `..`, "" for the plugin
+    itself; None if the manifest declares none.
+    """
+
+    file: str
+    name: str | None = None
+    skills: tuple[str, ...] | None = None
+    faults: tuple[str, ...] = ()
+
+
+def read_plugin_manifest(root: str) -> PluginManifest | None:
+    """Read the manifest of the plugin in `root`; None if there is none. Raises nothing."""
+    try:
+        with ContainedRoot(root) as plugin:
+            for file in MANIFEST_FILES:
+                try:
+                    with plugin.open(file, allow_hard_links=True) as opened:
+                        data = opened.read(MAX_MANIFEST_BYTES + 1)
+                except FileNotFoundError:
+                    continue
+                except (OSError, UnsafePathError) as fault:
+                    if "/" not in file:  # a directory or a link of this name is no business of plugins
+                        continue
+                    return PluginManifest(file=file, faults=(f"it cannot be read: {fault}",))
+                manifest = _parsed(file, data)
+                if manifest is not None:
+                    return manifest
+    except OSError:
+        return None  # the directory itself is reported by whoever looks for skills in it
+    return None
+
+
+def _parsed(file: str, data: bytes) -> PluginManifest | None:
+    if len(data) > MAX_MANIFEST_BYTES:
+        fault = f"it is larger than {MAX_MANIFEST_BYTES} bytes"
+        return PluginManifest(file=file, faults=(fault,)) if "/" in file else None
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        fault = "it is not JSON, or nested too deeply"
+        return PluginManifest(file=file, faults=(fault,)) if "/" in file else None
+    if not isinstance(content, dict):
+        return PluginManifest(file=file, faults=("it is no object",)) if "/" in file else None
+    if "/" not in file and not str(content.get("$schema")).startswith(_SCHEMA):
+        return None
+    faults: list[str] = []
+    name = _name(content.get("name"), faults)
+    skills = _skills(content["skills"], faults) if "skills" in content else None
+    return PluginManifest(file=file, name=name, skills=skills, faults=tuple(faults))
+
+
+def _name(value: object, faults: list[str]) -> str | None:
+    if not isinstance(value, str):
+        faults.append("it has no name")
+    elif value.lower() in _RESERVED:
+        faults.append(f"the name {value!r} is reserved")
+    elif re.match(_NAME, value) is None:
+        wanted = "1 to 64 letters, digits, '.', '_' and '-', a letter or digit at both ends"
+        faults.append(f"the name {_shown(value)} is not {wanted}")
+    else:
+        return value
+    return None
+
+
+def _skills(value: object, faults: list[str]) -> tuple[str, ...] | None:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or len(listed) > MAX_DECLARED:
+        faults.append(f"skills is no path and no list of at most {MAX_DECLARED} paths, and is not used")
+        return None
+    return tuple(dict.fromkeys(_paths(listed, faults)))
+
+
+def _paths(listed: list[object], faults: list[str]) -> Iterator[str]:
+    for item in listed:
+        if not isinstance(item, str):
+            faults.append("an entry of skills is no path")
+            continue
+        try:
+            parts = check_relative(item.removeprefix(_ROOT_VARIABLE).lstrip("/") or "." if _is_rooted(item) else item)
+        except UnsafePathError as fault:
+            faults.append(f"the skill {_shown(item)} is left out: {fault.reason}")
+            continue
+        yield "/".join(parts[:-1] if parts[-1:] == ("SKILL.md",) else parts)
+
+
+def _is_rooted(path: str) -> bool:
+    return path == _ROOT_VARIABLE or path.startswith(f"{_ROOT_VARIABLE}/")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
