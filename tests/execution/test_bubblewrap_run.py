@@ -48,8 +48,8 @@ async def test_a_script_sees_the_base_set_and_nothing_of_the_host(
     monkeypatch.setenv("PROWESS_TEST_SECRET", "canary-value")
     source = "import os, sys\nsys.stdout.write(repr(sorted(set(os.environ) - {'LC_CTYPE'})))"
     result = await bench.python(source, env={"GREETING": "hi"}, workspace=True, session_id="s1")
-    named = {"GREETING", "HOME", "LANG", "OUT", "PATH", "PWD", "SESSION_ID", "SKILL_DIR", "TMPDIR", "WORKSPACE"}
-    assert result.stdout.decode() == repr(sorted(named))
+    base = {"HOME", "LANG", "OUT", "PATH", "PWD", "PYTHONPATH", "SESSION_ID", "SKILL_DIR", "TMPDIR", "WORKSPACE"}
+    assert result.stdout.decode() == repr(sorted(base | {"GREETING"}))
     values = await bench.sh('cat /proc/1/environ; echo "$GREETING $SESSION_ID $SKILL_DIR $OUT"', env={"GREETING": "hi"})
     assert values.stdout == b"hi  /skill /out\n"
 

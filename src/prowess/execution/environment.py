@@ -44,8 +44,13 @@ def _fault(name: str, value: str) -> str | None:
     return None
 
 
-def base_environment(*, session_id: str, workspace: bool, skill: bool = True) -> dict[str, str]:
-    """Return the base set as a script sees it; `WORKSPACE` and `SKILL_DIR` are there only where these are."""
+def base_environment(
+    *, session_id: str, workspace: bool, skill: bool = True, skill_imports: bool = True
+) -> dict[str, str]:
+    """Return the base set as a script sees it; `WORKSPACE` and `SKILL_DIR` are there only where these are.
+
+    With `skill_imports`, Python has the root of the skill on its path, after the directory of the script.
+    """
     env = {
         "PATH": PATH,
         "HOME": HOME,
@@ -56,6 +61,9 @@ def base_environment(*, session_id: str, workspace: bool, skill: bool = True) ->
     }
     if skill:
         env["SKILL_DIR"] = "/skill"
+    if skill and skill_imports:
+        # One directory and no more: an empty entry would mean the working directory, which is the workspace.
+        env["PYTHONPATH"] = "/skill"
     if workspace:
         env["WORKSPACE"] = "/workspace"
     return env

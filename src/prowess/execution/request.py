@@ -48,7 +48,8 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     `skill_dir` must hold trusted bytes, as `prowess.execution.staging.stage` makes them. `interpreter` is a command
     inside the sandbox, or None to choose by shebang and extension. `workdir` is relative to `workspace`; without a
     workspace the script has a private empty directory. `stdin` of None is the empty input. `out_dir` is the host
-    directory that receives what the script leaves in /out; None drops it.
+    directory that receives what the script leaves in /out; None drops it. With `skill_imports`, Python in the sandbox
+    imports modules from the root of the skill too.
 
     `on_output` is given the bytes that the result will hold, in order, as they are read. It is called in the thread
     that watches the run, so it must neither wait nor raise. A sandbox may ignore it.
@@ -67,4 +68,5 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     out_dir: str | None = None
     limits: ExecLimits = field(default_factory=ExecLimits)
     session_id: str = ""
+    skill_imports: bool = True
     on_output: Callable[[StreamName, bytes], None] | None = None

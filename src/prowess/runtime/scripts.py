@@ -119,6 +119,7 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
             write=self.write,
             limits=ExecLimits(wall_seconds=seconds),
             session_id=self.session_id,
+            skill_imports=self.rules.imports_from_root,
         )
         return await self.sandbox.run(request)
 
@@ -159,6 +160,11 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
             variables=policy.env_allow,
             shows_text=policy.read_scripts,
         )
+
+    @property
+    def imports_from_root(self) -> bool:
+        """Whether Python scripts import from the root of their skill: not if a policy names what may run."""
+        return not self.named_in
 
     def is_script(self, parts: Sequence[str]) -> bool:
         """Tell whether what lies at this path is a script, and so described instead of shown."""

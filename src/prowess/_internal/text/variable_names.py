@@ -10,7 +10,7 @@ import re
 
 # What the sandbox sets by itself; PWD comes with the working directory.
 BASE_NAMES = frozenset(
-    {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
+    {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "PYTHONPATH", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
 )
 
 _REFUSED_PREFIXES = (

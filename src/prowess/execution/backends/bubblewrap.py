@@ -222,7 +222,12 @@ def _faults_of_command(request: ExecRequest) -> list[str]:
 def _layout(request: ExecRequest, interpreter: Interpreter) -> Layout:
     workspace, cwd = _workspace(request)
     with_skill = request.command is None
-    env = base_environment(session_id=request.session_id, workspace=workspace is not None, skill=with_skill)
+    env = base_environment(
+        session_id=request.session_id,
+        workspace=workspace is not None,
+        skill=with_skill,
+        skill_imports=request.skill_imports,
+    )
     mounted = None
     if interpreter.prefix is not None and interpreter.mount_point is not None:
         mounted = (os.path.realpath(interpreter.prefix), interpreter.mount_point)

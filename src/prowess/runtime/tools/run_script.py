@@ -153,6 +153,7 @@ class RunScriptTool:
             out_dir=out_dir,
             limits=ExecLimits(wall_seconds=float(cast("float", arguments.get("timeout", DEFAULT_TIMEOUT)))),
             session_id=programs.session_id,
+            skill_imports=programs.rules.imports_from_root,
         )
         await events.tell(ScriptStarted, call.id, skill, path=request.script)
         try:
