@@ -20,6 +20,7 @@ import pytest
 
 from prowess._internal.files.file_lock import locked
 from prowess.audit import AuditEvent, JsonlAuditLog, read_tail, verify_log
+from prowess.audit import log as audit_log
 from prowess.audit.log import read_head
 from prowess.audit.record import seal
 from prowess.errors import AuditError
@@ -233,8 +234,24 @@ def test_writers_that_are_killed_at_random_leave_a_chain_that_verifies(tmp_path:
 # ── what a killed writer leaves ──────────────────────────────────────────────────────────────────────────
 
 
-def _without_head_update(log: JsonlAuditLog, count: int) -> None:
-    """Write records as a writer that is killed before it replaces the head."""
+class _KilledError(BaseException):
+    pass
+
+
+def _killed_before_the_head(log: JsonlAuditLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a record as a writer that is killed before it replaces the head."""
+
+    def killed(*_: object) -> None:
+        raise _KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("prowess.audit.log.HeadFile.write", killed)
+        with pytest.raises(_KilledError):
+            log.append(event(7))
+
+
+def _added(log: JsonlAuditLog, count: int) -> None:
+    """Write records as a program that knows the form of the log, and not what a writer does with the head."""
     head = Path(log.path).with_name("head.json")
     before = head.read_bytes()
     for number in range(count):
@@ -242,9 +259,11 @@ def _without_head_update(log: JsonlAuditLog, count: int) -> None:
     head.write_bytes(before)
 
 
-def test_a_record_whose_head_was_not_written_is_legal_and_taken_over(tmp_path: Path) -> None:
+def test_a_record_whose_head_was_not_written_is_legal_and_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = filled(tmp_path, 3)
-    _without_head_update(log, 1)
+    _killed_before_the_head(log, monkeypatch)
     verdict = verify_log(log.path)
     assert (verdict.ok, [notice.kind for notice in verdict.notices]) == (True, ["ahead"])
     log.append(event())
@@ -286,14 +305,74 @@ def test_an_empty_log_without_a_head_is_begun_anew(tmp_path: Path) -> None:
     assert log_in(tmp_path).append(event()).sequence == 1
 
 
-def test_several_records_behind_the_head_are_a_fault_until_a_writer_owns_up_to_them(tmp_path: Path) -> None:
+@pytest.mark.proves("governance.audit.head")
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_records_that_no_writer_announced_are_a_fault_until_a_person_accepts_them(tmp_path: Path, count: int) -> None:
     log = filled(tmp_path, 3)
-    _without_head_update(log, 2)
+    _added(log, count)
+    before = content(log)
+    for other in (log, log_in(tmp_path)):
+        with pytest.raises(AuditError, match="that no writer announced; run `prowess audit verify`"):
+            other.append(event())
+    assert content(log) == before
     assert [(fault.kind, fault.record) for fault in verify_log(log.path).faults] == [("added", 4)]
-    log.append(event())
+    assert log_in(tmp_path).accept() == count
+    accepted = read_tail(log.path, 1)[0]
+    assert accepted is not None
+    assert (accepted.kind, accepted.data["adopted_records"]) == ("log.accepted", count)
+    assert accepted.data["uid"] == os.getuid()
     verdict = verify_log(log.path)
     assert verdict.ok
-    assert "2 of its records kept" in verdict.notices[0].message
+    assert [(notice.kind, notice.record) for notice in verdict.notices] == [("accepted", 4 + count)]
+    assert log.append(event()).sequence == 5 + count
+    assert log.accept() == 0
+
+
+@pytest.mark.proves("governance.audit.head")
+def test_a_writer_that_is_killed_while_it_recovers_leaves_what_can_be_recovered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = filled(tmp_path, 3)
+    for _ in range(5):
+        _killed_before_the_head(log, monkeypatch)
+        assert verify_log(log.path).ok
+    assert log.append(event()).sequence == 10
+    verdict = verify_log(log.path)
+    assert verdict.ok
+    assert [notice.kind for notice in verdict.notices] == ["recovered"] * 5
+
+
+@pytest.mark.parametrize("step", ["_announce", "write_all"])
+def test_a_writer_that_is_killed_before_its_record_leaves_nothing(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = filled(tmp_path, 3)
+    real = getattr(audit_log, step)
+
+    def killed(*given: object) -> None:
+        if step == "_announce":
+            real(*given)
+        raise _KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audit_log, step, killed)
+        with pytest.raises(_KilledError):
+            log.append(event())
+    assert verify_log(log.path).ok
+    assert log_in(tmp_path).append(event()).sequence == 4
+    assert verify_log(log.path).notices == ()
+
+
+def test_what_cannot_be_accepted_stays_where_it_is(tmp_path: Path) -> None:
+    log = filled(tmp_path, 3)
+    with open(log.path, "ab") as stream:
+        stream.write(b"{}\n")
+    before = content(log)
+    with pytest.raises(AuditError, match="no record of this log"):
+        log.accept()
+    os.truncate(log.path, len(before) - 10)
+    with pytest.raises(AuditError, match="bytes are missing"):
+        log.accept()
 
 
 @pytest.mark.parametrize("tail", [b"{}\n", b"\n", b"not json\nhalf"])
@@ -339,9 +418,9 @@ def test_a_well_formed_record_that_does_not_follow_the_last_is_not_adopted(
     assert not verify_log(log.path).ok
 
 
-def test_a_tail_forged_behind_a_genuine_record_is_not_adopted(tmp_path: Path) -> None:
+def test_a_tail_forged_behind_a_genuine_record_is_not_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = filled(tmp_path, 3)
-    _without_head_update(log, 1)
+    _killed_before_the_head(log, monkeypatch)
     count = len(content(log).splitlines())
     _, line = seal(event(), sequence=count + 1, at="2026-01-01T00:00:00.000000Z", previous="sha256:" + "0" * 64)
     with open(log.path, "ab") as stream:

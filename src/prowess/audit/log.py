@@ -1,14 +1,17 @@
 """An audit log in one JSONL file that several processes append to.
 
-Under a lock on the file, an append learns from `head.json` where the chain ends, writes the record behind it, and
-replaces the head. A writer may be killed between any two of these steps; the next append finishes or removes what it
-left and says so in a record of its own (`log.recovered`). A log that is shorter than its head, or that has lost it,
+Under a lock on the file, an append learns from `head.json` where the chain ends, announces there what the head will be,
+writes the record, and replaces the head. A writer may be killed between any two of these steps. The next
+append takes over a record that was announced, removes half a line, and says so in a record of its own
+(`log.recovered`). Records behind the head that nobody announced are not taken over: appending fails until a person has
+looked and accepts them (`accept`, a record `log.accepted`). A log that is shorter than its head, or that has lost it,
 is not continued: that is for `prowess audit verify` and a person.
 
 The file is private (0600 in a 0700 directory) and is never reached through a link.
 
-`head.json` holds how many records the log beside it has, the hash of the last one, and where that one ends. It is
-replaced as a whole after each record. A log that is shorter than its head has lost its tail.
+`head.json` holds how many records the log beside it has, the hash of the last one, and where that one ends; further
+lines of it announce what is about to be written. It is replaced as a whole after each record. A log that is shorter
+than its head has lost its tail.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ import os
 import stat
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -35,9 +38,13 @@ from prowess.audit.record import AuditEvent, BadLineError, ChangedRecordError, r
 from prowess.errors import AuditError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from prowess.audit.record import AuditRecord
 
+T = TypeVar("T")
 _MAX_BYTES = 4096
+_MOST_ANNOUNCED = 16  # records; one that is written, and those before it that are taken over
 
 
 class AuditHead(Struct, frozen=True, kw_only=True):
@@ -104,6 +111,12 @@ def read_head(log_path: str) -> AuditHead | None:
         BadHeadError: it was changed by something else.
         OSError: it cannot be read, or is a link.
     """
+    found = _read(log_path)
+    return None if found is None else found[0]
+
+
+def _read(log_path: str) -> list[AuditHead] | None:
+    """Return the head and those that are announced behind it."""
     try:
         descriptor = os.open(head_path(log_path), READ)
     except FileNotFoundError:
@@ -113,12 +126,36 @@ def read_head(log_path: str) -> AuditHead | None:
     finally:
         os.close(descriptor)
     try:
-        head = AuditHead(**json.loads(data))
-        if _spell(head) != data or not _fits(head):
+        heads = [AuditHead(**json.loads(line)) for line in data.splitlines()]
+        if not heads or b"".join(map(_spell, heads)) != data or not all(map(_fits, heads)):
             raise BadHeadError
     except (ValueError, TypeError, RecursionError):
         raise BadHeadError("head.json is not one that this log wrote") from None
-    return head
+    return heads
+
+
+def announced(log_path: str) -> frozenset[AuditHead]:
+    """Return the heads that a writer announced before it wrote; errors as from `read_head`."""
+    found = _read(log_path)
+    return frozenset(() if found is None else found[1:])
+
+
+def _announce(log_path: str, heads: Sequence[AuditHead]) -> None:
+    """Announce the heads to come behind the head, in place: to replace the file would cost twice."""
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(head_path(log_path), flags)
+    try:
+        end = os.read(descriptor, _MAX_BYTES).index(b"\n") + 1
+        os.lseek(descriptor, end, os.SEEK_SET)
+        data = b"".join(map(_spell, heads[-_MOST_ANNOUNCED:]))
+        written = 0
+        try:
+            write_all(descriptor, data)
+            written = len(data)
+        finally:  # half a line would be no head of this log
+            os.ftruncate(descriptor, end + written)
+    finally:
+        os.close(descriptor)
 
 
 def _spell(head: AuditHead) -> bytes:
@@ -130,7 +167,7 @@ def _fits(head: AuditHead) -> bool:
     return numbers and (head.hash is None if head.count == 0 else isinstance(head.hash, str))
 
 
-RECOVERED = "log.recovered"
+RECOVERED, ACCEPTED = "log.recovered", "log.accepted"
 _OWN_KINDS = "log."  # events of the log itself; nobody else writes one
 _SYNC_SECONDS = 1.0
 _MAX_RECOVERY_BYTES = 64 * 1024 * 1024
@@ -169,9 +206,26 @@ class JsonlAuditLog:
         """
         if event.kind.startswith(_OWN_KINDS):
             raise AuditError(self.path, f"kind {event.kind!r} is kept for the log itself")
+        with self._told():
+            return self._locked(lambda descriptor: self._write(descriptor, event, self._end_of_chain(descriptor))[0])
+
+    def accept(self) -> int:
+        """Take over the records behind the head that no writer announced; return how many there were.
+
+        A record of its own (`log.accepted`) names them and who accepted them. For a person who has looked at them.
+
+        Raises:
+            AuditError: they do not continue the chain, or the log cannot be written; nothing was changed.
+        """
+        with self._told():
+            return self._locked(self._accept)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what goes wrong in a change into an AuditError; one change of this process at a time."""
         with self._lock:
             try:
-                return self._append(event)
+                yield
             except TimeoutError as fault:
                 raise AuditError(self.path, f"{fault}; try again") from fault
             except OSError as fault:
@@ -192,13 +246,12 @@ class JsonlAuditLog:
                     finally:
                         os.close(descriptor)
 
-    def _append(self, event: AuditEvent) -> AuditRecord:
+    def _locked(self, change: Callable[[int], T]) -> T:
         descriptor = self._open()
         try:
             with descriptor_locked(descriptor, wait_seconds=self._wait_seconds):
                 self._check_still_in_place(descriptor)
-                head = self._end_of_chain(descriptor)
-                return self._write(descriptor, event, head)[0]
+                return change(descriptor)
         finally:
             os.close(descriptor)
 
@@ -233,26 +286,40 @@ class JsonlAuditLog:
         if os.name == "posix" and not os.path.samestat(os.fstat(descriptor), os.stat(self.path)):
             raise AuditError(self.path, "was replaced just now; try again")
 
+    def _accept(self, descriptor: int) -> int:
+        head, size = self._known_head(descriptor)
+        if size == head.size:
+            return 0
+        return self._recover(descriptor, head, size, accepting=True).count - head.count - 1
+
     def _end_of_chain(self, descriptor: int) -> AuditHead:
+        head, size = self._known_head(descriptor)
+        return head if size == head.size else self._recover(descriptor, head, size)
+
+    def _known_head(self, descriptor: int) -> tuple[AuditHead, int]:
+        """Return the head, and how long the log is, at least as long as the head has it."""
         size = os.fstat(descriptor).st_size
         head = self._head.read(size)
         if head is None:
             if size:
                 raise AuditError(self.path, "head.json is missing beside it; run `prowess audit verify`")
             self._head.write(EMPTY)
-            return EMPTY
+            return EMPTY, size
         if size < head.size:
             reason = f"{head.size - size} bytes are missing from its end; run `prowess audit verify`"
             raise AuditError(self.path, reason)
-        return head if size == head.size else self._recover(descriptor, head, size)
+        return head, size
 
-    def _recover(self, descriptor: int, head: AuditHead, size: int) -> AuditHead:
-        """Take over whole records behind the head, remove a torn line, and record both."""
+    def _recover(self, descriptor: int, head: AuditHead, size: int, *, accepting: bool = False) -> AuditHead:
+        """Take over whole records behind the head, remove a torn line, and record both.
+
+        The head moves when the record is written that says so, and not before.
+        """
         if size - head.size > _MAX_RECOVERY_BYTES:
             raise AuditError(self.path, "too much stands behind its last known record; run `prowess audit verify`")
         tail = _read_at(descriptor, head.size, size - head.size)
         *lines, torn = tail.split(b"\n")
-        adopted = head
+        adopted, steps = head, []
         for line in lines:
             try:
                 record = read_line(line)
@@ -264,19 +331,27 @@ class JsonlAuditLog:
                 )
                 raise AuditError(self.path, reason)
             adopted = AuditHead(count=record.sequence, hash=record.hash, size=adopted.size + len(line) + 1)
+            steps.append(adopted)
+        if not accepting and not announced(self.path).issuperset(steps):
+            some = "a record stands" if len(steps) == 1 else f"{len(steps)} records stand"
+            reason = f"{some} behind record {head.count} that no writer announced; run `prowess audit verify`"
+            raise AuditError(self.path, f"{reason}, and `prowess audit accept` to keep what you know to be right")
         if torn:
             os.ftruncate(descriptor, adopted.size)
-        self._head.write(adopted)
         data: dict[str, object] = {"adopted_records": len(lines), "removed_bytes": len(torn)}
         if torn:
             data["removed_sha256"] = sha256_of(torn)
-        event = with_keys(AuditEvent(kind=RECOVERED, data=data), Caller.here())
-        return self._write(descriptor, event, adopted)[1]
+        event = with_keys(AuditEvent(kind=ACCEPTED if accepting else RECOVERED, data=data), Caller.here())
+        return self._write(descriptor, event, adopted, steps)[1]
 
-    def _write(self, descriptor: int, event: AuditEvent, head: AuditHead) -> tuple[AuditRecord, AuditHead]:
+    def _write(
+        self, descriptor: int, event: AuditEvent, head: AuditHead, before: Sequence[AuditHead] = ()
+    ) -> tuple[AuditRecord, AuditHead]:
+        """Write a record behind `head`; `before` are the heads of records that the head of the disk does not count."""
         record, line = seal(event, sequence=head.count + 1, at=_now(), previous=head.hash)
         behind = AuditHead(count=record.sequence, hash=record.hash, size=head.size + len(line))
         try:
+            _announce(self.path, [*before, behind])
             write_all(descriptor, line)
             if self._each:
                 os.fsync(descriptor)

@@ -22,7 +22,7 @@ from prowess._internal.text.canonical_json import NotJsonError, canonical_json, 
 from prowess.errors import AuditReadError, LimitExceededError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _TEXTS = {"at", "hash", "kind"}
@@ -205,6 +205,24 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
         raise AuditReadError(log_path, f"cannot be read: {fault.strerror or fault}") from fault
     lines = tail.split(b"\n")[:-1]
     return [_record_or_none(line) for line in lines[-count:]]
+
+
+def read_all(path: str | os.PathLike[str]) -> Iterator[AuditRecord | None]:
+    """Yield every record of a log, None for a line that is none; half a line at the end is left out.
+
+    Raises:
+        AuditReadError: there is no log, or it cannot be read.
+    """
+    log_path = os.path.abspath(path)
+    try:
+        with open_log(log_path) as stream:
+            while line := stream.readline(MAX_LINE_BYTES + 1):
+                if line.endswith(b"\n") or len(line) > MAX_LINE_BYTES:
+                    yield _record_or_none(line)
+    except FileNotFoundError:
+        raise AuditReadError(log_path, "there is no log here") from None
+    except OSError as fault:
+        raise AuditReadError(log_path, f"cannot be read: {fault.strerror or fault}") from fault
 
 
 def _record_or_none(line: bytes) -> AuditRecord | None:

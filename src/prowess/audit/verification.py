@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, BinaryIO
 from msgspec import Struct, field
 
 from prowess._internal.files.file_lock import descriptor_locked
-from prowess.audit.log import RECOVERED, AuditHead, BadHeadError, read_head
+from prowess._internal.places import OTHERS, exposed
+from prowess.audit.log import (
+    ACCEPTED,
+    RECOVERED,
+    AuditHead,
+    BadHeadError,
+    announced,
+    head_path,
+    read_head,
+)
 from prowess.audit.record import MAX_LINE_BYTES, BadLineError, ChangedRecordError, open_log, read_line
 from prowess.errors import AuditReadError
 
@@ -32,9 +41,9 @@ class AuditFinding(Struct, frozen=True, kw_only=True):
     """One break, or one remark.
 
     `kind` of a fault: `changed`, `damaged` (a line that is no record), `missing`, `moved`, `inserted`, `cut` (from
-    the end), `added` (behind the head), `head` (head.json itself), `kept_head`. Of a notice: `ahead`, `torn`,
-    `recovered`. `record` is the number of the record in question, `line` its line in the file; both
-    count from 1.
+    the end), `added` (behind the head, announced by no writer), `head` (head.json itself), `kept_head`. Of a notice:
+    `ahead`, `torn`, `recovered`, `accepted`, `exposed` (others can change a file of the log). `record` is the number of
+    the record in question, `line` its line in the file; both count from 1.
     """
 
     kind: str
@@ -43,12 +52,22 @@ class AuditFinding(Struct, frozen=True, kw_only=True):
     line: int | None = None
 
 
+class LogFile(Struct, frozen=True, kw_only=True):
+    """One file of a log: the numeric `owner`, the `mode` in octal digits, and how many hard `links` it has."""
+
+    path: str
+    owner: int
+    mode: str
+    links: int
+
+
 class Verification(Struct, frozen=True, kw_only=True):
-    """The verdict on one log. `ok` means no faults; notices are what killed writers have left, and harmless.
+    """The verdict on one log. `ok` means no faults; notices are what a person should know and no break of the chain.
 
     `head` is the hash of the last record: keep it elsewhere to prove later that nothing before it has changed.
     `kept_at` is the number of the record that a given head names. `unfinished` are the numbers of records that began a
-    call whose end is not in the log, at most 100: its process was killed, or is at work.
+    call whose end is not in the log, at most 100: its process was killed, or is at work. `files` are the log and its
+    head as they lie on the disk.
     """
 
     ok: bool
@@ -60,6 +79,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     notices: tuple[AuditFinding, ...]
     more: int
     unfinished: tuple[int, ...] = ()
+    files: tuple[LogFile, ...] = ()
 
 
 def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verification:
@@ -72,15 +92,16 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
     """
     log_path = os.path.abspath(path)
     walk = _Walk(None if head is None else f"sha256:{head.lower().removeprefix('sha256:')}")
-    with _snapshot(log_path) as (stream, size, found):
+    with _snapshot(log_path) as (stream, size, found, expected):
         if isinstance(found, str):
             lost = "a cut tail cannot be found" if size else "nothing was recorded yet, or everything was removed"
             walk.fault("head", f"{found}: {lost}")
             walk.read(stream, size, None)
         else:
             walk.read(stream, size, found)
-            walk.compare_with_head(found)
+            walk.compare_with_head(found, expected)
     walk.finish()
+    files = walk.look_at(log_path)
     return Verification(
         ok=not walk.faults,
         path=log_path,
@@ -92,12 +113,16 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
         more=walk.more,
         # Beside a fault an end may be among what is lost.
         unfinished=() if walk.faults else walk.unfinished.records()[:MAX_FINDINGS],
+        files=files,
     )
 
 
 @contextmanager
-def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str]]:
-    """Yield the log, how much of it to read, and its head (or what is wrong with it), as they were at one moment."""
+def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str, frozenset[AuditHead]]]:
+    """Yield the log, how much of it to read, its head (or what is wrong with it), and what is announced.
+
+    All of them are as they were at one moment.
+    """
     with ExitStack() as stack:
         try:
             stream = _open(path)
@@ -108,13 +133,14 @@ def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str
             with lock:
                 size = 0 if stream is None else os.fstat(stream.fileno()).st_size
                 head = _head(path)
+                expected = frozenset[AuditHead]() if isinstance(head, str) else announced(path)
         except TimeoutError as fault:
             raise AuditReadError(path, f"{fault}; try again") from fault
         except OSError as fault:
             raise AuditReadError(path, f"cannot be read: {fault.strerror or fault}") from fault
         if stream is None and head == _NO_HEAD:
             raise AuditReadError(path, "there is no log here")
-        yield stream, size, head
+        yield stream, size, head, expected
 
 
 _NO_HEAD = "head.json is missing"
@@ -148,6 +174,7 @@ class _Walk:
         self.kept_at: int | None = None
         self._kept = kept
         self._gaps: list[_Gap] = []
+        self._ahead: list[AuditHead] = []  # the heads that records behind the head would have given
         self._size = 0  # bytes of complete lines
         self._head: AuditHead | None = None
         self._at_head: tuple[str | None, int] | None = (None, 0)  # hash and end of the record that the head counts to
@@ -214,7 +241,7 @@ class _Walk:
         self._advance(record.sequence, record.hash)
         if record.hash == self._kept:
             self.kept_at = record.sequence
-        if record.kind == RECOVERED:
+        if record.kind in {RECOVERED, ACCEPTED}:
             self._recovered(record)
         self.unfinished.take(record)
 
@@ -222,6 +249,8 @@ class _Walk:
         self.top, self.last, self._unknown = number, digest, False
         if self._head is not None and number == self._head.count:
             self._at_head = (digest, self._size)
+        if self._head is not None and self._head.count < number <= self._head.count + MAX_FINDINGS:
+            self._ahead.append(AuditHead(count=number, hash=digest, size=self._size))
 
     def _out_of_order(self, record: AuditRecord) -> None:
         number = record.sequence
@@ -236,11 +265,31 @@ class _Walk:
 
     def _recovered(self, record: AuditRecord) -> None:
         adopted, removed = record.data.get("adopted_records"), record.data.get("removed_bytes")
+        if record.kind == ACCEPTED:
+            by = record.data.get("user") or record.data.get("uid")
+            text = f"{adopted} records before record {record.sequence} stood behind the head; {by} accepted them"
+            self.notice("accepted", text, record=record.sequence, line=self.lines)
+            return
         text = f"a writer was killed before record {record.sequence}"
         text += f": {adopted} of its records kept, {removed} bytes of half a line removed"
         self.notice("recovered", text, record=record.sequence, line=self.lines)
 
-    def compare_with_head(self, head: AuditHead) -> None:
+    def look_at(self, log_path: str) -> tuple[LogFile, ...]:
+        """Return the files of the log; a notice for each that somebody else could change."""
+        files: list[LogFile] = []
+        for path in (log_path, head_path(log_path)):
+            try:
+                found = os.lstat(path)
+            except OSError:
+                continue
+            links = found.st_nlink
+            files.append(LogFile(path=path, owner=found.st_uid, mode=f"{found.st_mode & 0o7777:04o}", links=links))
+            second = f"{path} has {links} names; whoever has the other one can change it" if links > 1 else None
+            for why in filter(None, (exposed(found, path, bits=OTHERS), second)):
+                self.notice("exposed", why)
+        return tuple(files)
+
+    def compare_with_head(self, head: AuditHead, expected: frozenset[AuditHead]) -> None:
         if head.count > self.top:
             lost = head.count - self.top
             what = f"{lost} record{'' if lost == 1 else 's'} cut from the end"
@@ -252,12 +301,16 @@ class _Walk:
         elif not self.faults and not self._gaps and self._at_head != (head.hash, head.size):
             self.fault("head", f"head.json gives another length for {head.count} records", record=head.count)
         ahead = self.top - head.count
-        if ahead == 1:
-            text = f"record {self.top} is not in head.json yet: a writer was killed, or is at work"
+        some = f"record {self.top}" if ahead == 1 else f"records {head.count + 1} to {self.top}"
+        if ahead and ahead == len(self._ahead) and expected.issuperset(self._ahead):
+            text = f"{some} {'is' if ahead == 1 else 'are'} not in head.json yet: a writer was killed, or is at work"
             self.notice("ahead", text, record=self.top)
-        elif ahead > 1:
-            text = f"records {head.count + 1} to {self.top} stand behind the last that head.json counts"
-            self.fault("added", f"{text}: added by another program, or power was lost", record=head.count + 1)
+        elif ahead > 1 or (ahead and not self.faults and not self._gaps):
+            text = f"{some} {'stands' if ahead == 1 else 'stand'} behind the last that head.json counts, and no writer"
+            text += " announced it: added by another program, or power was lost"
+            self.fault(
+                "added", f"{text}; `prowess audit accept` keeps what you know to be right", record=head.count + 1
+            )
 
     def finish(self) -> None:
         for gap in self._gaps:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from prowess.audit import AuditEvent, JsonlAuditLog
+from prowess.audit.caller import CALLER_KEYS, SKILL_KEYS
 from prowess.cli.dispatch import run
 
 Capture = pytest.CaptureFixture[str]
@@ -105,6 +109,126 @@ def test_verify_prints_the_head_to_keep(log: JsonlAuditLog, capsys: Capture) -> 
     assert run(["audit", "verify", "--head", "abc"]) == 2
 
 
+def _outcome(capsys: Capture, *arguments: str) -> list[int]:
+    assert run(["audit", "show", "--json", *arguments]) == 0
+    return [record["sequence"] for record in json.loads(capsys.readouterr().out)["records"]]
+
+
+@pytest.fixture
+def mixed() -> JsonlAuditLog:
+    """Return the log of the command line, with records of two users and three skills."""
+    made = JsonlAuditLog(Path(os.environ["PROWESS_HOME"]) / "audit" / "audit.jsonl", "second")
+    for kind, session, data in (
+        ("tool.started", "s1", {"user": "ada", "skill": "deploy", "tool": "skills.load"}),
+        ("tool.finished", "s1", {"user": "ada", "skill": "deploy", "tool": "skills.load", "outcome": "success"}),
+        ("tool.refused", "s2", {"user": "grace", "skill": ["deploy", "cafe\u0301"], "code": "policy_denied"}),
+        ("skill.loaded", "s2", {"user": "grace", "skill": "other"}),
+        ("tool.finished", "s2", {"user": "grace", "skill": None, "tool": "Bash", "outcome": "failure", "code": "x"}),
+    ):
+        made.append(AuditEvent(kind=kind, session_id=session, call_id="1", data=data))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sequences"),
+    [
+        (["--skill", "deploy"], [1, 2, 3]),
+        (["--skill", "caf\u00e9"], [3]),
+        (["--skill", "deploy", "--skill", "other"], [1, 2, 3, 4]),
+        (["--user", "grace"], [3, 4, 5]),
+        (["--session", "s1"], [1, 2]),
+        (["--kind", "tool"], [1, 2, 3, 5]),
+        (["--kind", "tool.finished"], [2, 5]),
+        (["--outcome", "refused"], [3]),
+        (["--outcome", "failure", "--outcome", "success"], [2, 5]),
+        (["--user", "grace", "--kind", "tool", "--outcome", "failure"], [5]),
+        (["--since", "2020-01-01", "--tail", "2"], [4, 5]),
+        (["--since", "2100-01-01T00:00Z"], []),
+        (["--until", "2020-01-01"], []),
+        (["--until", "2100-01-01", "--skill", "other"], [4]),
+    ],
+)
+def test_show_finds_records_by_what_they_name(
+    mixed: JsonlAuditLog, arguments: list[str], sequences: list[int], capsys: Capture
+) -> None:
+    assert mixed.path
+    assert _outcome(capsys, *arguments) == sequences
+
+
+def test_a_day_is_within_until_and_since(mixed: JsonlAuditLog, capsys: Capture) -> None:
+    day = json.loads(Path(mixed.path).read_text(encoding="utf-8").splitlines()[0])["at"][:10]
+    assert len(_outcome(capsys, "--since", day)) == 5
+    assert len(_outcome(capsys, "--until", day)) == 5
+    at = json.loads(Path(mixed.path).read_text(encoding="utf-8").splitlines()[2])["at"]
+    assert _outcome(capsys, "--since", at) == [3, 4, 5]
+    assert _outcome(capsys, "--until", at) == [1, 2]
+    assert run(["audit", "show", "--since", "yesterday"]) == 2
+    assert run(["audit", "show", "--outcome", "lost"]) == 2
+
+
+def test_a_line_that_is_no_record_is_mentioned_beside_those_that_fit(mixed: JsonlAuditLog, capsys: Capture) -> None:
+    _change(mixed, b"skill.loaded", b"skill.hidden")
+    assert run(["audit", "show", "--user", "grace"]) == 0
+    told = capsys.readouterr()
+    assert "1 line of the log cannot be read; run `prowess audit verify`" in told.err
+    assert [line.split()[0] for line in told.out.splitlines()] == ["session", "3", "5"]
+
+
+def test_a_table_is_safe_in_a_spreadsheet(capsys: Capture) -> None:
+    log = JsonlAuditLog(Path(os.environ["PROWESS_HOME"]) / "audit" / "audit.jsonl", "second")
+    evil = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\uff1d1", 'a"b,c', "a\x1b[31m\nb", "plain"]
+    for text in evil:
+        log.append(AuditEvent(kind="tool.refused", session_id=text, call_id=None, data={"user": text, "skill": text}))
+    assert run(["audit", "show", "--csv"]) == 0
+    out = capsys.readouterr().out
+    assert not any(ord(character) < 32 and character != "\n" for character in out)
+    header, *table = csv.reader(io.StringIO(out))
+    assert header[:5] == ["sequence", "at", "kind", "session_id", "call_id"]
+    assert {*CALLER_KEYS, *SKILL_KEYS} < set(header)
+    assert len(table) == len(evil)
+    for row in table:
+        cells = dict(zip(header, row, strict=True))
+        assert cells["outcome"] == "refused"
+        for cell in row:
+            assert not cell.strip().startswith(("=", "+", "-", "@", "\uff1d"))
+    assert [dict(zip(header, row, strict=True))["user"] for row in table] == [
+        *("'=1+1", "'+1", "'-1", "'@x", "\\t=1", "\\x0d=1", "' =1", "'\uff1d1"),
+        *('a"b,c', "a\\x1b[31m\\nb", "plain"),
+    ]
+    assert run(["audit", "show", "--csv", "--json"]) == 2
+
+
+@pytest.mark.proves("governance.audit.head")
+def test_records_behind_the_head_stop_the_log_until_they_are_accepted(log: JsonlAuditLog, capsys: Capture) -> None:
+    head = Path(log.path).with_name("head.json")
+    before = head.read_bytes()
+    log.append(AuditEvent(kind="tool.started", data={"tool": "x"}))
+    head.write_bytes(before)
+    assert run(["audit", "verify"]) == 1
+    assert "record 5 stands behind the last that head.json counts" in capsys.readouterr().out.replace("\n  ", " ")
+    assert run(["audit", "accept"]) == 0
+    assert capsys.readouterr().out == "1 record accepted\n"
+    assert run(["audit", "verify"]) == 0
+    told = capsys.readouterr()
+    assert "accepted them" in told.out.replace("\n  ", " ")
+    assert run(["audit", "accept"]) == 0
+    assert capsys.readouterr().out == "nothing to accept\n"
+    assert run(["audit", "accept", "--log", str(head.parent / "none.jsonl")]) != 0
+
+
+def test_verify_reports_owner_mode_and_links(log: JsonlAuditLog, capsys: Capture) -> None:
+    assert run(["audit", "verify"]) == 0
+    told = capsys.readouterr()
+    assert f"audit.jsonl: owner {pwd.getpwuid(os.getuid()).pw_name} ({os.getuid()}), mode 0600, 1 hard link" in told.err
+    os.link(log.path, Path(log.path).with_name("second"))
+    Path(log.path).chmod(0o644)
+    assert run(["audit", "verify", "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["files"][0] == {"path": log.path, "owner": os.getuid(), "mode": "0644", "links": 2}
+    assert [notice["kind"] for notice in verdict["notices"]] == ["exposed", "exposed"]
+    assert verdict["ok"]
+
+
 @pytest.mark.proves("governance.audit.tamper")
 @pytest.mark.parametrize(
     ("spoil", "place", "word"),
@@ -134,7 +258,18 @@ def test_verify_as_json_is_one_document(log: JsonlAuditLog, capsys: Capture) -> 
     _change(log, b"skills.run_script", b"skills.run_scripd")
     assert run(["audit", "verify", "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
-    assert list(verdict) == ["ok", "log", "records", "head", "kept_at", "faults", "notices", "more", "unfinished"]
+    assert list(verdict) == [
+        "ok",
+        "log",
+        "records",
+        "head",
+        "kept_at",
+        "faults",
+        "notices",
+        "more",
+        "unfinished",
+        "files",
+    ]
     assert [(fault["kind"], fault["record"], fault["line"]) for fault in verdict["faults"]] == [
         ("changed", 1, 1),
         ("changed", 2, 2),

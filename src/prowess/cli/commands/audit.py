@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import sys
@@ -14,12 +16,16 @@ from msgspec import to_builtins
 
 from prowess._internal.places import audit_path
 from prowess._internal.text.terminal_text import counted, printable_line
+from prowess.audit.caller import CALLER_KEYS
+from prowess.audit.log import JsonlAuditLog
 from prowess.audit.record import read_tail
+from prowess.audit.selection import OUTCOMES, RecordFilter, moment, rows, select
 from prowess.audit.verification import UnfinishedCalls, verify_log
 from prowess.cli import exit_codes, output
+from prowess.errors import AuditReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from prowess.audit.record import AuditRecord
     from prowess.audit.verification import Verification
@@ -36,9 +42,21 @@ _log_option = click.option(
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
+def _several(flag: str, metavar: str, text: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    return click.option(flag, f"{flag.removeprefix('--')}s", multiple=True, metavar=metavar, help=text)
+
+
+def _moment(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    del context
+    try:
+        return None if text is None else moment(text, end=parameter.name == "until")
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no date and no time, such as 2026-11-28 or 2026-11-28T10:00") from None
+
+
 @click.group(name="audit")
 def command() -> None:
-    """Show or verify the audit log.
+    """Show or verify the audit log, or accept records that no writer announced.
 
     Example: prowess audit verify
     """
@@ -49,17 +67,55 @@ def command() -> None:
 @click.option(
     "--tail", default=20, show_default=True, metavar="N", type=click.IntRange(min=1), help="How many records."
 )
+@_several("--skill", "NAME", "Records about this skill.")
+@_several("--user", "NAME", "Records of this user.")
+@_several("--session", "ID", "Records of this session.")
+@_several("--kind", "KIND", "Records of this kind, or of those that begin with it: tool is tool.started and others.")
+@click.option("--outcome", "outcomes", multiple=True, type=click.Choice(OUTCOMES), help="Records with this outcome.")
+@click.option("--since", metavar="TIME", callback=_moment, help="A date or a time in UTC: records from then on.")
+@click.option("--until", metavar="TIME", callback=_moment, help="Records before that time, or up to that day.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table for spreadsheets.")
 @_json_option
-def show(log: str | None, tail: int, *, as_json: bool) -> int:
-    """Print the last records.
+def show(
+    log: str | None,
+    tail: int,
+    since: str | None,
+    until: str | None,
+    *,
+    as_csv: bool,
+    as_json: bool,
+    **several: tuple[str, ...],
+) -> int:
+    """Print the last records, or the last of those that are asked for; an option may be repeated.
 
-    Example: prowess audit show --tail 50
+    Example: prowess audit show --tail 50 --skill csv-report --outcome refused --since 2026-11-01
     """
-    path = log or audit_path()
-    records = read_tail(path, tail)
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json are two forms; give one")
+    path, wanted = log or audit_path(), RecordFilter(**several, since=since, until=until)
+    if wanted.leaves_all:
+        records = read_tail(path, tail)
+    else:
+        chosen, damaged = select(path, wanted, tail)
+        records = list(chosen)
+        if damaged:
+            output.note(f"{counted(damaged, 'line')} of the log cannot be read; run `prowess audit verify`")
     if as_json:
         output.document({"log": os.path.abspath(path), "records": records})
-        return exit_codes.OK
+    elif as_csv:
+        output.raw(_table([record for record in records if record is not None]))
+    else:
+        _print(records)
+    return exit_codes.OK
+
+
+def _table(records: list[AuditRecord]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows(records))
+    return text.getvalue()
+
+
+def _print(records: Sequence[AuditRecord | None]) -> None:
     open_calls = UnfinishedCalls()
     for record in records:
         if record is not None:
@@ -71,7 +127,6 @@ def show(log: str | None, tail: int, *, as_json: bool) -> int:
             session = record.session_id
             output.line(f"session {printable_line(session or '-')}")
         output.line(_row(record, unfinished=record is not None and record.sequence in unfinished))
-    return exit_codes.OK
 
 
 @command.command(name="verify")
@@ -91,7 +146,26 @@ def verify(log: str | None, head: str | None, *, as_json: bool) -> int:
     else:
         for line in _report(verdict):
             output.line(line)
+        for file in verdict.files:
+            name, owner = os.path.basename(file.path), _owner(file.owner)
+            output.note(printable_line(f"{name}: owner {owner}, mode {file.mode}, {counted(file.links, 'hard link')}"))
     return exit_codes.OK if verdict.ok else exit_codes.FAILED
+
+
+@command.command(name="accept")
+@_log_option
+def accept(log: str | None) -> int:
+    """Take records over that stand behind the head and that no writer announced, so that the log goes on.
+
+    Look at them first: `audit verify` names them, `audit show` prints them. The log records who accepted how many.
+    Example: prowess audit accept
+    """
+    path = log or audit_path()
+    if not os.path.exists(path):
+        raise AuditReadError(os.path.abspath(path), "there is no log here")
+    accepted = JsonlAuditLog(path).accept()
+    output.line(f"{counted(accepted, 'record')} accepted" if accepted else "nothing to accept")
+    return exit_codes.OK
 
 
 def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
@@ -112,12 +186,13 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
 def _gist(record: AuditRecord) -> tuple[str, str]:
     """Return what a reader looks for first, and how it ended; all of it is in `--json`."""
     data = record.data
-    about = [data.get("tool"), data.get("skill"), data.get("rule")]
+    skill = data.get("skill")
+    about = [data.get("tool"), ", ".join(map(str, skill)) if isinstance(skill, list) else skill, data.get("rule")]
     ended = [data.get("code", data.get("outcome"))]  # a code says that it failed, and how
     if record.kind == "tool.finished":
         ended.append(_duration(data.get("duration_ms")))
     if not any((*about, *ended)):
-        about = [f"{name}={value}" for name, value in data.items()]
+        about = [f"{name}={value}" for name, value in data.items() if value is not None and name not in CALLER_KEYS]
     return _joined(about), _joined(ended)
 
 
@@ -151,6 +226,16 @@ def _report(verdict: Verification) -> Iterable[str]:
     yield f"{count}, chain unbroken{kept}"
     if verdict.head is not None:
         yield f"head {verdict.head}"
+
+
+def _owner(number: int) -> str:
+    try:
+        # Imported here, not at the top: no other system has it.
+        import pwd
+
+        return f"{pwd.getpwuid(number).pw_name} ({number})"
+    except (ImportError, KeyError):
+        return str(number)
 
 
 def _wrapped(text: str) -> list[str]:
