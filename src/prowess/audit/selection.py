@@ -1,36 +1,24 @@
-"""Choosing records of a log, and records as rows of a table.
-
-A table is opened in spreadsheets, which take a cell that begins with `=`, `+`, `-` or `@` for a formula. Such a text
-gets an apostrophe in front; control characters are escaped in every cell.
-"""
+"""Choosing records of a log by what they name, how they ended, and when they were written."""
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from prowess._internal.text.terminal_text import json_text, printable_line
-from prowess.audit.caller import CALLER_KEYS, SKILL_KEYS
 from prowess.audit.record import read_all
 from prowess.format.name import normalise
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
 
     from prowess.audit.record import AuditRecord
 
 Outcome = Literal["success", "failure", "cancelled", "refused"]
 OUTCOMES: tuple[Outcome, ...] = ("success", "failure", "cancelled", "refused")
 
-_OF_RECORD = ("sequence", "at", "kind", "session_id", "call_id")
-_OF_DATA = ("tool", "outcome", "code", "rule", "policy_version")
-COLUMNS = (*_OF_RECORD, *CALLER_KEYS, *SKILL_KEYS, *_OF_DATA, "data")
-_FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\t\r")
 _DATE_LENGTH = len("2026-11-28")
 
 
@@ -105,25 +93,3 @@ def moment(text: str, *, end: bool) -> str:
         parsed += timedelta(days=1)
     parsed = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
     return parsed.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def rows(records: Sequence[AuditRecord]) -> Iterator[list[str]]:
-    """Yield the header, and each record as texts that are safe in a spreadsheet."""
-    yield list(COLUMNS)
-    for record in records:
-        values = [getattr(record, name) for name in _OF_RECORD]
-        values += [record.data.get(name) for name in (*CALLER_KEYS, *SKILL_KEYS)]
-        values += [outcome_of(record) if name == "outcome" else record.data.get(name) for name in _OF_DATA]
-        yield [_cell(value) for value in (*values, record.data)]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list) and all(isinstance(item, str | None) for item in value):
-        value = " ".join(item or "-" for item in value)
-    text = (
-        value if isinstance(value, str) else json_text(value) if isinstance(value, dict | list) else json.dumps(value)
-    )
-    text = printable_line(text)
-    return f"'{text}" if text.lstrip()[:1] in _FORMULA or text[:1] in _FORMULA else text

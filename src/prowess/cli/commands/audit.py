@@ -19,7 +19,8 @@ from prowess._internal.text.terminal_text import counted, printable_line
 from prowess.audit.caller import CALLER_KEYS
 from prowess.audit.log import JsonlAuditLog
 from prowess.audit.record import read_tail
-from prowess.audit.selection import OUTCOMES, RecordFilter, moment, rows, select
+from prowess.audit.record_table import rows
+from prowess.audit.selection import OUTCOMES, RecordFilter, moment, select
 from prowess.audit.verification import UnfinishedCalls, verify_log
 from prowess.cli import exit_codes, output
 from prowess.errors import AuditReadError
