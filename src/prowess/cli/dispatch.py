@@ -52,6 +52,31 @@ def _past_click() -> Iterator[None]:
         raise _SystemFaultError(fault) from fault
 
 
+def _choose_colour(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    del context, parameter
+    if value is not None:
+        output.choose_colour(value)
+
+
+_COLOUR = click.Option(
+    ["--color"],
+    type=click.Choice(("auto", "always", "never")),
+    expose_value=False,
+    is_eager=True,
+    callback=_choose_colour,
+    help="When texts have colours; auto: on a terminal, and as NO_COLOR and FORCE_COLOR have it.",
+)
+
+
+def _add_colour(command: click.Command) -> None:
+    """Give a command, and those below it, the option `--color`."""
+    if _COLOUR not in command.params:
+        command.params.append(_COLOUR)
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            _add_colour(below)
+
+
 class _LazyGroup(click.Group):
     """Lists commands from the table; imports `prowess.cli.commands.<name>` on use."""
 
@@ -65,6 +90,7 @@ class _LazyGroup(click.Group):
             return None
         module = import_module(f"prowess.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
+        _add_colour(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -94,8 +120,12 @@ def _prowess() -> None:
     """
 
 
+_prowess.params.append(_COLOUR)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command line; return the exit code."""
+    output.choose_colour("auto")
     try:
         result = _prowess.main(args=arguments, prog_name="prowess", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):

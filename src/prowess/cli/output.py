@@ -1,7 +1,8 @@
 """Everything a command prints goes through here, so that escaping, colour and JSON are decided once.
 
-Text from skills is escaped (`prowess._internal.text.terminal_text`); colour is used only on a terminal and never under
-`NO_COLOR`; JSON is one document with a final line break, UTF-8, keys in the order the library gives them.
+Text from skills is escaped (`prowess._internal.text.terminal_text`); colour is for terminals, unless `--color`,
+`NO_COLOR` or `FORCE_COLOR` has it otherwise; JSON is one document with a final line break, UTF-8, keys in the order the
+library gives them.
 
 Whoever reads a pipe may close it when they have seen enough, as `head` does. That ends the printing and not the
 command: it goes on to its own exit code. So `prowess read x | head` is no failure, and `prowess check x | head` still
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from prowess.compat.skills_ref.outcomes import Outcome
 
 STANDARD_OUTPUT = "standard output"
+_colour = "auto"
 
 
 def line(text: str = "") -> None:
@@ -74,18 +76,41 @@ def answer(outcome: Outcome) -> int:
 
 def note(text: str) -> None:
     """Print a remark to standard error, where it does not disturb a pipe."""
-    _remark(printable(text))
+    raw_note(f"{printable(text)}\n")
 
 
 def error(text: str) -> None:
     """Print `error: ...` to standard error."""
-    _remark(f"{styled('error', 'red', err=True)}: {printable(text)}")
+    raw_note(f"{styled('error', 'red', err=True)}: {printable(text)}\n")
+
+
+def choose_colour(when: str) -> None:
+    """Say when texts have colours, from now on: `always`, `never`, or `auto`, as environment and streams have it."""
+    global _colour  # noqa: PLW0603 -- one command line runs in a process at a time
+    _colour = when
+
+
+def is_coloured(stream: TextIO) -> bool:
+    """Whether a text on this stream may have colours.
+
+    `--color` decides, then NO_COLOR, then FORCE_COLOR (`0` is the same as none), then whether it is a terminal.
+    """
+    if _colour != "auto":
+        return _colour == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return os.environ.get("FORCE_COLOR", "0") not in {"", "0"} or is_rich(stream)
+
+
+def is_rich(stream: TextIO) -> bool:
+    """Whether the stream is a terminal on which more than plain text is wanted."""
+    plain = _colour == "never" or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
 
 
 def styled(text: str, colour: str | tuple[int, int, int], *, err: bool = False) -> str:
-    """Colour `text` where the stream is a terminal and `NO_COLOR` is not set; `text` must be safe already."""
-    stream = sys.stderr if err else sys.stdout
-    if not stream.isatty() or os.environ.get("NO_COLOR"):
+    """Colour `text` where the stream takes colours; `text` must be safe already."""
+    if not is_coloured(sys.stderr if err else sys.stdout):
         return text
     # Imported here, not at the top: a pipe has no colours.
     import click
@@ -106,11 +131,12 @@ def drop_standard_output() -> None:
     _drop(sys.stdout)
 
 
-def _remark(text: str) -> None:
+def raw_note(text: str) -> None:
+    """Print to standard error exactly this text, which must be safe already."""
     # A remark that nobody can be told changes nothing about the command.
     try:
         sys.stderr.flush()
-        sys.stderr.buffer.write(f"{text}\n".encode())
+        sys.stderr.buffer.write(text.encode())
         sys.stderr.buffer.flush()
     except OSError:
         _drop(sys.stderr)

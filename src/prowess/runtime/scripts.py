@@ -172,6 +172,10 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
         folded = [part.casefold() for part in parts]
         return any(_begins(folded, directory.casefold()) for directory in {SCRIPTS, *self.dirs})
 
+    def is_runnable(self, parts: Sequence[str]) -> bool:
+        """Tell whether what lies at this path may run because of where it lies."""
+        return any(_begins(parts, directory) for directory in self.dirs)
+
     def require_runnable(self, path: str, parts: Sequence[str]) -> None:
         """Refuse what may not run because of where it lies.
 
@@ -179,7 +183,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
             PolicyDeniedError: a policy names other directories.
             ScriptUnsupportedError: it is no script.
         """
-        if any(_begins(parts, directory) for directory in self.dirs):
+        if self.is_runnable(parts):
             return
         if self.named_in:
             where = ", ".join(self.named_in)

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,31 +10,13 @@ from prowess.cli.dispatch import run
 from prowess.cli.rich_page import PALETTES, drawn
 from prowess.format import Role, read_skill
 from prowess.report.skill_page import SkillPage
+from tests.cli.terminal import on_a_terminal
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 BODY = "# Title\n\n- item\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nRun `x` and see [it](references/it.md).\n"
-
-
-def on_a_terminal(directory: Path, *arguments: str, **environment: str) -> str:
-    ours, theirs = pty.openpty()
-    program = f"import sys; from prowess.cli.main import main; sys.argv[1:] = {list(arguments)!r}; main()"
-    kept = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    command = [sys.executable, "-c", program]
-    process = subprocess.Popen(command, stdout=theirs, cwd=directory, env={**kept, "TERM": "xterm", **environment})
-    os.close(theirs)
-    parts = []
-    try:
-        while part := os.read(ours, 65536):
-            parts.append(part)
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        process.wait(timeout=20)
-        os.close(ours)
-    return b"".join(parts).decode()
 
 
 def test_a_skill_is_shown_with_what_each_level_costs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +41,7 @@ def test_on_a_terminal_a_skill_has_the_colours_of_its_role_and_none_under_no_col
     assert "Coordinator (0) #F59E0B" in shown
     assert "\x1b[1;38;2;217;119;6mTitle" in shown
     assert "| 1 | 2 |" not in shown
-    plain = on_a_terminal(tmp_path, "show", "pdf", "--theme", "trit", NO_COLOR="1")
+    plain = on_a_terminal(tmp_path, "show", "pdf", "--theme", "trit", environment={"NO_COLOR": "1"})
     assert "\x1b" not in plain
     assert "| 1 | 2 |" in plain
 

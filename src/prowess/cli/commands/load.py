@@ -42,7 +42,7 @@ def command(
     Example:
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = skills.open(quiet=as_json)
+    catalog, name = skills.open_one(name, quiet=as_json)
     with activated(catalog, name, args, policy_file=policy_file) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)

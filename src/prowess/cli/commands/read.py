@@ -41,7 +41,7 @@ def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | 
     Example:
       prowess read csv-report SKILL.md --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    catalog = skills.open()
+    catalog, name = skills.open_one(name)
     try:
         with activated(catalog, name, policy_file=policy_file) as session:
             _print(session, path)

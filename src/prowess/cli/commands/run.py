@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from prowess._internal.files.contained import check_relative
 from prowess._internal.text.terminal_text import printable_line
 from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
+from prowess.cli.live_output import LiveOutput
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.signals import ended_in_order
-from prowess.errors import UnsafePathError
+from prowess.errors import ResourceNotFoundError, UnsafePathError
 from prowess.runtime import SessionOptions, SyncSession
+from prowess.runtime.events.event import ScriptStarted
+from prowess.runtime.scripts import ScriptRules
 from prowess.tools.gates import TerminalApprover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prowess.format import Skill
+    from prowess.runtime.events.event import SessionEvent
 
 _LONGEST_SECONDS = 600
+_MOST_SCRIPTS = 30
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -57,26 +63,40 @@ def command(
 ) -> int:
     """Run SCRIPT of the skill NAME in the sandbox; put arguments for the script after `--`.
 
+    NAME may be the path of a skill, as ./skills/csv-report. SCRIPT is a path in the skill, or a name in its folder of
+    scripts. What the script prints is shown as it comes.
+
     Exits with 0 if the script does, else with 1; the script's own status then stands on standard error.
 
     \b
     Example:
-      prowess run csv-report scripts/report.py --out charts -- march.csv
+      prowess run csv-report report.py --out charts -- march.csv
     """  # noqa: D301 -- click looks for the character itself
-    catalog = skills.open()
+    catalog, name = skills.open_one(name)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     if out is not None:
         _require_place(out)
     policy, audit = open_rules(policy_file, "this run leaves no audit record")
     options = SessionOptions(audit=audit, workspace=chosen, write=write, policy=policy, approver=TerminalApprover())
+    live = LiveOutput(script, prints=not as_json, spins=not skills.quiet)
+
+    def begin(event: SessionEvent) -> None:
+        if isinstance(event, ScriptStarted):
+            live.begin()
+
     try:
-        with ended_in_order(), SyncSession(catalog, options) as session:
+        with ended_in_order(), live, SyncSession(catalog, options, on_event=begin) as session:
             session.load([name])
-            result = dict(session.run_script(script, arguments, timeout=timeout))
+            active = session.active_skills[-1]
+            path = script_named(catalog.skill(active.name, active.location), ScriptRules.of(policy.now()), script)
+            result = dict(
+                session.run_script(path, arguments, on_output=None if as_json else live.show, timeout=timeout)
+            )
+            live.finish(result)
             # The session takes its artifacts with it when it ends, so they are brought home before.
             result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
     except KeyboardInterrupt:
-        output.note("interrupted: the script was ended, and what it had printed is not shown")
+        output.note("interrupted: the script was ended")
         return exit_codes.INTERRUPTED
     if as_json:
         output.document(result)
@@ -126,14 +146,41 @@ def _copy(source: str, out: str, name: str) -> str:
     return target
 
 
+def script_named(skill: Skill, rules: ScriptRules, word: str) -> str:
+    """Return the path that a person means: a script, or the one of this name in a directory of scripts.
+
+    What lies elsewhere in the skill, or outside, is returned as it is: the session refuses it.
+
+    Raises:
+        UnknownScriptError: the skill has no such file.
+    """
+    try:
+        path = "/".join(check_relative(word))
+    except UnsafePathError:
+        return word
+    scripts = [file.path for file in skill.resources if rules.is_runnable(file.path.split("/"))]
+    inside = [found for directory in rules.dirs if (found := f"{directory}/{path}") in scripts]
+    if path in scripts or not inside:
+        if all(file.path != path for file in skill.resources):
+            raise UnknownScriptError(skill.name, word, tuple(scripts))
+        return word
+    return inside[0]
+
+
+class UnknownScriptError(ResourceNotFoundError):
+    """The skill has no such file; `suggestions` are all its scripts."""
+
+    def __str__(self) -> str:
+        if not self.suggestions:
+            return f"skill {self.skill!r} has no script {self.path!r}, and no other that may run"
+        shown = ", ".join(self.suggestions[:_MOST_SCRIPTS])
+        more = len(self.suggestions) - _MOST_SCRIPTS
+        return (
+            f"skill {self.skill!r} has no script {self.path!r}; it has {shown}{f' and {more} more' if more > 0 else ''}"
+        )
+
+
 def _print(result: Mapping[str, object], out: str | None) -> None:
-    stdout, stderr = str(result["stdout"]), str(result["stderr"])
-    if stdout and sys.stdout.isatty():
-        output.line(stdout.removesuffix("\n"))
-    else:
-        output.raw(stdout)  # a pipe gets what the script wrote
-    if stderr:
-        output.note(stderr.removesuffix("\n"))
     for stream in ("stdout", "stderr"):
         if result[f"{stream}_truncated"]:
             output.note(f"{stream} was cut: the script wrote {result[f'{stream}_bytes']} bytes")

@@ -60,7 +60,7 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
 
 def _drawn(page: SkillPage, *, roles: bool) -> str | None:
     """Return the page as rich draws it; None where the text is to be plain."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not output.is_coloured(sys.stdout):
         return None
     try:
         # Imported here, not at the top: only a terminal gets it, where it is installed.

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from functools import wraps
 from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import output
 from prowess.cli.options import together
+from prowess.errors import SkillNotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_MOST_NAMES = 10
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 _OPTIONS = (
     click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from this directory alone."),
@@ -48,6 +52,41 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
             for notice in catalog.notices:
                 output.note(printable_line(notice.message))
         return catalog
+
+    def open_one(self, name: str, *, quiet: bool = False) -> tuple[Catalog, str]:
+        """Open the catalog that a command finds one skill in; return it and the name of the skill.
+
+        A name that is a path (it begins with `./`, `../` or `/`, or it has a separator and is there) means the skill in
+        that directory: the directory is a root that the command line names.
+
+        Raises:
+            click.UsageError: there is no skill at the path, or `--root` names another place.
+            SkillNotFoundError: a skill of a higher layer takes its place.
+        """
+        if not _is_path(name):
+            return self.open(quiet=quiet), name
+        if self.roots:
+            raise click.UsageError(f"{name!r} names the skill by its path, so leave --root out")
+        directory = os.path.dirname(name) if os.path.basename(name).lower() == "skill.md" else name
+        if not os.path.isdir(directory):
+            raise click.UsageError(f"there is no directory {directory!r}")
+        catalog = replace(self, roots=(directory,)).open(quiet=quiet)
+        here = os.path.realpath(directory)
+        found = next((entry for entry in catalog.all_entries() if os.path.realpath(entry.root_dir) == here), None)
+        if found is None:
+            if others := [output.shown_path(entry.root_dir) for entry in catalog.entries()[:_MOST_NAMES]]:
+                raise click.UsageError(f"{name!r} is a folder of skills; name one of them: {', '.join(others)}")
+            raise click.UsageError(f"there is no skill that loads at {name!r}; see prowess check {name}")
+        winner = catalog.get(found.name)
+        if winner.root_dir != found.root_dir:
+            reason = f"{winner.root_dir} of the layer {winner.layer} takes its place"
+            raise SkillNotFoundError(found.name, (), reason)
+        return catalog, found.name
+
+
+def _is_path(name: str) -> bool:
+    parts = name.replace(os.sep, "/").split("/")
+    return parts[0] in {"", ".", ".."} or (len(parts) > 1 and os.path.lexists(name))
 
 
 def catalog_options(command: Callable[..., int]) -> Callable[..., int]:
