@@ -25,6 +25,7 @@ from prowess.audit import record as audit_record
 from prowess.audit.record import AuditRecord
 from prowess.cli import signals
 from prowess.cli.commands import read as read_command
+from prowess.cli.commands import run as run_command
 from prowess.compat.skills_ref import errors as reference_errors
 from prowess.diagnostics import Diagnostic, Location, Severity
 from prowess.errors import SkillError
@@ -183,6 +184,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (tools.NotThroughExecutorError("Read"), "tool 'Read' was not called through ToolExecutor.call, so it did nothing"),
     (staging.StageError("/c", "free space"), "the cache /c cannot be used, nothing was run: free space"),
     (read_command.NotShownError("pdf", "a.py"), "'a.py' is a script: it is run, not shown; use prowess run pdf a.py"),
+    (run_command.UnknownScriptError("pdf", "a", ("b", "c")), "skill 'pdf' has no script 'a'; it has b, c"),
     (reference_errors.ParseError("no fence"), "no fence"),
     (reference_errors.ValidationError("no name", ["no name", "b"]), "no name"),
     (yaml_reader.LibyamlMissingError(), "PyYAML was installed without libyaml"),

@@ -14,6 +14,7 @@
     ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, evicted or never there
     ├── ToolNotFoundError(LookupError)     .name .suggestions     tool_not_found
     ├── ResourceNotFoundError(LookupError) .skill .path           resource_not_found
+    │   └── UnknownScriptError             .skill .path           resource_not_found  cli: lists those that there are
     │   └── SectionNotFoundError           .slug .suggestions     resource_not_found  runtime: the file lacks it
     ├── NoSuchFileError(LookupError)       .path .suggestions     resource_not_found  tools: not in the workspace
     ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory, but a file is wanted
