@@ -7,6 +7,7 @@ whatever ended the run.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
@@ -36,12 +37,10 @@ class LiveOutput:
         self._text = printable_line(script)[:_WIDEST]
         self._prints, self._spins = prints, spins and output.is_rich(sys.stderr)
         self._printed = {"stdout": 0, "stderr": 0}
-        self._at_line_start = True
-        self._drawn = False
+        self._at_line_start, self._drawn = True, False
         self._fault: OSError | None = None
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._began = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -53,8 +52,7 @@ class LiveOutput:
 
     def begin(self) -> None:
         """Start the spinner."""
-        if self._spins and not self._began:
-            self._began = time.monotonic()
+        if self._spins:
             threading.Thread(target=self._spin, name="prowess-spinner", daemon=True).start()
 
     def show(self, chunk: OutputChunk) -> None:
@@ -78,11 +76,8 @@ class LiveOutput:
         if self._fault is not None:
             raise self._fault
 
-    def _needs_end(self, stream: str) -> bool:
-        """Whether a line that ends a stream without a line break gets one: a pipe gets what the script wrote."""
-        if getattr(sys, stream).isatty():
-            return not self._at_line_start
-        return stream == "stderr"
+    def _needs_end(self, stream: str) -> bool:  # a pipe gets what the script wrote
+        return not self._at_line_start if getattr(sys, stream).isatty() else stream == "stderr"
 
     def _print(self, stream: str, text: str) -> None:
         self._printed[stream] += len(text)
@@ -100,14 +95,14 @@ class LiveOutput:
             self._at_line_start = text.endswith("\n")
 
     def _spin(self) -> None:
-        frame = 0
-        while not self._over.wait(_STEP_SECONDS):
+        began = time.monotonic()
+        for frame in itertools.cycle(_FRAMES):
+            if self._over.wait(_STEP_SECONDS):
+                return
             with self._lock:
                 if self._at_line_start and not self._over.is_set():
-                    seconds = int(time.monotonic() - self._began)
                     self._drawn = True
-                    output.raw_note(f"{_ERASE}{_FRAMES[frame % len(_FRAMES)]} {self._text} {seconds} s")
-            frame += 1
+                    output.raw_note(f"{_ERASE}{frame} {self._text} {int(time.monotonic() - began)} s")
 
     def _erase(self) -> None:
         if self._drawn:
