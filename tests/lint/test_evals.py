@@ -41,7 +41,7 @@ def test_what_the_guide_asks_for_is_right_and_each_departure_is_named(tmp_path: 
     assert faults(tmp_path / "name", skill_name="other") == [
         "skill_name is 'other', and the skill is called 'pdf-tables'"
     ]
-    assert faults(tmp_path / "evals", evals={}) == ["an object with a list `evals` is wanted here"]
+    assert faults(tmp_path / "evals", evals={}) == ["an object with a list `evals`, or that list, is wanted here"]
     assert faults(tmp_path / "prompt", prompt=7) == ["evals[0].prompt is wanted, a text that says something"]
     assert faults(tmp_path / "output", expected_output="") == [
         "evals[0].expected_output is wanted, a text that says something"

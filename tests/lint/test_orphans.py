@@ -44,6 +44,10 @@ def _orphans(root: Path, *files: str) -> list[str]:
         "assets/NOTICE",
         "README.md",
         "AGENTS.md",
+        "skill-card.md",
+        "BENCHMARK.md",
+        "references/BENCHMARK.md",
+        "assets/skill.oms.sig",
     ],
 )
 def test_tests_and_plumbing_need_no_mention(tmp_path: Path, path: str) -> None:

@@ -10,11 +10,38 @@ from prowess.format import parse_document
 from prowess.lint import LINT_RULES, RULES, lint_skill
 from prowess.lint.skill_files import SkillFiles
 from prowess.rule_engine import Selection
+from tests.lint.case import body
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from prowess.diagnostics import Diagnostic
+
+
+def test_links_out_of_the_skill_are_one_finding_of_a_file_that_names_them(tmp_path: Path) -> None:
+    skill = tmp_path / "pdf-tables"
+    (skill / "references").mkdir(parents=True)
+    links = " ".join(f"[x](../../{name}.md#part)" for name in "abcdefa")
+    (skill / "references" / "r.md").write_text(links)
+    (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body('Read `references/r.md`.')}")
+    (found,) = [one for one in lint_skill(skill) if one.rule == "reference.deadLink"]
+    assert found.message == (
+        "../../a.md leads out of the skill; a skill carries the files it links to. So do ../../b.md, ../../c.md, "
+        "../../d.md and 2 more"
+    )
+
+
+def test_deep_references_are_one_finding_that_counts_them(tmp_path: Path) -> None:
+    skill = tmp_path / "pdf-tables"
+    for name in ("a", "b", "c", "d", "e"):
+        (skill / "references" / name).mkdir(parents=True)
+        (skill / "references" / name / "x.md").write_text("x")
+    text = "Read references/a/x.md, references/b/x.md, references/c/x.md and `references/a/x.md`."
+    (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body(text)}")
+    assert [one.message for one in lint_skill(skill) if one.rule == "reference.depth"] == [
+        "references/d is a directory, and 1 more are; put the files into references/",
+        "references/a/x.md lies deeper than references/, and so do 2 more; put the file into it",
+    ]
 
 
 @pytest.fixture

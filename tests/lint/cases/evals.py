@@ -39,7 +39,31 @@ CASES = [
         line=2,
     ),
     Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="[" * 200_000), good=(), says="too deeply"),
-    Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="[]"), good=(), says="with a list `evals`"),
+    Case(rule="testing.evals", bad=beside(body("x"), evals__evals_json="7"), good=(), says="with a list `evals`"),
+    Case(
+        rule="testing.evals",
+        bad=beside(
+            body("x"),
+            evals__evals_json='[\n  {"id": "a", "question": ""},\n  7,\n  {"id": "a", "question": "q",'
+            ' "ground_truth": "g", "expected_behavior": ["b", 1], "files": ["gone"]},\n  {"id": "b", "prompt": "p"}\n]',
+        ),
+        good=(
+            beside(body("x"), evals__evals_json="[]"),
+            beside(body("x"), evals__evals_json=f"[{_SAYS}]"),
+            beside(
+                body("x"),
+                evals__evals_json='[{"id": "a", "question": "q", "expected_skill": null, "expected_script": "a.py",'
+                ' "ground_truth": "g", "expected_behavior": ["b"], "should_trigger": false, "files": ["SKILL.md"]},'
+                ' {"id": 2, "question": "q", "ground_truth": null, "expected_behavior": ["b"]},'
+                ' {"id": 3, "question": "q", "ground_truth": "g", "expected_behavior": []},'
+                ' {"id": 4, "question": "q", "should_trigger": false},'
+                ' {"id": 5, "question": "q", "expected_skill": null}]',
+            ),
+        ),
+        says="evals[0] is to have one of ground_truth, expected_behavior, expected_output",
+        line=2,
+        times=7,
+    ),
     Case(
         rule="testing.evals",
         bad=beside(body("x"), evals__evals_json=f'{{"evals": [{", ".join(["{}"] * 50)}]}}'),

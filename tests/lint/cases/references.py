@@ -35,6 +35,7 @@ CASES = [
                 references__a_md="[w](https://e.org/x.md) [#](#top) [p](<name>.md) `[c](gone.md)` [v]({dir}/a.md)",
             ),
             beside(body("x"), references__template_md="[b](b.md)"),
+            beside(body("x"), **{"skill-card_md": "[b](b.md)", "BENCHMARK_md": "[b](b.md)"}),
             beside(body("x"), assets__deep_md="[b](b.md)"),
         ),
         says="b.md does not exist",
@@ -48,6 +49,18 @@ CASES = [
         says="is absolute; link to files relative to the skill's directory",
         line=1,
         times=2,
+    ),
+    Case(  # each file once, and what leads out of the skill together
+        rule="reference.deadLink",
+        bad=beside(
+            body("Read `references/a.md`."),
+            references__a_md="[b](b.md) [b](b.md#x)\n[c](c.md)\n[o](../../o/SKILL.md#y) [o](../../o/SKILL.md)"
+            " [1](../../1.md) [2](../../2.md) [3](../../3.md) [4](../../4.md)",
+        ),
+        good=(),
+        says="b.md does not exist",
+        line=1,
+        times=3,
     ),
     Case(
         rule="reference.chain",
@@ -86,9 +99,12 @@ CASES = [
         good=(
             beside(body("x"), references__a_md="- Part 0\n- Part 1\n- Part 2\n" + _LONG),
             beside(body("x"), references__a_md="word\n" * 300),
+            beside(body("x"), references__a_md="# A\n\nRead `## Part 0` and then Part 1, *Part 2*.\n" + _LONG),
+            beside(body("x"), references__a_md="## Part\n" * 50 + "word\n" * 90),
+            beside(body("x"), references__a_md="```sh\n" + "# comment\n" * 300 + "```\n"),
             beside(body("x"), notes_md=_LONG),
         ),
-        says="references/a.md has more than 100 lines and no table of contents",
+        says="references/a.md has more than 150 lines and no table of contents",
         line=1,
     ),
     Case(

@@ -42,7 +42,7 @@ class ProgressiveDisclosure(LintRule):
 def _has_references(subject: LintSubject) -> bool:
     if subject.document.directory is None:
         return any(link.path.lower().endswith(".md") for link in subject.links)
-    own = {"skill.md", "readme.md", "changelog.md"}
+    own = {"skill.md", "readme.md", "changelog.md", "skill-card.md", "benchmark.md"}
     return bool(subject.files.entries("references")) or any(
         file.lower().endswith((".md", ".txt", ".rst")) and file.lower() not in own for file in subject.files.listed
     )

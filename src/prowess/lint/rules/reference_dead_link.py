@@ -10,13 +10,15 @@ from prowess.format.rules.body_rules import IS_ABSOLUTE, LEADS_OUT, inner_compon
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
+    from prowess._internal.markdown import MarkdownLink
     from prowess.lint.skill_files import SkillFiles
 
 _MAX_FILES = 100
+_SHOWN = 3
 _TARGET = r"\]\(\s*<?([^)\s>]{1,300})"
 _ENDING = r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$"
 _NO_FILE = r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*])"
-_MADE_UP = ("template", "example", "sample", "readme", "changelog")
+_MADE_UP = ("template", "example", "sample", "readme", "changelog", "skill-card", "benchmark")  # or for people
 
 
 class ReferenceDeadLink(LintRule):
@@ -24,8 +26,9 @@ class ReferenceDeadLink(LintRule):
 
     What it does:
         Looks at the links of the Markdown files that SKILL.md names, of those in `references/` and of those beside
-        SKILL.md. A target is looked for from the skill's directory and from the file's own. Templates and examples are
-        left out, and so are links in code and with placeholders.
+        SKILL.md. A target is looked for from the skill's directory and from the file's own. Templates, examples and
+        files for people, such as `skill-card.md`, are left out, and so are links in code and with placeholders. Each
+        target is reported once in a file, and those that lead out of the skill together.
 
     Why it matters:
         A model that follows the link gets an error in the middle of its task; one that leads out of the skill works
@@ -58,11 +61,31 @@ class ReferenceDeadLink(LintRule):
             dead = {target: why for target in _targets(text) if (why := _fault(target, here, subject.files))}
             if not dead:
                 continue
-            for link in outline(text).links:
-                if link.target not in dead:
-                    continue
-                place = subject.file_place(path, link.start, text)
-                yield self.meta.found(f"{link.target[:100]} {dead[link.target]}", place)
+            outside: list[MarkdownLink] = []
+            for link in _first_of_each([link for link in outline(text).links if link.target in dead]):
+                if dead[link.target] == LEADS_OUT:
+                    outside.append(link)
+                else:
+                    place = subject.file_place(path, link.start, text)
+                    yield self.meta.found(f"{_file(link)} {dead[link.target]}", place)
+            if outside:
+                also = [_file(link) for link in outside[1 : 1 + _SHOWN]]
+                rest = f" and {len(outside) - 1 - _SHOWN} more" if len(outside) > 1 + _SHOWN else ""
+                others = f". So do {', '.join(also)}{rest}" if also else ""
+                place = subject.file_place(path, outside[0].start, text)
+                yield self.meta.found(f"{_file(outside[0])} {LEADS_OUT}{others}", place)
+
+
+def _file(link: MarkdownLink) -> str:
+    return link.target.partition("#")[0][:100]
+
+
+def _first_of_each(links: list[MarkdownLink]) -> list[MarkdownLink]:
+    """Return the first link to each file."""
+    first: dict[str, MarkdownLink] = {}
+    for link in links:
+        first.setdefault(_file(link), link)
+    return list(first.values())
 
 
 def _targets(text: str) -> set[str]:

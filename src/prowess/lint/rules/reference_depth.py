@@ -8,7 +8,6 @@ from prowess.lint.rule import ERROR, INFO, Findings, LintRule, LintSubject, Rule
 
 _FOLDER = "references"
 _DEPTH = 2  # references/FILE.md
-_MAX_FOUND = 100
 
 
 class ReferenceDepth(LintRule):
@@ -36,22 +35,23 @@ class ReferenceDepth(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each file that is too deep, once, then each directory below `references/` that no link names."""
+        """Yield the first file that is too deep, then the first directory below `references/` that no link names."""
         linked: set[str] = set()
-        seen: set[str] = set()
+        seen: dict[str, Location] = {}
         for at, link in enumerate((*subject.links, *subject.paths)):
             components = inner_components(link.path) or []
             if len(components) <= _DEPTH or components[0] != _FOLDER or link.path in seen:
                 continue
             if at >= len(subject.links) and subject.files.look_for(link.path).kind == "missing":
                 continue  # a path that is no link may be another's
-            seen.add(link.path)
+            seen[link.path] = subject.document.origin.location(link.start, link.end)
             linked.add(components[1])
-            location = subject.document.origin.location(link.start, link.end)
-            yield self.meta.found(f"{link.path} lies deeper than {_FOLDER}/; put the file into it", location)
-            if len(seen) == _MAX_FOUND:
-                break
-        directories = [name for name, kind in subject.files.entries(_FOLDER).items() if kind == "directory"]
-        for name in sorted(set(directories) - linked)[:_MAX_FOUND]:
-            message = f"{_FOLDER}/{name} is a directory; put its files into {_FOLDER}/"
+        if seen:
+            (first, location), *others = seen.items()
+            more = f", and so do {len(others)} more" if others else ""
+            yield self.meta.found(f"{first} lies deeper than {_FOLDER}/{more}; put the file into it", location)
+        directories = {name for name, kind in subject.files.entries(_FOLDER).items() if kind == "directory"}
+        if unlinked := sorted(directories - linked):
+            more = f", and {len(unlinked) - 1} more are" if len(unlinked) > 1 else ""
+            message = f"{_FOLDER}/{unlinked[0]} is a directory{more}; put the files into {_FOLDER}/"
             yield self.meta.found(message, Location(path=subject.document.path))

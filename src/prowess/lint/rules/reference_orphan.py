@@ -28,6 +28,9 @@ _PLUMBING = (
     "tsconfig.json",
     "conftest.py",
     "skill.md",
+    "skill-card.md",  # who made the skill, its risks and licence; for people and registries
+    "skill.oms.sig",  # a signature of OpenSSF model signing
+    "benchmark.md",
     "agents.md",
     "claude.md",
     "gemini.md",

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _PATH = "evals/evals.json"
 _TEXTS = ("prompt", "expected_output")
-_LISTS = ("files", "assertions", "expectations")
+_LISTS = ("files", "assertions", "expectations", "expected_behavior")
+_ANSWERS = ("ground_truth", "expected_behavior", "expected_output", "expected_skill", "should_trigger")
 _LONGEST = 60
 _BLANK = r"[ \t\r\n]*"
 _DECODE = json.JSONDecoder(strict=False).raw_decode
@@ -28,6 +29,8 @@ class TestingEvals(LintRule):
         Reads `evals/evals.json` where there is one: an object with `skill_name`, which is the skill's, and `evals`, a
         list. Each of these has an `id` of its own, a number or a text, a `prompt` and an `expected_output`, and may
         have `files` and `assertions` (or `expectations`), which are lists of texts. Files are there, inside the skill.
+        The list may also stand alone, and an entry of it may ask a `question` and state what is right as
+        `ground_truth`, `expected_behavior` (a list of texts), `expected_output`, `expected_skill` or `should_trigger`.
 
     Why it matters:
         A runner skips what it cannot read, or counts it as failed, and says nothing about the skill.
@@ -68,31 +71,41 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
     except (RecursionError, ValueError):  # a number of too many digits is a ValueError
         yield 0, f"{_PATH} cannot be read: it is nested too deeply, or has a number that is too long"
         return
-    places = _members(text, 0) if isinstance(value, dict) else {}
-    if "evals" not in places or not isinstance(value["evals"], list):
-        yield places.get("evals", 0), "an object with a list `evals` is wanted here"
+    alone = isinstance(value, list)
+    places = {"evals": 0} if alone else _members(text, 0) if isinstance(value, dict) else {}
+    evals = value if alone else value["evals"] if "evals" in places else None
+    if not isinstance(evals, list):
+        yield places.get("evals", 0), "an object with a list `evals`, or that list, is wanted here"
         return
-    said = value.get("skill_name")
-    if not isinstance(said, str):
+    said = None if alone else value.get("skill_name")
+    if alone:
+        pass  # it belongs to the skill that it lies in
+    elif not isinstance(said, str):
         yield places.get("skill_name", 0), "skill_name is wanted, the name of the skill"
     elif name and said != name:
         yield places["skill_name"], f"skill_name is {_shown(said)}, and the skill is called {_shown(name)}"
     seen: set[str] = set()
-    for number, (entry, at) in enumerate(zip(value["evals"], _items(text, places["evals"]), strict=True)):
+    for number, (entry, at) in enumerate(zip(evals, _items(text, places["evals"]), strict=True)):
         if isinstance(entry, dict):
-            yield from _faults_of_eval(text, at, entry, f"evals[{number}]", seen)
+            yield from _faults_of_eval(text, at, entry, f"evals[{number}]", seen, alone=alone)
             if "files" in entry and _is_of_texts(entry["files"]):
                 yield from _missing_files(text, _members(text, at)["files"], entry["files"], files)
         else:
             yield at, f"evals[{number}] is no object"
 
 
-def _faults_of_eval(text: str, at: int, entry: dict[str, Any], where: str, seen: set[str]) -> Iterator[tuple[int, str]]:
+def _faults_of_eval(
+    text: str, at: int, entry: dict[str, Any], where: str, seen: set[str], *, alone: bool
+) -> Iterator[tuple[int, str]]:
     own = _members(text, at)
     yield from _faults_of_id(entry.get("id"), own.get("id", at), where, seen)
-    for key in _TEXTS:
+    asks = alone and "question" in entry
+    for key in ("question",) if asks else _TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             yield own.get(key, at), f"{where}.{key} is wanted, a text that says something"
+    # A null as the expected skill states that none is to be chosen.
+    if asks and "expected_skill" not in entry and all(entry.get(key) in (None, "", []) for key in _ANSWERS):
+        yield at, f"{where} is to have one of {', '.join(_ANSWERS)}"
     for key in _LISTS:
         if key in entry and not _is_of_texts(entry[key]):
             yield own[key], f"{where}.{key} is to be a list of texts"
