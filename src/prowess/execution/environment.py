@@ -5,19 +5,24 @@ A variable that tells a loader or an interpreter what to load is refused: it wou
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from prowess._internal.files.workspace_root import SANDBOX_NAME
 from prowess._internal.text.variable_names import name_fault
 from prowess.errors import InvalidArgumentsError
 from prowess.execution.request import LONGEST_STRING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 MOST_VARIABLES = 256
 
+SKILL = "/skill"  # where the skill of a script lies
 HOME = "/tmp/home"
 PRIVATE_DIRECTORY = "/tmp/work"  # where a script begins without a workspace
+# What has to last from a command to the next hook lies in the workspace: the home of a run does not last.
+PLUGIN_DATA = {"CLAUDE_PLUGIN_DATA": f"{SANDBOX_NAME}/.prowess-data"}
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -30,6 +35,21 @@ def check_environment(env: Mapping[str, str]) -> None:
     problems = [problem for name, value in env.items() if (problem := _fault(name, value))]
     if len(env) > MOST_VARIABLES:
         problems.append(f"env has {len(env)} variables; at most {MOST_VARIABLES} are allowed")
+    if problems:
+        raise InvalidArgumentsError(tuple(problems))
+
+
+def check_mounts(mounts: Iterable[tuple[str, str]]) -> None:
+    """Refuse a mount at a place that is not below /skills or the home of the sandbox.
+
+    Raises:
+        InvalidArgumentsError: with one sentence for each.
+    """
+    problems = [
+        f"a skill cannot be mounted at {place!r}"
+        for place, _ in mounts
+        if re.fullmatch(rf"(/skills|{HOME})(/(?!\.\.?(/|\Z))[A-Za-z0-9._-]+)+", place) is None
+    ]
     if problems:
         raise InvalidArgumentsError(tuple(problems))
 
@@ -60,10 +80,10 @@ def base_environment(
         "OUT": "/out",
     }
     if skill:
-        env["SKILL_DIR"] = "/skill"
+        env["SKILL_DIR"] = SKILL
     if skill and skill_imports:
         # One directory and no more: an empty entry would mean the working directory, which is the workspace.
-        env["PYTHONPATH"] = "/skill"
+        env["PYTHONPATH"] = SKILL
     if workspace:
-        env["WORKSPACE"] = "/workspace"
+        env["WORKSPACE"] = SANDBOX_NAME
     return env

@@ -51,6 +51,8 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     directory that receives what the script leaves in /out; None drops it. With `skill_imports`, Python in the sandbox
     imports modules from the root of the skill too.
 
+    `mounts` are further directories of trusted bytes: (place in the sandbox, below /skills or home; host directory).
+
     `on_output` is given the bytes that the result will hold, in order, as they are read. It is called in the thread
     that watches the run, so it must neither wait nor raise. A sandbox may ignore it.
     """
@@ -69,4 +71,5 @@ class ExecRequest(Struct, frozen=True, kw_only=True):
     limits: ExecLimits = field(default_factory=ExecLimits)
     session_id: str = ""
     skill_imports: bool = True
+    mounts: tuple[tuple[str, str], ...] = ()
     on_output: Callable[[StreamName, bytes], None] | None = None

@@ -21,6 +21,7 @@ import os
 import re
 import threading
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from anyio import to_thread
@@ -40,7 +41,7 @@ from prowess.errors import (
     UnsafePathError,
 )
 from prowess.execution import ExecLimits, ExecRequest
-from prowess.execution.environment import PRIVATE_DIRECTORY
+from prowess.execution.environment import PRIVATE_DIRECTORY, SKILL
 from prowess.runtime.files.skill_files import nearest, read_whole, verified
 
 if TYPE_CHECKING:
@@ -55,6 +56,14 @@ if TYPE_CHECKING:
 # The sandbox starts an interpreter with a file of the skill. This one starts the words before that file instead.
 _EXEC = "import os, sys\ntry:\n    os.execvp(sys.argv[1], sys.argv[1:-1])\nexcept OSError as fault:\n    print(f'{sys.argv[1]}: {fault.strerror}', file=sys.stderr)\n    sys.exit(127)\n"  # noqa: E501 -- a program on one line
 _STARTER = ("/usr/bin/python3", "-I", "-S", "-c", _EXEC)
+
+
+class Mount(Struct, frozen=True, kw_only=True):
+    """Another skill that a program finds at `place` in the sandbox, as its manifest lists it."""
+
+    root_dir: str
+    manifest: TreeManifest
+    place: str
 
 
 class SkillPrograms(Struct, frozen=True, kw_only=True):
@@ -87,11 +96,13 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
         *,
         stdin: bytes | None = None,
         seconds: float,
+        mounts: Sequence[Mount] = (),
+        env: Mapping[str, str] = MappingProxyType({}),
     ) -> ExecResult:
         """Run `argv`: a file of the skill where the first word is one, else a program of the sandbox.
 
         Words that name a file of the skill are its path there. Working directory, workspace and network are those of a
-        script.
+        script. Variables of the host that the policy lets through win over `env`.
 
         Raises:
             ScriptUnsupportedError: scripts are switched off, or no interpreter runs the file.
@@ -108,12 +119,17 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
         else:
             script, interpreter, args = manifest.files[0].path, (*_STARTER, argv[0], *_placed(manifest, argv[1:])), ()
         staged = await to_thread.run_sync(execution.stage, root_dir, manifest, cache_home())
+        beside = [
+            (mount.place, await to_thread.run_sync(execution.stage, mount.root_dir, mount.manifest, cache_home()))
+            for mount in mounts
+        ]
         request = ExecRequest(
             skill_dir=staged,
             script=script,
             interpreter=interpreter,
             args=args,
-            env=self.rules.environment({}),
+            env={**env, **self.rules.environment({})},
+            mounts=tuple(beside),
             stdin=stdin,
             workspace=self.workspace,
             write=self.write,
@@ -134,7 +150,7 @@ def file_of(manifest: TreeManifest, word: str) -> str | None:
 
 
 def _placed(manifest: TreeManifest, words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word if (own := file_of(manifest, word)) is None else f"/skill/{own}" for word in words)
+    return tuple(word if (own := file_of(manifest, word)) is None else f"{SKILL}/{own}" for word in words)
 
 
 SCRIPTS = "scripts"

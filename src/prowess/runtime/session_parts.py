@@ -124,7 +124,7 @@ class SessionParts:
         first = options.first_argument
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown, first_argument=first)
         self.restrictions = Restrictions(catalog, policy, options.allowed_tools, inherited)
-        self.hooks = HookRunner(stored, snapshots, programs, records)
+        self.hooks = HookRunner(stored, snapshots, self.offered, programs, records)
         self.guard = Guard(
             policy,
             stored,

@@ -28,7 +28,7 @@ from prowess.execution.backends.start_gate import end_orphans, limits_of_gate
 from prowess.execution.backends.syscall_filter import syscall_filter
 from prowess.execution.bounds import killed_by, set_bounds
 from prowess.execution.cgroup import ControlGroup
-from prowess.execution.environment import PRIVATE_DIRECTORY, base_environment, check_environment
+from prowess.execution.environment import PRIVATE_DIRECTORY, base_environment, check_environment, check_mounts
 from prowess.execution.guarantees import guarantees_of
 from prowess.execution.interpreters import Interpreter, command_interpreter, missing_package, select_interpreter
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
@@ -190,6 +190,7 @@ def _version(program: str) -> str:
 def _check(request: ExecRequest) -> None:
     if request.command is None:
         check_relative(request.script)
+    check_mounts(request.mounts)
     check_environment(request.env)
     problems = _faults_of_command(request)
     problems += [f"args[{number}] holds a NUL character" for number, text in enumerate(request.args) if "\0" in text]
@@ -237,6 +238,7 @@ def _layout(request: ExecRequest, interpreter: Interpreter) -> Layout:
         write=request.write,
         cwd=cwd,
         interpreter=mounted,
+        mounts=tuple((place, os.path.realpath(directory)) for place, directory in request.mounts),
         limits=request.limits,
         env={**env, **request.env},
     )

@@ -1,9 +1,10 @@
 """What the sandbox looks like from inside, as options for bubblewrap: a file system made of nothing but what is listed.
 
-Every mount point is a fixed name on the fresh root, made before anything untrusted is mounted, and none is created
-inside the skill or the workspace: there a link can lead the creation to the host (CVE-2026-87766). Protected places of
-a writable workspace are mounted over themselves; `prowess.execution.writable_workspace` says why that is safe. The root
-is made read-only at the end, and with it /dev, which is a directory of it.
+Every mount point is a name on the fresh root, or below the fresh /skills and home, made before anything untrusted is
+mounted, and none is created inside the skill or the workspace: there a link can lead the creation to the host
+(CVE-2026-87766). Protected places of a writable workspace are mounted over themselves;
+`prowess.execution.writable_workspace` says why that is safe. The root is made read-only at the end, and with it /dev,
+which is a directory of it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from prowess.execution.environment import HOME, PRIVATE_DIRECTORY, SKILL
 from prowess.execution.request import ExecLimits
 
 if TYPE_CHECKING:
@@ -54,7 +56,8 @@ class Layout(Struct, frozen=True, kw_only=True):
 
     `skill` is None where a command runs without one. `cwd` is a path inside the sandbox; `interpreter` is (host
     directory, mount point) for one that lies outside /usr. `protected` are names at the top of the workspace that stay
-    read-only. `devices` is the host directory of the device nodes.
+    read-only. `mounts` are (place inside, host directory) of further skills. `devices` is the host directory of the
+    device nodes.
     """
 
     skill: str | None
@@ -63,6 +66,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     protected: tuple[str, ...] = ()
     cwd: str
     interpreter: tuple[str, str] | None = None
+    mounts: tuple[tuple[str, str], ...] = ()
     devices: str = "/dev"
     limits: ExecLimits = field(default_factory=ExecLimits)
     env: Mapping[str, str] = field(default_factory=dict)
@@ -113,14 +117,16 @@ def _scratch(limits: ExecLimits, devices: str) -> Iterable[str]:
         *("--proc", "/proc"),
         *(word for path in covered for word in ("--ro-bind", "/dev/null", path)),
         *("--size", str(limits.tmp_bytes), "--tmpfs", "/tmp"),
-        *("--perms", "0700", "--dir", "/tmp/home", "--perms", "0700", "--dir", "/tmp/work"),
+        *("--perms", "0700", "--dir", HOME, "--perms", "0700", "--dir", PRIVATE_DIRECTORY),
         *("--size", str(limits.out_bytes), "--tmpfs", "/out"),
     )
 
 
 def _given(layout: Layout) -> Iterator[str]:
     if layout.skill is not None:
-        yield from ("--ro-bind", layout.skill, "/skill")
+        yield from ("--ro-bind", layout.skill, SKILL)
+    for place, directory in layout.mounts:
+        yield from ("--ro-bind", directory, place)
     if layout.interpreter is not None:
         yield from ("--ro-bind", *layout.interpreter)
     if layout.workspace is not None:

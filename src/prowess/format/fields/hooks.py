@@ -18,9 +18,8 @@ from msgspec.structs import replace
 
 from prowess._internal.files.contained import check_relative
 from prowess._internal.globs import fits_stars
-from prowess._internal.shell.plain_command import plain_words
-from prowess._internal.shell.words import ShellRefusal
 from prowess.errors import UnsafePathError
+from prowess.format.fields.hook_command import HookCommand, HookWord, file_of_skill, read_command
 from prowess.format.fields.value_readers import (
     is_blank,
     kind,
@@ -34,6 +33,7 @@ from prowess.format.fields.value_readers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prowess.format.fields.hook_command import Has
     from prowess.format.fields.value_readers import Faults, Path
 
 HOOK_EVENTS = (
@@ -45,6 +45,7 @@ MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in 
 _KEYS = ("type", "script", "command", "matcher", "once", "timeout", "statusMessage")
 _IGNORED = "; it is ignored"
 _MATCHER = r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z"
+NOT_THERE = "names a file that the skill does not contain"
 
 
 class Hook(Struct, frozen=True, kw_only=True):
@@ -63,17 +64,49 @@ class Hook(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
 
     @property
-    def argv(self) -> tuple[str, ...] | None:
-        """The words to run, the script or program first; None for a command that only a shell can read."""
+    def read(self) -> HookCommand:
+        """The words to run, the script or program first, with their variables."""
         if self.script is not None:
-            return (self.script,)
-        words = plain_words(self.command or "")
-        return None if isinstance(words, ShellRefusal) else words
+            return HookCommand(words=(HookWord(parts=(self.script,)),))
+        return read_command(self.command or "")
+
+    @property
+    def argv(self) -> tuple[str, ...] | None:
+        """The words as they are; None for a command with variables, and for one that only a shell can read."""
+        texts = [text for word in self.read.words if (text := word.text) is not None]
+        return tuple(texts) if texts and len(texts) == len(self.read.words) else None
+
+    def fault(self, own: str, has: Has) -> HookFault | None:
+        """Return why the hook cannot be run, wherever its skill is; None if nothing is known against it.
+
+        `own` is the name of the skill's directory, `has` tells whether the skill in a directory has a file. A file of
+        the project counts as there.
+        """
+        command = self.read
+        if command.fault is not None:
+            return HookFault(reason=command.fault)
+        for place, word in enumerate(command.words):
+            if word.path is not None:
+                known = word.path[0] == "project" or file_of_skill(word, own, has) is not None
+            else:
+                text = word.text or ""
+                named = place == 0 and (self.script is not None or text.startswith("./"))
+                known = not named or has(own, text.removeprefix("./"))
+            if not known:
+                return HookFault(reason=NOT_THERE, missing=word.written)
+        return None
 
     def matches(self, tool: str) -> bool:
         """Whether the hook is for this tool; names are compared whole, without regard to case: models write `bash`."""
         parts = () if self.matcher is None else self.matcher.casefold().split("|")
         return self.matcher is None or any(fits_stars(tool.casefold(), part) for part in parts)
+
+
+class HookFault(Struct, frozen=True, kw_only=True):
+    """Why a hook cannot be run; `missing` is the file that no skill has, None if it is something else."""
+
+    reason: str
+    missing: str | None = None
 
 
 class Hooks(Struct, frozen=True, kw_only=True):

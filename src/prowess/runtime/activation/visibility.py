@@ -7,6 +7,7 @@ it. Official client guide C4 to C6; fields `disable-model-invocation`, `user-inv
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
@@ -157,6 +158,15 @@ class Visibility:
         if policy is None:
             return True
         return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None), by)
+
+    def beside(self, root_dir: str, directory: str) -> SkillEntry | None:
+        """Return the listed skill in a directory of this name, the one next to `root_dir` first, if it is permitted."""
+        parent, policy = os.path.dirname(root_dir), _with_rules(self._policy)
+        found = [entry for entry in self.catalog.entries() if os.path.basename(entry.root_dir) == directory]
+        for entry in sorted(found, key=lambda entry: os.path.dirname(entry.root_dir) != parent)[:1]:
+            asked = None if policy is None else of_entry(entry, self.catalog if policy.needs_digests else None)
+            return entry if policy is None or asked is None or permits(policy, asked, "model") else None
+        return None
 
     def require_permitted(self, skill: ActiveSkill, by: By) -> None:
         """Hold what was read against the policy: its files may have changed since the call was decided.

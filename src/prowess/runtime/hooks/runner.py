@@ -33,7 +33,7 @@ from prowess.errors import SkillError, SkillNotFoundError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime.activation import load_result
 from prowess.runtime.hooks.answer import NO_ANSWER, UnreadableAnswerError, read_answer
-from prowess.runtime.scripts import file_of
+from prowess.runtime.hooks.places import HookPlaces
 from prowess.runtime.state import Transition
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from prowess.format.fields.hooks import Hook
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.snapshots import Snapshot, Snapshots
+    from prowess.runtime.activation.visibility import Visibility
     from prowess.runtime.events.delivery import SessionRecords
     from prowess.runtime.hooks.answer import HookAnswer
+    from prowess.runtime.hooks.places import HookProgram
     from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.session_state import StoredState
     from prowess.runtime.state import ActiveSkill, SessionState
@@ -96,26 +98,19 @@ class PlannedHook(Struct, frozen=True, kw_only=True):
         return _named(self.hook)
 
 
-def _obstacle(hook: Hook, manifest: TreeManifest, programs: SkillPrograms) -> str | None:
-    if programs.sandbox is None:
-        return "cannot be run: scripts are switched off in this session"
-    if hook.argv is None:
-        return "needs a shell, and hooks are run without one; name a script of the skill instead"
-    if (hook.script is not None or hook.argv[0].startswith("./")) and file_of(manifest, hook.argv[0]) is None:
-        return "names a file that the skill does not contain"
-    # Each word, because `python3 hooks/check.py` runs that file as well.
-    for path in filter(None, (file_of(manifest, word) for word in hook.argv)):
-        programs.rules.require_hook(path, path.split("/"))
-    return None
-
-
 class HookRunner:
     """Runs the hooks of one session's skills."""
 
     def __init__(
-        self, stored: StoredState, snapshots: Snapshots, programs: SkillPrograms, records: SessionRecords
+        self,
+        stored: StoredState,
+        snapshots: Snapshots,
+        offered: Visibility,
+        programs: SkillPrograms,
+        records: SessionRecords,
     ) -> None:
-        self._stored, self._snapshots, self._programs, self._records = stored, snapshots, programs, records
+        self._stored, self._snapshots, self._offered = stored, snapshots, offered
+        self._programs, self._records = programs, records
         self._once = anyio.Lock()  # so that two calls at the same time do not both run a hook that runs once
         self.remarks: list[Notice] = []  # for the model, until a result carries them
 
@@ -133,8 +128,9 @@ class HookRunner:
             said = [fault for fault in fields.faults if fault.path[0] == "hooks"]
             fault = next((fault for fault in said if fault.rule != "hooks.value"), said[0])
             raise HookFailedError(skill.name, "pre", "hooks", f"cannot be read: {fault.message}")
+        places = HookPlaces(skill, snapshot.source.manifest, self._offered, self._programs)
         for hook in fields.hooks.entries:
-            if (reason := _obstacle(hook, snapshot.source.manifest, self._programs)) is not None:
+            if (reason := places.obstacle(hook)) is not None:
                 raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
     def planned(self, skill: ActiveSkill, event: str, tools: Sequence[str] = ()) -> list[PlannedHook]:
@@ -236,20 +232,21 @@ class HookRunner:
 
     async def _run(self, one: PlannedHook, call_id: str, about: Mapping[str, object]) -> HookAnswer:
         skill, hook = one.skill, one.hook
-        argv, failed = hook.argv, partial(HookFailedError, skill.name, hook.event, one.name)
-        manifest = await to_thread.run_sync(self._snapshots.manifest, skill)
-        reason = _obstacle(hook, manifest, self._programs)
-        if argv is None or reason is not None:
-            raise failed(reason or "cannot be run")
-        data: dict[str, object] = {"skill": skill.name, "event": hook.event, "hook": argv[0]}
+        failed = partial(HookFailedError, skill.name, hook.event, one.name)
+        manifest, program = await to_thread.run_sync(self._prepared, one)
+        if isinstance(program, str):
+            raise failed(program)
+        data: dict[str, object] = {"skill": skill.name, "event": hook.event, "hook": program.argv[0]}
         begun = {**data, "content_digest": skill.content_digest}
         await self._records.record_and_tell("hook.started", call_id, skill, begun)
         done = await self._programs.run(
             skill.root_dir,
             manifest,
-            argv,
+            program.argv,
             stdin=_input({**about, **self._told_always(one)}),
             seconds=hook.timeout or DEFAULT_SECONDS,
+            mounts=program.mounts,
+            env=program.env,
         )
         await self._records.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
         if done.timed_out:
@@ -266,6 +263,12 @@ class HookRunner:
         if answer.decision == "deny":
             raise failed("refused", _shortened(answer.reason))
         return answer
+
+    def _prepared(self, one: PlannedHook) -> tuple[TreeManifest, HookProgram | str]:
+        """Return the hashes of the skill, and the program of a hook or why it cannot be run. Blocking."""
+        manifest = self._snapshots.manifest(one.skill)
+        places = HookPlaces(one.skill, manifest, self._offered, self._programs)
+        return manifest, places.obstacle(one.hook) or places.program(one.hook)
 
     def _told_always(self, one: PlannedHook) -> dict[str, object]:
         """Return what every hook is told; paths are those inside the sandbox."""

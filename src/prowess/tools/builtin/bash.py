@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from prowess.errors import ExecTimeoutError, InvalidArgumentsError
 from prowess.execution import ExecLimits, ExecRequest
+from prowess.execution.environment import PLUGIN_DATA
 from prowess.tools.builtin.workspace import WorkspaceTool
 from prowess.tools.running_call import require_executor
 from prowess.tools.spec import ToolSpec, object_schema
@@ -64,6 +65,7 @@ class Bash(WorkspaceTool):
             raise InvalidArgumentsError(("give timeout or timeout_ms, not both: they are the same",))
         milliseconds = cast("int", arguments.get("timeout", arguments.get("timeout_ms", DEFAULT_MS)))
         request = ExecRequest(
+            env=PLUGIN_DATA,
             command=cast("str", arguments["command"]),
             args=("bash",),
             workspace=self._workspace.root,

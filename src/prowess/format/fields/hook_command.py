@@ -1,0 +1,150 @@
+"""The command line of a hook: words and the variables in them, read without a shell.
+
+Words are split and quoted as a shell does it, and the variables that hosts promise become values. Everything else that
+only a shell can do (pipes, substitution, globs, other variables) is a fault: nothing of it is done by half. A program
+may be a shell all the same: `bash -c '…'` names it, and what stands in its quotes is its own affair.
+
+Claude Code documentation, "Hooks reference", `command`, `CLAUDE_PROJECT_DIR`, `CLAUDE_PLUGIN_ROOT`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from prowess._internal.shell.plain_command import plain_words
+from prowess._internal.shell.words import ShellRefusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Has = Callable[[str, str], bool]  # whether the skill in the directory of this name has a file at this path
+
+Base = Literal["skill", "plugin", "project", "home"]
+VARIABLES: Mapping[str, Base] = {
+    "CLAUDE_SKILL_DIR": "skill",
+    "CLAUDE_PLUGIN_ROOT": "plugin",
+    "CLAUDE_PROJECT_DIR": "project",
+    "HOME": "home",
+    "SKILL_DIR": "skill",
+    "WORKSPACE": "project",
+}
+NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script of the skill instead"
+
+# A variable that no backslash keeps, or the home directory at the beginning of a word.
+_PLACEHOLDER = re.compile(
+    rf"(?<!\\)\$(?:(?P<bare>{'|'.join(VARIABLES)})(?![A-Za-z0-9_])|\{{(?P<braced>{'|'.join(VARIABLES)})\}})|(?<!\S)~(?=/)"
+)
+_OPEN, _CLOSE = "\ue002", "\ue003"  # private characters around the name of a variable
+
+
+class Variable(Struct, frozen=True, kw_only=True):
+    """A variable in a word: its name, and what it is the directory of."""
+
+    name: str
+    base: Base
+
+
+class HookWord(Struct, frozen=True, kw_only=True):
+    """One word: texts and variables, in their order."""
+
+    parts: tuple[str | Variable, ...]
+
+    @property
+    def text(self) -> str | None:
+        """The word, if no variable is in it."""
+        texts = [part for part in self.parts if isinstance(part, str)]
+        return "".join(texts) if len(texts) == len(self.parts) else None
+
+    @property
+    def written(self) -> str:
+        """The word with its variables as `${NAME}`."""
+        return "".join(part if isinstance(part, str) else f"${{{part.name}}}" for part in self.parts)
+
+    def valued(self, values: Mapping[Base, str]) -> str:
+        """Return the word with the values of its variables."""
+        return "".join(part if isinstance(part, str) else values[part.base] for part in self.parts)
+
+    @property
+    def path(self) -> tuple[Base, tuple[str, ...]] | None:
+        """The base and the components below it (`..` where it is left), if the word is a path below a variable."""
+        first, *rest = self.parts
+        below = "".join(part if isinstance(part, str) else "\0" for part in rest)
+        if isinstance(first, str) or not below.startswith("/") or "\0" in below:
+            return None
+        return first.base, tuple(part for part in posixpath.normpath(below.lstrip("/")).split("/") if part != ".")
+
+
+class HookCommand(Struct, frozen=True, kw_only=True):
+    """A command line as it was read; `fault` says why it cannot be run without a shell, and then there are no words."""
+
+    words: tuple[HookWord, ...] = ()
+    fault: str | None = None
+
+
+class FileOfSkill(Struct, frozen=True, kw_only=True):
+    """A file that a word names: the name of the skill's directory, and the path in it."""
+
+    skill: str
+    path: str
+
+
+def read_command(command: str) -> HookCommand:
+    """Split a command line into words."""
+    if not {_OPEN, _CLOSE}.isdisjoint(command):
+        return HookCommand(fault=NEEDS_SHELL.format("it holds a character that no command line holds"))
+
+    def marked(match: re.Match[str]) -> str | None:
+        if _in_single_quotes(command, match.start()):
+            return None  # literal text, as `bash -c '…'` gets it
+        return f"{_OPEN}{match['bare'] or match['braced'] or 'HOME'}{_CLOSE}"
+
+    words = plain_words(command, _PLACEHOLDER, marked)
+    if isinstance(words, ShellRefusal):
+        return HookCommand(fault=NEEDS_SHELL.format(words.reason))
+    return HookCommand(words=tuple(HookWord(parts=_parts(word)) for word in words))
+
+
+def _parts(word: str) -> tuple[str | Variable, ...]:
+    # Every other piece is the name of a variable.
+    pieces = re.split(f"{_OPEN}([A-Z_]+){_CLOSE}", word)
+    found = [Variable(name=text, base=VARIABLES[text]) if at % 2 else text for at, text in enumerate(pieces)]
+    return tuple(part for part in found if part) or ("",)
+
+
+def _in_single_quotes(text: str, end: int) -> bool:
+    quote, at = "", 0
+    while at < end:
+        char = text[at]
+        if char == "\\" and quote != "'":
+            at += 1
+        elif char in "'\"" and quote in {"", char}:
+            quote = "" if quote else char
+        at += 1
+    return quote == "'"
+
+
+def file_of_skill(word: HookWord, own: str, has: Has) -> FileOfSkill | None:
+    """Return the file of a skill that a word names by a variable, None if it names none.
+
+    `own` is the name of the skill's directory. A path below the plugin, the project or the home directory is that of a
+    skill if it goes through a directory of its name and the skill has the rest: where a host would have installed it.
+    """
+    if word.path is None:
+        return None
+    base, parts = word.path
+    if base == "plugin" and has(own, "/".join(parts)):
+        return FileOfSkill(skill=own, path="/".join(parts))
+    if base == "skill":
+        parts = tuple(posixpath.normpath("/".join((own, *parts))).split("/"))
+        places = [0]
+    else:
+        places = [place for place in range(len(parts) - 1) if parts[place] != ".."]
+    for place in places:
+        skill, path = parts[place], "/".join(parts[place + 1 :])
+        if path and skill != ".." and has(skill, path):
+            return FileOfSkill(skill=skill, path=path)
+    return None
