@@ -64,12 +64,15 @@ class Fix(Struct, frozen=True, kw_only=True):
 
     `changes` names the top-level fields whose value it changes, adds or takes away. Every other field reads the same
     afterwards, and so does the body unless an edit lies in it; a fix that breaks its word is not applied.
+
+    With `lf` the fix has no edits: every CRLF of the file becomes LF, which no edit of lines and columns can state.
     """
 
     safety: FixSafety
     title: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Edit, ...] = ()
     changes: tuple[str, ...] = ()
+    lf: bool = False
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):

@@ -293,3 +293,27 @@ async def test_a_package_that_is_missing_is_explained(bench: Bench) -> None:
     assert "mount an interpreter that has it" in notice.message
     caught = await bench.python("try:\n    import nothing_here\nexcept ModuleNotFoundError as e:\n    print(e)")
     assert caught.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.sh", "set -e\r\ncd /tmp\r\n"),
+        ("x.bash", "#!/bin/bash\r\nset -euo pipefail\r\necho no\r\n"),
+        ("x", "#!/usr/bin/env bash\r\nif true; then\r\n  exit 0\r\nfi\r\n"),
+        ("x.py", "import os\nos.write(2, b\"env: 'python3\\\\r': No such file\\n\")\nraise SystemExit(127)\n"),
+    ],
+)
+async def test_a_script_that_fails_of_carriage_returns_is_explained(bench: Bench, name: str, text: str) -> None:
+    result = await bench.sandbox.run(bench.request(name, text))
+    assert result.exit_code != 0
+    [notice] = result.notices
+    assert notice.code == "script_crlf"
+    assert "prowess check --fix" in notice.message
+
+
+async def test_carriage_returns_that_do_no_harm_are_no_news(bench: Bench) -> None:
+    fine = await bench.sandbox.run(bench.request("x.py", "#!/usr/bin/env python3\r\nprint('a')\r\n"))
+    assert (fine.exit_code, fine.stdout, fine.notices) == (0, b"a\n", ())
+    progress = await bench.sandbox.run(bench.request("y.sh", "printf '10%%\\r20%%\\r' >&2; exit 3\n"))
+    assert (progress.exit_code, progress.notices) == (3, ())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.text.terminal_text import counted, printable, printable_line
 from prowess.cli import output
+from prowess.diagnostics import FixSafety
 from prowess.fix import fix_document
 from prowess.fix.applying import difference, replace_file
 from prowess.format.parsing import parse_source
@@ -48,6 +49,7 @@ class Fixing:
         if not data or any(found.rule != "file.name" for found in of_the_file):
             return document
         result = fix_document(data, read, check, unsafe=self._unsafe)
+        self._fix_beside(document, result.findings, within=within)
         if result.data == data:
             return document
         path = document.path or ""
@@ -55,14 +57,45 @@ class Fixing:
             file = os.path.join(document.directory or "", os.path.basename(path))
             reason = replace_file(file, data, result.data, within=within)
             if reason is not None:
-                self.left_alone += 1
-                output.error(printable_line(f"{path} was not fixed: {reason}"))
+                self._left_alone(path, reason)
                 return document
         else:
             show_difference(path, data, result.data)
         self.files += 1
         self.fixed += len(result.fixed)
         return result.document if self._writes else document
+
+    def _fix_beside(self, document: SkillDocument, findings: Sequence[Diagnostic], *, within: str) -> None:
+        """Write LF in the other files of the skill that are to end their lines so, unless SKILL.md alone was named."""
+        if os.path.isfile(within):
+            return
+        own = document.path or ""
+        prefix = own[: len(own) - len(os.path.basename(own))]
+        for found in findings:
+            fix, path = found.fix, found.location.path
+            if fix is None or not fix.lf or path is None or document.directory is None:
+                continue
+            if fix.safety is not FixSafety.SAFE and not self._unsafe:
+                continue
+            file = os.path.join(document.directory, path.removeprefix(prefix))
+            try:
+                with open(file, "rb") as opened:
+                    before = opened.read()
+            except OSError as fault:
+                self._left_alone(path, fault.strerror or "it cannot be read")
+                continue
+            after = before.replace(b"\r\n", b"\n")
+            if not self._writes:
+                show_difference(path, before, after)
+            elif (reason := replace_file(file, before, after, within=within)) is not None:
+                self._left_alone(path, reason)
+                continue
+            self.files += 1
+            self.fixed += 1
+
+    def _left_alone(self, path: str, reason: str) -> None:
+        self.left_alone += 1
+        output.error(printable_line(f"{path} was not fixed: {reason}"))
 
     def summary(self) -> str:
         """Return one sentence on what was done, or would be."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _END_BYTES = 2000  # of standard error, where the reason for the end is
+_SHELLS = frozenset({"sh", "bash", "zsh"})
+# What bash, env and the loader print of a carriage return; a plain one may be that of a progress bar.
+_CARRIAGE_RETURN = rb"\$'\\r'|\\r'|\^M: bad interpreter|[^\r\n]\r: (?:No such file|not found|bad interpreter)"
 LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
 
 
@@ -151,6 +154,24 @@ def missing_package(stderr: bytes) -> ExecNotice | None:
         "interpreter that has it (InterpreterMount)"
     )
     return ExecNotice(code="package_missing", message=message)
+
+
+def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | None:
+    """Return a notice if a run may have failed because a shell met the carriage returns of a script with CRLF.
+
+    `text` is the script, or its beginning.
+    """
+    program, _ = _shebang(text)
+    rule = _rule_by_shebang(program) or _rule_by_extension(script, {})
+    own = rule is not None and rule.name in _SHELLS and b"\r\n" in text
+    if not own and re.search(_CARRIAGE_RETURN, stderr[-_END_BYTES:]) is None:
+        return None
+    what = f"{script} ends its lines" if own else "a script that it starts, or a file that it reads, ends its lines"
+    message = (
+        f"{what} with CRLF as on Windows, and a shell takes the carriage return for a character; "
+        "write LF (prowess check --fix does), and keep it with '*.sh text eol=lf' in .gitattributes"
+    )
+    return ExecNotice(code="script_crlf", message=message)
 
 
 def command_interpreter() -> Interpreter:

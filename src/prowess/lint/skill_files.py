@@ -65,6 +65,13 @@ class ScriptText(Struct, frozen=True, kw_only=True):
     code: str
 
 
+class LineBreaks(Struct, frozen=True, kw_only=True):
+    """How many lines of a text end with CRLF, and if any do, how many with LF alone."""
+
+    crlf: int = 0
+    lf: int = 0
+
+
 class SkillFiles:
     """The entries of a skill's directory, listed when first needed; none if there is no directory."""
 
@@ -73,6 +80,7 @@ class SkillFiles:
         self._known: dict[str, Mapping[str, str]] = {}
         self._folded: dict[str, dict[str, str]] = {}
         self._texts: dict[str, str | None] = {}
+        self._breaks: dict[str, LineBreaks] = {}
         self._work = _WORK
 
     def look_for(self, path: str) -> Sighting:
@@ -164,6 +172,11 @@ class SkillFiles:
             self._texts[path] = self._read(path) if len(self._texts) < _MAX_TEXTS else None
         return self._texts[path]
 
+    def line_breaks(self, path: str) -> LineBreaks:
+        """Return how the lines of a file end; both counts are 0 if it has no text that can be judged."""
+        self.text(path)
+        return self._breaks.get(path, LineBreaks())
+
     @cached_property
     def scripts(self) -> tuple[ScriptText, ...]:
         """The first scripts below `scripts/`, by their ending."""
@@ -189,6 +202,8 @@ class SkillFiles:
             return None
         if len(data) > _MAX_BYTES or b"\0" in data:
             return None
+        if crlf := data.count(b"\r\n"):
+            self._breaks[path] = LineBreaks(crlf=crlf, lf=data.count(b"\n") - crlf)
         return data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -158,7 +158,7 @@ def _result(found: Diagnostic, document: SkillDocument, index: int) -> Json:
     if location.end_line is not None and location.end_column is not None:
         region |= {"endLine": location.end_line, "endColumn": location.end_column}
     result["locations"] = [{"physicalLocation": {"artifactLocation": _artifact(location.path), "region": region}}]
-    if found.fix is not None:
+    if found.fix is not None and found.fix.edits:
         result["fixes"] = [_fix(found.fix, location.path)]
     return result
 

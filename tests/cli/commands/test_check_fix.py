@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -137,3 +138,68 @@ def test_what_is_no_regular_file_or_cannot_be_read_is_left_alone(tmp_path: Path,
     assert run(["check", "l", "empty", "--fix", "--unsafe-fixes"]) == 1
     assert os.path.islink(linked / "SKILL.md")
     assert skill.read_text(encoding="utf-8") == BROKEN
+
+
+def _crlf(skill: Path) -> Path:
+    skill.write_text("---\nname: a\ndescription: Checks bills. Use when one is due.\n---\nBody\n", encoding="utf-8")
+    script = skill.parent / "scripts" / "x.sh"
+    script.parent.mkdir()
+    script.write_bytes(b"#!/bin/sh\r\necho \xff\r\n")
+    script.chmod(0o755)
+    return script
+
+
+LINE_BREAKS = ("--select", "scripts.lineBreaks")
+
+
+def test_line_breaks_of_scripts_are_fixed_and_the_mode_stays(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = _crlf(skill)
+    before = skill.read_bytes()
+    assert run(["check", "a", "--diff", *LINE_BREAKS]) == 1
+    shown = capfd.readouterr()
+    assert "--- a/scripts/x.sh" in shown.out
+    assert "-#!/bin/sh\\x0d" in shown.out
+    assert shown.err == "would fix 1 fault in 1 file\n"
+    assert script.read_bytes().count(b"\r") == 2
+    assert run(["check", "a", "--fix", *LINE_BREAKS]) == 0
+    assert capfd.readouterr() == ("no faults in 1 skill\n", "fixed 1 fault in 1 file\n")
+    assert script.read_bytes() == b"#!/bin/sh\necho \xff\n"
+    assert script.stat().st_mode & 0o777 == 0o755
+    assert skill.read_bytes() == before
+    stamp = script.stat().st_mtime_ns
+    assert run(["check", "a", "--fix", *LINE_BREAKS]) == 0
+    assert script.stat().st_mtime_ns == stamp
+
+
+def test_a_file_with_both_line_breaks_is_fixed_only_as_unsafe(skill: Path) -> None:
+    script = _crlf(skill)
+    script.write_bytes(b"#!/bin/sh\r\necho\n")
+    assert run(["check", "a", "--fix", *LINE_BREAKS]) == 0
+    assert b"\r" in script.read_bytes()
+    assert run(["check", "a", "--fix", "--unsafe-fixes", *LINE_BREAKS]) == 0
+    assert script.read_bytes() == b"#!/bin/sh\necho\n"
+
+
+def test_a_script_is_not_fixed_behind_a_link_read_only_or_if_skill_md_alone_was_named(
+    skill: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = _crlf(skill)
+    assert run(["check", "a/SKILL.md", "--fix", *LINE_BREAKS]) == 0
+    script.chmod(0o555)
+    assert run(["check", "a", "--fix", *LINE_BREAKS]) == 1
+    assert "error: a/scripts/x.sh was not fixed: it is read-only" in capfd.readouterr().err
+    elsewhere = skill.parents[1] / "elsewhere"
+    script.parent.rename(elsewhere)
+    script.parent.symlink_to(elsewhere)
+    assert run(["check", "a", "--fix", *LINE_BREAKS]) == 0
+    assert (elsewhere / "x.sh").read_bytes().count(b"\r") == 2
+
+
+def test_a_report_for_machines_has_the_fix_without_edits(skill: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    _crlf(skill)
+    assert run(["check", "a", "--json", *LINE_BREAKS]) == 0
+    (found,) = json.loads(capfd.readouterr().out)["diagnostics"]
+    assert found["fix"] == {"safety": "safe", "title": "end its lines with LF", "edits": []}
+    assert run(["check", "a", "--format", "sarif", *LINE_BREAKS]) == 0
+    (result,) = json.loads(capfd.readouterr().out)["runs"][0]["results"]
+    assert "fixes" not in result

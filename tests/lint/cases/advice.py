@@ -175,4 +175,27 @@ CASES = [
         says="add --dry-run",
         line=2,
     ),
+    Case(
+        rule="scripts.lineBreaks",
+        bad=beside(body("x"), scripts__a_sh="#!/bin/sh\r\nls\r\n", bin__b_bash="ls\r\n", c_sh="a\r\nb\n"),
+        good=(
+            beside(body("x"), scripts__a_sh="#!/bin/sh\nls\n"),
+            beside(body("x"), scripts__a_py="print()\r\n", scripts__b_bat="@dir\r\n", assets__c_txt="x\r\n"),
+            beside(body("x\r\n"), references__a_md="x\r\n"),
+        ),
+        says="ends its lines with CRLF, and the shell takes the CR for a character; write LF",
+        times=3,
+    ),
+    Case(
+        rule="scripts.lineBreaks",
+        bad=beside(body("x"), scripts__run_py="#!/usr/bin/env python3\r\nprint()\r\n"),
+        good=(),
+        says="the system, which looks for the program of `#!`, takes the CR for a character",
+    ),
+    Case(
+        rule="scripts.lineBreaks",
+        bad=beside(body("x"), scripts__a_sh="a\r\nb\nc\n"),
+        good=(),
+        says="scripts/a.sh ends 1 of its 3 lines with CRLF",
+    ),
 ]

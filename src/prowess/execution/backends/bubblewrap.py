@@ -30,7 +30,13 @@ from prowess.execution.bounds import killed_by, set_bounds
 from prowess.execution.cgroup import ControlGroup
 from prowess.execution.environment import PRIVATE_DIRECTORY, base_environment, check_environment, check_mounts
 from prowess.execution.guarantees import guarantees_of
-from prowess.execution.interpreters import Interpreter, command_interpreter, missing_package, select_interpreter
+from prowess.execution.interpreters import (
+    Interpreter,
+    carriage_returns,
+    command_interpreter,
+    missing_package,
+    select_interpreter,
+)
 from prowess.execution.request import ALL_STRINGS, LONGEST_STRING
 from prowess.execution.result import ExecNotice, ExecResult
 from prowess.execution.sandbox import SandboxReport
@@ -50,6 +56,7 @@ BACKEND = "bubblewrap"
 PROGRAMS = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 
 _SHEBANG_BYTES = 512
+_LOOKED_AT = 64 * 1024  # of a script that failed
 _KILLED = 137
 _PROBE_COMMAND = ("/usr/bin/true",)
 _PROBE_SECONDS = 10.0
@@ -314,6 +321,8 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
         notices = (*killed_by(code, limits, out_of_memory=group.out_of_memory()), *notices)
     if code and (package := missing_package(bytes(stderr.data))) is not None:
         notices = (*notices, package)
+    if code and (crlf := carriage_returns(request.script, _text(request), bytes(stderr.data))) is not None:
+        notices = (*notices, crlf)
     return ExecResult(
         exit_code=code,
         stdout=bytes(stdout.data),
@@ -326,6 +335,14 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
         notices=notices,
         guarantees=guarantees_of(request, backend=BACKEND, version=version, held=held),
     )
+
+
+def _text(request: ExecRequest) -> bytes:
+    """Return the beginning of the script that was run; empty for a command line or another program."""
+    if request.command is not None or request.interpreter is not None:
+        return b""
+    with open(os.path.join(request.skill_dir, request.script), "rb") as file:
+        return file.read(_LOOKED_AT)
 
 
 def _listeners(started: Started, request: ExecRequest) -> tuple[Callable[[bytes], None] | None, ...]:

@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
+import re
+
+from prowess.format.fields.placeholders import NUMBERED_IN_CLAUDE_CODE
+from prowess.lint.argument_placeholders import dollars_in_prose
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 
 class PortabilityPositional(LintRule):
-    """A dollar sign in code that Claude Code replaces.
+    r"""A dollar sign that Claude Code replaces.
 
     What it does:
-        Looks for `$0` to `$9` inside code blocks of the body.
+        Looks for `$0`, `$1`, ... in code blocks, and in prose for those that are amounts or cells (`$1,000`, `$B$2`),
+        or, in a skill that takes no arguments, for all. What is escaped (`\$1`) and `$5M` do not count.
 
     Why it matters:
-        When a user invokes the skill with arguments, Claude Code puts them there, in code as well.
+        When a user invokes the skill with arguments, Claude Code puts them there, in code and in amounts as well.
 
     Example:
-        `awk '{print $1}' log` in a code block
+        `awk '{print $1}' log` in a code block, or `It costs $1,000.`
 
     Instead:
-        Put the command into a script and run that.
+        Put the command into a script and run that; in prose write `\$1,000`.
     """
 
     meta = RuleMeta(
         id="portability.positional",
         order=35,
         severities=Severities(claude_code=INFO),
-        summary="Code holds no $1 that arguments would replace.",
+        summary="Code and amounts hold no $1 that arguments would replace.",
         source="Claude Code documentation, skills",
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first in each block."""
-        if "$" not in subject.body:
+        """Yield the first in each block, and the first in prose."""
+        if re.search(NUMBERED_IN_CLAUDE_CODE, subject.body) is None:
             return
         for block in subject.outline.blocks:
-            code = subject.body[block.start : block.end]
-            at = min((at for digit in "0123456789" if (at := code.find(f"${digit}")) >= 0), default=-1)
-            if at >= 0:
-                message = f"{code[at : at + 2]} is replaced by arguments of the skill; put the command into a script"
-                yield self.meta.found(message, subject.at(block.start + at, block.start + at + 2))
+            found = re.search(NUMBERED_IN_CLAUDE_CODE, subject.body[block.start : block.end])
+            if found is not None:
+                message = f"{found[0]} is replaced by arguments of the skill; put the command into a script"
+                yield self.meta.found(message, subject.at(block.start + found.start(), block.start + found.end()))
+        if (amount := dollars_in_prose(subject)) is not None:
+            message = f"{amount[0]} is replaced by arguments of the skill; write \\{amount[0]} for a dollar sign"
+            yield self.meta.found(message, subject.at(amount.start(), amount.end()))

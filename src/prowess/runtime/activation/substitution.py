@@ -22,16 +22,15 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from prowess.format.fields.placeholders import LETTER, NUMBERED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FirstArgument = Literal[0, 1]
 
-# Latin, Greek and Cyrillic: scripts without blanks between words write a placeholder next to a letter.
-_LETTER = r"[A-Za-z0-9_\u00c0-\u024f\u0370-\u052f]"
-_INDEXED = rf"(?<!{_LETTER})(?<!\$)\$(?P<number>0|[1-9][0-9]{{0,5}})(?!{_LETTER}|\.[0-9]|,[0-9]{{3}})"
 _PLACE = r"\$\{(?:CLAUDE_)?(?P<place>SKILL_DIR|SESSION_ID)\}"
-_CLOSING_QUOTES = {'"': re.compile('"'), "'": re.compile(rf"'(?!{_LETTER})")}  # not the one in `don't`
+_CLOSING_QUOTES = {'"': re.compile('"'), "'": re.compile(rf"'(?!{LETTER})")}  # not the one in `don't`
 _WORD_START, _WORD_REST = re.compile(r"\S"), re.compile(r"\S*")
 
 
@@ -192,5 +191,5 @@ def _pattern(declared: Mapping[str, str | None]) -> re.Pattern[str]:
     # The second and third alternative take dollars that are no placeholders: one that is escaped, and the shell's `$$`.
     return re.compile(
         rf"(?<!\\)\\(?P<bare>\$[0-9]+|{whole}|{named})|(?<!\\)\\\$|\$\$"
-        rf"|{_INDEXED}|\$ARGUMENTS\[(?P<index>[0-9]+)\]|(?P<whole>{whole})|(?P<name>{named})|{_PLACE}"
+        rf"|{NUMBERED}|\$ARGUMENTS\[(?P<index>[0-9]+)\]|(?P<whole>{whole})|(?P<name>{named})|{_PLACE}"
     )

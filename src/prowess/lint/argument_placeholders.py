@@ -1,0 +1,63 @@
+"""What looks like a placeholder for an argument in a body, and whether its author meant one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from prowess.format.fields.placeholders import NUMBERED, NUMBERED_IN_CLAUDE_CODE
+from prowess.lint.subject import blanked
+
+if TYPE_CHECKING:
+    from prowess.lint.subject import LintSubject
+
+_LARGEST = 9  # of the numbers of arguments that a text names; above it they are amounts
+_WHOLE = r"\$ARGUMENTS(?![A-Za-z0-9_])"
+_FIRST = r"\$ARGUMENTS\[0\]"
+_SECOND = r"(?<!\\)\$ARGUMENTS\[1\]"
+_NOT_FOR_ARGUMENTS = ("awk", "{print", "sed ", "()")  # code that has a `$1` of its own
+
+
+def declares_arguments(subject: LintSubject) -> bool:
+    """Whether the skill states that it takes arguments."""
+    keys = {field.key for field in subject.document.fields}
+    return not keys.isdisjoint({"arguments", "argument-hint"}) or re.search(_WHOLE, subject.body) is not None
+
+
+def second_argument(subject: LintSubject) -> re.Match[str] | None:
+    """Return the first `$1` that is meant as an argument, if the body has no `$0`: its author counts from one."""
+    if "$1" not in subject.body and "$ARGUMENTS[1]" not in subject.body:
+        return None
+    text = _for_arguments(subject, declared=(declared := declares_arguments(subject)))
+    found = {match["number"]: match for match in reversed([*re.finditer(rf"(?<!\\){NUMBERED}", text)])}
+    if "0" in found or re.search(_FIRST, text) is not None:
+        return None
+    if not declared and any(int(number) > _LARGEST for number in found):
+        return None
+    return found.get("1") or re.search(_SECOND, text)
+
+
+def dollars_in_prose(subject: LintSubject) -> re.Match[str] | None:
+    """Return the first `$N` outside blocks of code that Claude Code replaces and that is meant as it is written."""
+    text = _without_blocks(subject)
+    replaced = re.finditer(NUMBERED_IN_CLAUDE_CODE, text)
+    meant = declares_arguments(subject) or "$0" in text or second_argument(subject) is not None
+    places = {match.start() for match in re.finditer(NUMBERED, text)} if meant else set()
+    return next((match for match in replaced if match.start() not in places), None)
+
+
+def _without_blocks(subject: LintSubject) -> str:
+    blocks = [(block.start, block.end) for block in subject.outline.blocks]
+    return blanked(subject.body, (*blocks, *subject.outline.comments))
+
+
+def _for_arguments(subject: LintSubject, *, declared: bool) -> str:
+    """Return the body, offset for offset, without code that has positions of its own.
+
+    If nothing is declared, it has no blocks of code either.
+    """
+    body, outline = subject.body, subject.outline
+    blocks = [(block.start, block.end) for block in outline.blocks]
+    code = (*blocks, *((span.start, span.end) for span in outline.spans))
+    own = [(start, end) for start, end in code if any(sign in body[start:end] for sign in _NOT_FOR_ARGUMENTS)]
+    return blanked(body, (*own, *(() if declared else blocks), *outline.comments))
