@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.catalog import Catalog, Layer
-from prowess.catalog.project import ENTERPRISE_ROOT, default_sources, project_root
+from prowess.catalog.project import default_sources, project_root
+from prowess.catalog.sources.directory import ENTERPRISE_ROOT
 from tests.catalog.making import finding, names, write_skill
 
 if TYPE_CHECKING:

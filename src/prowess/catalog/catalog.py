@@ -15,15 +15,17 @@ from prowess.catalog.entry import key_of
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import stranger_in_folder, stranger_in_project
 from prowess.catalog.scan import CatalogIndex, Scan
-from prowess.catalog.sources.directory import DirectorySource
-from prowess.errors import SkillNotFoundError, SkillParseError, UnavailableError
+from prowess.catalog.sources.directory import DirectorySource, enterprise_sources
+from prowess.errors import InvalidArgumentsError, SkillNotFoundError, SkillParseError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Unpack
 
     from prowess._internal.files.file_mark import Mark
     from prowess._internal.files.tree_digest import TreeReading
     from prowess._internal.files.tree_stamp import TreeStamp
+    from prowess.catalog.audience import Audience, AudienceKeywords
     from prowess.catalog.entry import SkillEntry
     from prowess.catalog.faults import Notice
     from prowess.catalog.resolution import Resolution
@@ -65,15 +67,38 @@ class Catalog:
         for entry in catalog.entries():
             print(entry.name, entry.description)
 
-    A root that is named here is trusted by being named and belongs to the project layer; `Catalog.discover` looks in
-    the four layers instead. With `live`, edits of a loaded skill are taken up at once (an author's own skills).
+    A root that is named here is trusted by being named and belongs to the project layer. Roots take the place of the
+    personal, the project and the plugin layer, and never of the enterprise layer, which is searched beside them;
+    `Catalog.discover` looks in all four. With `live`, edits of a loaded skill are taken up at once (an author's own
+    skills). `enterprise_root` is one more place of the enterprise layer.
+
+    `only` leaves the enterprise layer out, for tests on a machine that has none.
+    `agent`, `tenant` and `environment` say for whom the catalog is (`prowess.catalog.audience`).
+
+    Raises:
+        InvalidArgumentsError: `only` on a machine with enterprise skills.
     """
 
     def __init__(
-        self, *roots: str | os.PathLike[str] | CatalogSource, live: bool = False, trust_project: bool = False
+        self,
+        *roots: str | os.PathLike[str] | CatalogSource,
+        live: bool = False,
+        trust_project: bool = False,
+        enterprise_root: str | None = None,
+        only: bool = False,
+        **audience: Unpack[AudienceKeywords],
     ) -> None:
         # The scan goes by layer, so that a directory in two layers belongs to the higher; the sort keeps what is equal.
         sources = [_as_source(root, live=live) for root in roots]
+        enterprise = enterprise_sources(enterprise_root)
+        added: Sequence[CatalogSource] = ()
+        if only:
+            _require_none(enterprise)
+        else:
+            there = {source.named for source in sources if source.layer is Layer.ENTERPRISE}
+            sources += (added := [source for source in enterprise if source.named not in there])
+        self._enterprise = added
+        self._for_whom = audience
         self._sources: tuple[CatalogSource, ...] = tuple(sorted(sources, key=lambda source: source.layer.rank))
         self._trust_project = trust_project
         self._lock = allocate_lock()
@@ -88,12 +113,14 @@ class Catalog:
         cwd: str | os.PathLike[str] | None = None,
         plugins: Iterable[str | os.PathLike[str]] = (),
         trust_project: bool = False,
-        enterprise_root: str = "/etc/prowess/skills",
+        enterprise_root: str | None = None,
+        **audience: Unpack[AudienceKeywords],
     ) -> Catalog:
         """Look in the four layers, seen from `cwd` (the working directory of this process by default).
 
         Skills of a project that nobody trusted are held back and counted in one notice; `trust_project` offers them
-        all the same, for this catalog alone. The trust store is asked again at each refresh.
+        all the same, for this catalog alone. The trust store is asked again at each refresh. The other arguments are
+        those of `Catalog`.
         """
         # Imported here: a catalog of named roots needs neither the layers' places nor the trust store.
         from prowess.catalog.project import default_sources
@@ -104,7 +131,7 @@ class Catalog:
         except OSError:
             here = None  # the working directory was deleted: there is no project
         sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
-        return cls(*sources, trust_project=trust_project)
+        return cls(*sources, trust_project=trust_project, **audience)
 
     # ── what is listed ─────────────────────────────────────────────────────────────────────────────────
 
@@ -129,8 +156,18 @@ class Catalog:
 
     @property
     def sources(self) -> tuple[CatalogSource, ...]:
-        """The sources in the order of precedence."""
-        return self._sources
+        """The sources in the order of precedence; an enterprise layer only where there is one."""
+        return tuple(
+            source for source in self._sources if source not in self._enterprise or os.path.lexists(source.named)
+        )
+
+    @property
+    def audience(self) -> Audience:
+        """For whom the catalog is, as its caller has said."""
+        # Imported here: few skills have a scope, and its value is a Struct, whose import costs more than a listing.
+        from prowess.catalog.audience import Audience
+
+        return Audience(**self._for_whom)
 
     @property
     def generation(self) -> int:
@@ -163,12 +200,14 @@ class Catalog:
         """Say which copy of a name is used, which are shadowed, and why.
 
         Raises:
-            SkillNotFoundError: as for `get`.
+            SkillNotFoundError: as for `get`; of a skill that is not visible here the reason says why.
         """
         # Imported here: only who asks why needs it.
         index = self._index
         copies = index.copies_of(key_of(name))
         if not copies:
+            if (hidden := index.out_of_scope.get(key_of(name))) is not None:
+                raise SkillNotFoundError(name, (), f"it is not visible: {hidden}")
             raise self._not_found(index, name)
         # Imported here: listing explains no copy.
         from prowess.catalog.resolution import resolve
@@ -293,8 +332,18 @@ class Catalog:
             else:
                 held.append(source)
         held_back = self._held_back(held, scan, notices) if held else {}
+        entries, out_of_scope = scan.finished(), {}
+        if scoped := [entry for entry in entries if entry.has_scope]:
+            here = self.audience.here()
+            hidden = {entry: why for entry in scoped if (why := here.why_hidden(entry)) is not None}
+            out_of_scope = {entry.key: why for entry, why in hidden.items()}
+            entries = [entry for entry in entries if entry not in hidden]
+            for entry in hidden:
+                told = scan.faults.pop(entry.root_dir, ())
+                scan.diagnostics = [found for found in scan.diagnostics if found not in told]
         return CatalogIndex(
-            scan.finished(),
+            entries,
+            out_of_scope=out_of_scope,
             diagnostics=scan.diagnostics,
             faults=scan.faults,
             skipped=scan.skipped,
@@ -356,6 +405,16 @@ def _as_source(root: str | os.PathLike[str] | CatalogSource, *, live: bool) -> C
         path = os.fspath(root)
         return DirectorySource(path, layer=Layer.PROJECT, label=path, live=live, named=True)
     return root
+
+
+def _require_none(enterprise: Iterable[CatalogSource]) -> None:
+    scan = Scan()
+    for source in enterprise:
+        scan.begin(source)
+        source.scan(scan)
+        if scan.entries or scan.skipped:
+            problem = f"{source.named} holds skills of this machine's administrator, and they are never left out"
+            raise InvalidArgumentsError((problem,))
 
 
 def _notice(code: str, message: str) -> Notice:

@@ -138,6 +138,11 @@ class SkillEntry:
         return self._extended
 
     @property
+    def has_scope(self) -> bool:
+        """Whether it says where it is visible; a front matter that is kept as bytes has no such field."""
+        return not isinstance(self._facts, bytes) and "scope" in self._facts
+
+    @property
     def is_fork(self) -> bool:
         """Whether it runs in a sub-agent and never joins the active skills."""
         return self.extended.context == "fork"

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from prowess._internal.places import prowess_home, user_home
 from prowess.catalog.layers import Layer
 from prowess.catalog.ownership import SKILL_FOLDERS, stranger
-from prowess.catalog.sources.directory import DirectorySource, EnterpriseSource
+from prowess.catalog.sources.directory import ENTERPRISE_ROOT, DirectorySource, enterprise_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from prowess.catalog.scan import Scan
-
-ENTERPRISE_ROOT = "/etc/prowess/skills"
 
 
 class UnsignedEnterpriseSource(DirectorySource):
@@ -50,9 +48,11 @@ def _is_project(directory: str) -> bool:
     return os.path.lexists(mark) and stranger(directory) is None and stranger(mark) is None
 
 
-def default_sources(cwd: str | None, plugins: Sequence[str], *, enterprise_root: str) -> list[DirectorySource]:
+def default_sources(
+    cwd: str | None, plugins: Sequence[str], *, enterprise_root: str | None = None
+) -> list[DirectorySource]:
     """Return the sources of all four layers in the order of precedence; most of them need not exist."""
-    sources: list[DirectorySource] = [EnterpriseSource(enterprise_root, layer=Layer.ENTERPRISE)]
+    sources: list[DirectorySource] = [*enterprise_sources(enterprise_root)]
     sources.append(UnsignedEnterpriseSource(f"{prowess_home()}/enterprise/skills", layer=Layer.ENTERPRISE))
     sources += _personal()
     if cwd is not None:

@@ -47,9 +47,9 @@ class CatalogIndex:
     """What one scan of all sources gave; made from its entries in the order of precedence.
 
     `entries` are the winners and `copies` all entries, both sorted by name, copies of one name by precedence.
-    `skipped` and `held_back` say why a name is not among them, `reserved` (by key) that a skipped skill of a higher
-    layer keeps its name from copies below. `faults` are the findings about a skill that was read
-    in full, by its directory. A file that was last changed before `settled_before`, in nanoseconds, had its
+    `skipped`, `held_back` and `out_of_scope` say why a name is not among them, `reserved` (by key) that a skipped skill
+    of a higher layer keeps its name from copies below. `faults` are the findings about a skill that was read in full,
+    by its directory. A file that was last changed before `settled_before`, in nanoseconds, had its
     mark when the scan began.
     """
 
@@ -62,6 +62,7 @@ class CatalogIndex:
         "faults",
         "held_back",
         "notices",
+        "out_of_scope",
         "reserved",
         "settled_before",
         "skipped",
@@ -75,6 +76,7 @@ class CatalogIndex:
         faults: Mapping[str, tuple[Diagnostic, ...]] | None = None,
         skipped: Sequence[Skipped] = (),
         held_back: Mapping[str, str] | None = None,
+        out_of_scope: Mapping[str, str] | None = None,
         notices: tuple[Notice, ...] = (),
         settled_before: int = 0,
     ) -> None:
@@ -101,6 +103,7 @@ class CatalogIndex:
         self.faults = faults or {}
         self.skipped = tuple(skipped)
         self.held_back = held_back or {}
+        self.out_of_scope = out_of_scope or {}
         self.notices = notices
         self.settled_before = settled_before
 

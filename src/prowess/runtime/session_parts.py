@@ -109,7 +109,7 @@ class SessionParts:
             workspace=None if options.workspace is None else os.fspath(options.workspace),
             write=options.write,
         )
-        caller = Caller.here() if options.caller is None else options.caller
+        caller = _caller(catalog) if options.caller is None else options.caller
         self.audit = audit = (
             None if options.audit is None else CallerLog(options.audit, caller, lambda name: self._skills.about(name))  # noqa: PLW0108 -- made below
         )
@@ -201,6 +201,12 @@ class SessionParts:
     async def _dropped(self, skills: Sequence[ActiveSkill]) -> None:
         await self.hooks.dropped(skills)
         await self._told.dropped(skills)
+
+
+def _caller(catalog: Catalog) -> Caller:
+    """Return who calls where the host has not said it: the user of this process, as whom the catalog is for."""
+    audience = catalog.audience
+    return replace(Caller.here(), agent=audience.agent, tenant=audience.tenant)
 
 
 class CallEvents:

@@ -14,14 +14,13 @@ import stat
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.open_flags import READ
+from prowess.catalog.layers import Layer
 from prowess.catalog.scan import HEAD_BYTES, Scan
 from prowess.catalog.sources.hidden import report_hidden
 from prowess.format.limits import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from prowess.catalog.layers import Layer
 
 SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
 
@@ -87,6 +86,15 @@ class DirectorySource:
         if self.pointed_at:
             what = "is not a directory" if os.path.lexists(self.named) else "does not exist"
             scan.report("catalog.root", self.named, f"{self.named} {what}; no skills are read from it")
+
+
+ENTERPRISE_ROOT = "/etc/prowess/skills"
+
+
+def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
+    """Return the enterprise layer of this machine, and one more place of it; none takes the place of another."""
+    roots = dict.fromkeys((ENTERPRISE_ROOT, *([] if further is None else [os.path.abspath(further)])))
+    return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
 
 
 class EnterpriseSource(DirectorySource):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -19,11 +19,21 @@ from prowess.errors import SkillNotFoundError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prowess.catalog import DirectorySource
+
 _MOST_NAMES = 10
 _DIRECTORY = click.Path(exists=True, file_okay=False)
 _OPTIONS = (
-    click.option("--root", "roots", multiple=True, type=_DIRECTORY, help="Take skills from this directory alone."),
+    click.option(
+        "--root",
+        "roots",
+        multiple=True,
+        type=_DIRECTORY,
+        help="Take skills from this directory, and from no other but the enterprise layer of this machine.",
+    ),
+    click.option("--only-root", is_flag=True, help="Leave the enterprise layer out; refused if it has skills."),
     click.option("--plugin", "plugins", multiple=True, type=_DIRECTORY, help="Add a plugin directory."),
+    click.option("--environment", metavar="NAME", help="Where this runs, for skills whose scope names environments."),
     click.option("--trust-project", is_flag=True, help="Offer the skills of this project, this once."),
     click.option("--quiet", "-q", is_flag=True, help="No remarks on standard error."),
 )
@@ -36,22 +46,31 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     plugins: tuple[str, ...]
     trust_project: bool
     quiet: bool
+    only_root: bool = False
+    environment: str | None = None
 
     def open(self, *, quiet: bool = False) -> Catalog:
         """Open the catalog; print its notices unless this call or the command is quiet."""
-        if self.roots and self.plugins:
-            # Imported here: most command lines name no plugin beside a root.
-            from prowess.catalog.project import plugin_sources
-
-            catalog = Catalog(*self.roots, *plugin_sources(self.plugins))
-        elif self.roots:
-            catalog = Catalog(*self.roots)
+        if self.only_root and not self.roots:
+            raise click.UsageError("--only-root goes with --root")
+        if self.roots:
+            catalog = Catalog(*self.roots, *self._plugin_sources(), only=self.only_root, environment=self.environment)
         else:
-            catalog = Catalog.discover(plugins=self.plugins, trust_project=self.trust_project)
+            catalog = Catalog.discover(
+                plugins=self.plugins, trust_project=self.trust_project, environment=self.environment
+            )
         if not (quiet or self.quiet):
             for notice in catalog.notices:
                 output.note(printable_line(notice.message))
         return catalog
+
+    def _plugin_sources(self) -> list[DirectorySource]:
+        if not self.plugins:
+            return []
+        # Imported here: most command lines name no plugin beside a root.
+        from prowess.catalog.project import plugin_sources
+
+        return plugin_sources(self.plugins)
 
     def open_one(self, name: str, *, quiet: bool = False) -> tuple[Catalog, str]:
         """Open the catalog that a command finds one skill in; return it and the name of the skill.
@@ -74,8 +93,10 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
         here = os.path.realpath(directory)
         found = next((entry for entry in catalog.all_entries() if os.path.realpath(entry.root_dir) == here), None)
         if found is None:
-            if others := [output.shown_path(entry.root_dir) for entry in catalog.entries()[:_MOST_NAMES]]:
-                raise click.UsageError(f"{name!r} is a folder of skills; name one of them: {', '.join(others)}")
+            if others := [output.shown_path(one.root_dir) for one in catalog.entries() if one.layer.value == "project"]:
+                raise click.UsageError(
+                    f"{name!r} is a folder of skills; name one of them: {', '.join(others[:_MOST_NAMES])}"
+                )
             raise click.UsageError(f"there is no skill that loads at {name!r}; see prowess check {name}")
         winner = catalog.get(found.name)
         if winner.root_dir != found.root_dir:
@@ -90,13 +111,11 @@ def _is_path(name: str) -> bool:
 
 
 def catalog_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command `--root`, `--plugin`, `--trust-project` and `--quiet`, as its argument `skills`."""
+    """Give a command the options that are the fields of `CatalogOptions`, as its argument `skills`."""
 
     @wraps(command)
-    def with_skills(
-        *, roots: tuple[str, ...], plugins: tuple[str, ...], trust_project: bool, quiet: bool, **others: object
-    ) -> int:
-        skills = CatalogOptions(roots=roots, plugins=plugins, trust_project=trust_project, quiet=quiet)
-        return command(skills=skills, **others)
+    def with_skills(**given: Any) -> int:  # noqa: ANN401 -- options of the command, and ours among them
+        ours = {name: given.pop(name) for name in CatalogOptions.__struct_fields__}
+        return command(skills=CatalogOptions(**ours), **given)
 
     return together(*_OPTIONS)(with_skills)

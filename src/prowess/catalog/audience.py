@@ -1,0 +1,72 @@
+"""For whom a catalog is: the agent, the tenant and the environment that the field `scope` of a skill is held against.
+
+The environment is what the caller names, else `PROWESS_ENVIRONMENT`, else `environment` in the table `[session]` of the
+user's `config.toml`. There is no default, and no file of a project sets it. A skill whose `scope` names what is not
+known here is not visible: it is answered like one that does not exist.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
+from prowess._internal.places import prowess_home
+
+if TYPE_CHECKING:
+    from prowess.catalog.entry import SkillEntry
+
+ENVIRONMENT_VARIABLE = "PROWESS_ENVIRONMENT"
+
+
+class Audience(Struct, frozen=True, kw_only=True):
+    """Who sees the skills of a catalog; None is not known."""
+
+    agent: str | None = None
+    tenant: str | None = None
+    environment: str | None = None
+
+    def here(self) -> Audience:
+        """Return the same with the environment of this machine, if the caller has named none."""
+        return replace(self, environment=self.environment or _environment())
+
+    def why_hidden(self, entry: SkillEntry) -> str | None:
+        """Return why a skill is not visible to this audience; None for one that is."""
+        scope = entry.extended.scope
+        known = {"agents": self.agent, "tenants": self.tenant, "environments": self.environment}
+        if scope.admits(agent=self.agent, tenant=self.tenant, environment=self.environment):
+            return None
+        if scope.closed:
+            return "its scope cannot be read, so it is visible nowhere"
+        name, place = next(
+            (name, place)
+            for name, place in known.items()
+            if (allowed := getattr(scope, name)) is not None and place not in allowed
+        )
+        here = "none is known here" if place is None else f"here it is {place}"
+        return f"its scope names {name} {', '.join(getattr(scope, name)) or 'nobody'}, and {here}"
+
+
+class AudienceKeywords(TypedDict, total=False):
+    """The fields of `Audience` as keywords."""
+
+    agent: str | None
+    tenant: str | None
+    environment: str | None
+
+
+def _environment() -> str | None:
+    if named := os.environ.get(ENVIRONMENT_VARIABLE, "").strip():
+        return named
+    path = os.path.join(prowess_home(), "config.toml")
+    if not os.path.lexists(path):
+        return None
+    try:
+        table = TomlFile(path, read_toml_bytes(path)).content.get("session")
+    except ValueError:  # whoever needs the file says what is wrong with it; here nothing is known
+        return None
+    written = table.get("environment") if isinstance(table, dict) else None
+    return written.strip() or None if isinstance(written, str) else None

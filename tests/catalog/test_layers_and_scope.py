@@ -1,0 +1,193 @@
+"""A named root never takes the place of the enterprise layer; a skill is visible only within its scope."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess import Catalog, Session
+from prowess.catalog.sources import directory
+from prowess.cli.dispatch import run
+from prowess.errors import InvalidArgumentsError, SkillNotFoundError
+from tests.runtime.making import write_skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="an enterprise skill belongs to root")
+_SCOPED = "scope:\n  environments: [production, staging]\n"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the enterprise layer of this test's machine; it holds nothing yet."""
+    place = tmp_path / "etc" / "skills"
+    monkeypatch.setattr(directory, "ENTERPRISE_ROOT", str(place))
+    return place
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_skill(tmp_path / "mine", "deploy")
+    write_skill(tmp_path / "mine", "own")
+    return tmp_path / "mine"
+
+
+def _listed(catalog: Catalog) -> list[tuple[str, str]]:
+    return [(entry.name, entry.layer.value) for entry in catalog.entries()]
+
+
+@pytest.mark.proves("governance.layers.root")
+def test_a_named_root_replaces_three_layers_and_never_the_enterprise(
+    machine: Path, root: Path, own_home: Path, tmp_path: Path
+) -> None:
+    write_skill(machine, "deploy")
+    write_skill(own_home / ".prowess" / "skills", "personal")
+    write_skill(tmp_path / ".prowess" / "skills", "project")
+    assert _listed(Catalog(root)) == [("deploy", "enterprise"), ("own", "project")]
+    assert Catalog(root).why("deploy").shadowed[0].entry.layer.value == "project"
+    session = Session(Catalog(root))
+    assert session.completions() == ("deploy", "own")
+
+
+@pytest.mark.proves("governance.layers.root")
+def test_to_leave_the_enterprise_out_is_refused_where_there_is_one(
+    machine: Path, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _listed(Catalog(root, only=True)) == [("deploy", "project"), ("own", "project")]
+    assert run(["list", "--root", str(root), "--only-root"]) == 0
+    machine.mkdir(parents=True)
+    assert _listed(Catalog(root, only=True)) == [("deploy", "project"), ("own", "project")]
+    broken = machine / "broken"
+    broken.mkdir()
+    (broken / "SKILL.md").write_text("nothing", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(InvalidArgumentsError, match="never left out"):
+            Catalog(root, only=True)
+        capsys.readouterr()
+        assert run(["list", "--root", str(root), "--only-root"]) != 0
+        assert "never left out" in capsys.readouterr().err
+        (broken / "SKILL.md").unlink(missing_ok=True)
+        write_skill(machine, "good")
+    assert run(["list", "--only-root"]) == 2
+
+
+@pytest.mark.proves("governance.layers.root")
+def test_further_places_add_and_remove_none(machine: Path, root: Path, tmp_path: Path) -> None:
+    write_skill(machine, "of-machine")
+    write_skill(tmp_path / "more", "of-more")
+    write_skill(tmp_path / "acme" / "skills", "of-plugin")
+    for catalog in (
+        Catalog(root, enterprise_root=str(tmp_path / "more")),
+        Catalog.discover(cwd=tmp_path / "acme", enterprise_root=str(tmp_path / "more"), plugins=[tmp_path / "acme"]),
+    ):
+        listed = dict(_listed(catalog))
+        assert (listed["of-machine"], listed["of-more"]) == ("enterprise", "enterprise")
+    assert run(["why", "of-machine", "--root", str(root), "--plugin", str(tmp_path / "acme")]) == 0
+    assert run(["why", "of-plugin", "--root", str(root), "--plugin", str(tmp_path / "acme")]) == 0
+
+
+def test_an_enterprise_skill_that_appears_is_listed_after_a_look(machine: Path, root: Path) -> None:
+    catalog = Catalog(root)
+    write_skill(machine, "new")
+    catalog.refresh()
+    assert ("new", "enterprise") in _listed(catalog)
+
+
+# ── scope ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def scoped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("PROWESS_ENVIRONMENT", raising=False)
+    write_skill(tmp_path / "mine", "release", extra=_SCOPED)
+    write_skill(tmp_path / "mine", "audit", extra="scope:\n  agents: reviewer\n  tenants: acme\n")
+    write_skill(tmp_path / "mine", "free")
+    return tmp_path / "mine"
+
+
+def _names(catalog: Catalog) -> list[str]:
+    return [entry.name for entry in catalog.entries()]
+
+
+@pytest.mark.proves("governance.scope.environments")
+def test_a_skill_is_visible_in_its_environments_alone(
+    scoped: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _names(Catalog(scoped)) == ["free"]
+    assert _names(Catalog(scoped, environment="production")) == ["free", "release"]
+    assert _names(Catalog(scoped, environment="development")) == ["free"]
+    (own_home / ".prowess").mkdir(mode=0o700)
+    config = own_home / ".prowess" / "config.toml"
+    config.write_text('[session]\nenvironment = "staging"\n', encoding="utf-8")
+    assert _names(Catalog(scoped)) == ["free", "release"]
+    monkeypatch.setenv("PROWESS_ENVIRONMENT", "development")
+    assert _names(Catalog(scoped)) == ["free"]
+    monkeypatch.setenv("PROWESS_ENVIRONMENT", "production")
+    assert _names(Catalog(scoped)) == ["free", "release"]
+    assert _names(Catalog(scoped, environment="development")) == ["free"]
+    monkeypatch.delenv("PROWESS_ENVIRONMENT")
+    config.write_text("[session", encoding="utf-8")
+    assert _names(Catalog(scoped)) == ["free"]
+
+
+@pytest.mark.proves("governance.scope.environments")
+def test_no_file_of_a_project_sets_the_environment(
+    scoped: Path, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prowess.toml").write_text('[session]\nenvironment = "production"\n', encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert own_home.exists()
+    assert _names(Catalog(scoped)) == ["free"]
+
+
+@pytest.mark.anyio
+@pytest.mark.proves("governance.scope.environments")
+async def test_a_hidden_skill_is_answered_like_one_that_does_not_exist(scoped: Path) -> None:
+    catalog = Catalog(scoped)
+    session = Session(catalog)
+    for name in ("release", "relaese"):
+        with pytest.raises(SkillNotFoundError) as caught:
+            catalog.get(name)
+        assert (caught.value.reason, caught.value.suggestions) == (None, ())
+        assert not (await session.call("skills.load", {"names": [name]})).success
+        assert not (await session.call("skill", {"skill": name})).success
+    with pytest.raises(SkillNotFoundError, match="its scope names environments production, staging, and none is known"):
+        catalog.why("release")
+    inside = Session(Catalog(scoped, environment="production"))
+    assert (await inside.call("skills.load", {"names": ["release"]})).success
+
+
+def test_agents_and_tenants_must_fit_as_well(scoped: Path) -> None:
+    assert "audit" in _names(Catalog(scoped, agent="reviewer", tenant="acme"))
+    for audience in ({"agent": "reviewer"}, {"tenant": "acme"}, {"agent": "other", "tenant": "acme"}):
+        assert "audit" not in _names(Catalog(scoped, agent=audience.get("agent"), tenant=audience.get("tenant")))
+
+
+def test_a_scope_that_cannot_be_read_hides_the_skill(scoped: Path) -> None:
+    write_skill(scoped, "closed", extra="scope: production\n")
+    catalog = Catalog(scoped, environment="production")
+    assert "closed" not in _names(catalog)
+    with pytest.raises(SkillNotFoundError, match="its scope cannot be read"):
+        catalog.why("closed")
+    assert not any("closed" in str(found.location.path) for found in catalog.diagnostics)
+
+
+def test_outside_its_scope_a_skill_shadows_nothing(machine: Path, scoped: Path) -> None:
+    write_skill(machine, "free", extra=_SCOPED)
+    assert _listed(Catalog(scoped)) == [("free", "project")]
+    assert ("free", "enterprise") in _listed(Catalog(scoped, environment="staging"))
+
+
+@pytest.mark.proves("governance.scope.environments")
+def test_commands_take_the_environment(scoped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", "--root", str(scoped), "--environment", "production"]) == 0
+    assert "release" in capsys.readouterr().out
+    assert run(["load", "release", "--root", str(scoped)]) == 1
+    assert run(["load", "release", "--root", str(scoped), "--environment", "staging"]) == 0
+    capsys.readouterr()
+    assert run(["why", "release", "--root", str(scoped)]) != 0
+    assert "its scope names environments" in capsys.readouterr().err
