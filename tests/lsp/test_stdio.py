@@ -155,8 +155,54 @@ def test_a_message_that_is_too_long_is_dropped_and_the_next_one_is_read(monkeypa
     monkeypatch.setattr("prowess.lsp.server.MAX_MESSAGE_BYTES", 100)
     monkeypatch.setattr("prowess.lsp.server._PIECE", 7)
     source = io.BytesIO(framed(b"x" * 101, b"{}") + b"Content-Length: 99999999999999999999\r\n\r\n" + framed(b"[1]"))
-    assert [_next_message(source) for _ in range(4)] == [b"null", b"{}", b"[1]", None]
-    assert _next_message(io.BytesIO(b"content-length: 5\r\n\r\nab")) is None
+    told: list[int] = []
+    assert [_next_message(source, told.append) for _ in range(4)] == [b"null", b"{}", b"[1]", None]
+    assert told == [101]
+    assert _next_message(io.BytesIO(b"content-length: 5\r\n\r\nab"), told.append) is None
+
+
+def _no_traceback(message: object) -> bool:
+    text = json.dumps(message)
+    return "Traceback" not in text and "traceback" not in text and ".py" not in text and "\\n" not in text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Content-Length: 999999999999999\r\n\r\n{}",
+        b"Content-Length: 99999999999999999999999\r\n\r\n{}",
+        b"Content-Length: -5\r\n\r\n{}\r\n",
+        b"Content-Length: 0\r\n\r\n",
+        b"Content-Length: x\r\nContent-Length: 2\r\n\r\n{}",
+        b"Content-Length: 2\n\n{}",
+        b"\r\n\r\n\0\xff\xfe" + b"x" * 10_000 + b"\r\n",
+        framed(b"\xff\xfe", b"nul", b"NaN", b"{" * 50_000, b'"\\ud800"', b"[[]]", b"true"),
+        framed(b'{"jsonrpc": "2.0", "id": {}, "method": "shutdown"}', b'{"jsonrpc": "2.0", "id": 1, "method": 7}'),
+        framed(b'{"jsonrpc": "2.0", "id": 5, "result": {}}', b'{"jsonrpc": "2.0", "id": 6, "error": {}}'),
+        framed(call("textDocument/hover", 7, 2), call("textDocument/hover", [], 3), call("initialize", "x", 4)),
+        framed(call("textDocument/hover", None, 2), call("$/cancelRequest", {"id": 2}), call("$/cancelRequest", 1)),
+        framed(call("textDocument/didOpen", {"textDocument": None}), call("textDocument/didClose", {})),
+        framed(call("initialize", {"processId": "x", "rootUri": 7, "capabilities": []}, 2)),
+        framed(call("workspace/didChangeWorkspaceFolders", {"event": 7}), call("workspace/willRenameFiles", {}, 2)),
+        framed(call("textDocument/codeAction", {"textDocument": {"uri": 1}, "range": {}, "context": {}}, 2)),
+    ],
+)
+def test_malformed_frames_and_wrong_params_are_told_in_a_sentence_and_never_by_a_traceback(data: bytes) -> None:
+    huge = b"9999" in data
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        late = threading.Timer(WAIT, server.kill)
+        late.start()
+        output, errors = server.communicate(framed(START) + data + (b"" if huge else framed(*END)), timeout=WAIT)
+        late.cancel()
+    source, messages = io.BytesIO(output), []
+    while (message := next_frame(source)) is not None:
+        messages.append(message)
+    assert 1 in {message.get("id") for message in messages}
+    assert all(map(_no_traceback, (one for one in messages if one.get("id") != 1))), messages
+    assert errors == b""
+    if not huge:
+        assert server.returncode == 0
 
 
 @pytest.mark.anyio
@@ -166,10 +212,12 @@ async def test_a_handler_that_crashes_is_logged_in_the_editor_and_the_server_goe
     async with editing(tmp_path, command=(sys.executable, "-c", _PLANTED), quiet=False) as editor:
         assert "description.required" in [one.code for one in await editor.open(path, "---\nname: table\n---\n")]
         for _ in range(2):
-            with pytest.raises(JsonRpcException):
+            with pytest.raises(JsonRpcException) as raised:
                 await editor.client.text_document_hover_async(at)
         await editor.until(lambda: editor.logged)
-        assert "ZeroDivisionError" in editor.logged[0]
+        assert editor.logged[0].startswith("ZeroDivisionError: ")
+        assert _no_traceback(editor.logged)
+        assert _no_traceback([raised.value.message, raised.value.data])
         editor.type(path, "boom")
         await editor.until(lambda: editor.shown)
         assert "RecursionError: planted" in editor.shown[0]

@@ -185,6 +185,92 @@ def test_standard_output_holds_the_protocol_and_nothing_else(skills: Path, works
         assert server.wait(10) == 0
 
 
+PARSE, INVALID, METHOD, PARAMS = -32700, -32600, -32601, -32602
+MALFORMED = [
+    (b"this is not json", None, PARSE),
+    (b"\xff\xfe", None, PARSE),
+    (b"\xef\xbb\xbf{}", None, PARSE),
+    (b"[" * 100_000, None, PARSE),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/list"', None, PARSE),
+    (b"[]", None, INVALID),
+    (b'[{"jsonrpc":"2.0","id":7,"method":"tools/list"}]', None, INVALID),
+    (b"7", None, INVALID),
+    (b"null", None, INVALID),
+    (b"{}", None, INVALID),
+    (b'{"jsonrpc":"1.0","id":7,"method":"tools/list"}', 7, INVALID),
+    (b'{"id":"seven","method":"tools/list"}', "seven", INVALID),
+    (b'{"jsonrpc":"2.0","id":7}', 7, INVALID),
+    (b'{"jsonrpc":"2.0","id":7,"method":8}', 7, INVALID),
+    (b'{"jsonrpc":"2.0","id":null,"method":"tools/list"}', None, INVALID),
+    (b'{"jsonrpc":"2.0","id":true,"method":"tools/list"}', None, INVALID),
+    (b'{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}', None, INVALID),
+    (b'{"jsonrpc":"2.0","id":{},"method":"tools/list"}', None, INVALID),
+    (b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}', None, INVALID),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":"x"}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":[1]}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":8}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"skills_list","arguments":[]}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"tools/call"}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":{}}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"alpha","arguments":{"a":1}}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"skills/get","params":{"uri":7}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"skills/list","params":{"cursor":7}}', 7, PARAMS),
+    (b'{"jsonrpc":"2.0","id":7,"method":"no/such"}', 7, METHOD),
+    (b'{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}', 7, PARAMS),
+    (b" " * (4 * 1024 * 1024) + b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}', None, INVALID),
+    (b"x" * (9 * 1024 * 1024), None, INVALID),
+]
+UNANSWERED = [
+    b"",
+    b"   \t",
+    b'{"jsonrpc":"2.0","method":"notifications/progress","params":7}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}',
+    b'{"jsonrpc":"2.0","method":"notifications/none"}',
+    b'{"jsonrpc":"2.0","id":99,"result":{}}',
+    b'{"jsonrpc":"2.0","id":99,"error":{"code":1,"message":"x"}}',
+]
+
+
+@pytest.mark.proves("runtime.mcp.malformed")
+@pytest.mark.parametrize("greeted", [True, False])
+def test_malformed_lines_and_wrong_parameters_are_answered_by_errors_and_the_server_goes_on(
+    skills: Path, workspace: Path, *, greeted: bool
+) -> None:
+    with _raw(skills, workspace) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        number = 100
+        if greeted:
+            _say(server, number, "initialize", GREETING)
+            _say(server, None, "notifications/initialized", {})
+            _hear(server, number)
+        for line, known, code in MALFORMED:
+            if not greeted and code not in {PARSE, INVALID}:
+                continue
+            server.stdin.write(line + b"\n")
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert (answer["id"], answer["error"]["code"]) == (known, code), line[:80]
+            assert len(json.dumps(answer)) < 500
+            assert "Traceback" not in json.dumps(answer)
+        server.stdin.write(b"\n".join(UNANSWERED) + b"\n")
+        if not greeted:
+            _say(server, number, "initialize", GREETING)
+            _say(server, None, "notifications/initialized", {})
+            _hear(server, number)
+        _say(server, number + 1, "tools/list", {})
+        answer = json.loads(server.stdout.readline())
+        assert answer["id"] == number + 1, "what is not answered is passed over"
+        assert answer["result"]["tools"]
+        longest = b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}'
+        server.stdin.write(b" " * (4 * 1024 * 1024 - len(longest) - 1) + longest + b"\n")
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["result"]["tools"]
+        server.stdin.close()
+        assert server.wait(10) == 0
+
+
 def _raw(skills: Path, workspace: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "prowess", "serve", "--root", str(skills), "--workspace", str(workspace)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

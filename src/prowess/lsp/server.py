@@ -13,8 +13,8 @@ import os
 import re
 import signal
 import sys
-import traceback
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote
 
@@ -26,7 +26,7 @@ from pygls.protocol.language_server import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path, to_fs_path
 
 from prowess import __version__
-from prowess._internal.text.terminal_text import printable
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.format.limits import FILE_NAMES
 from prowess.format.reading import locate
 from prowess.lsp.actions import FIX_ALL, actions, follow, may_move, rename, renamed_range
@@ -34,7 +34,7 @@ from prowess.lsp.analysis import OpenSkills, diagnostics
 from prowess.lsp.explanations import TRIGGERS, completions, hover, symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prowess.lsp.analysis import Analysis, Load
 
@@ -43,7 +43,7 @@ _WATCHED = (
     "**/{prowess.toml,pyproject.toml,SKILL.md,skill.md,skill.manifest.yaml}",
     "**/{references,scripts,assets}/**",
 )
-_LONGEST_LOG = 4000
+_LONGEST_LOG = 500
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # thirty times the longest SKILL.md that is read
 _MAX_HEADER_BYTES = 4096
 _PIECE = 1024 * 1024
@@ -61,6 +61,14 @@ class _Protocol(LanguageServerProtocol):
         """Pass over what belongs to no open buffer."""
         if unquote(params.text_document.uri) in self.workspace.text_documents:
             yield from super().lsp_text_document__did_change(params)
+
+    def _send_response(
+        self, msg_id: str | int, result: object = None, error: types.ResponseError | None = None
+    ) -> None:
+        """Send what went wrong without the places in our code, which pygls adds as `data`."""
+        if error is not None and error.data is not None:
+            error = types.ResponseError(code=error.code, message=_sentence(error.message))
+        super()._send_response(msg_id, result, error)
 
 
 class SkillServer(LanguageServer):
@@ -86,14 +94,12 @@ class SkillServer(LanguageServer):
         self.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=printable(sentence)))
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Write a defect into the editor's log; a refusal is an answer already."""
+        """Write one sentence about a defect into the editor's log, and no traceback; a refusal is an answer already."""
         del source
         if not isinstance(error, JsonRpcInvalidParams):
-            data = getattr(error, "data", None)
-            told = "".join(traceback.format_exception(error)) + (f"\n{data}" if data else "")
-            self.window_log_message(
-                types.LogMessageParams(type=types.MessageType.Error, message=printable(told[-_LONGEST_LOG:]))
-            )
+            name = "" if isinstance(error, JsonRpcException) else f"{type(error).__name__}: "
+            told = _sentence(f"{name}{error}")
+            self.window_log_message(types.LogMessageParams(type=types.MessageType.Error, message=told))
 
     def take_folders(self) -> None:
         """Note which folders and which encoding hold now."""
@@ -118,6 +124,10 @@ class SkillServer(LanguageServer):
     def _workspace_edit(self) -> types.WorkspaceEditClientCapabilities | None:
         workspace = self.client_capabilities.workspace
         return workspace.workspace_edit if workspace else None
+
+
+def _sentence(text: str) -> str:
+    return printable_line(text.strip().partition("\n")[0])[:_LONGEST_LOG]
 
 
 def build_server(load: Load) -> SkillServer:
@@ -297,9 +307,12 @@ def serve_stdio(load: Load) -> int:
 async def _serve(server: SkillServer, source: BinaryIO) -> int:
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="input") as reader:
-        while (body := await loop.run_in_executor(reader, _next_message, source)) is not None:
+        too_long = partial(loop.call_soon_threadsafe, partial(_refuse_length, server))
+        while (body := await loop.run_in_executor(reader, _next_message, source, too_long)) is not None:
             try:
                 message = json.loads(body, object_hook=server.protocol.structure_message)
+                if not isinstance(getattr(message, "id", 0), int | str):
+                    raise JsonRpcException("the id of a message is neither a number nor a text")  # noqa: TRY301 -- as any
             except Exception as fault:  # noqa: BLE001 -- one message that cannot be read must not end the server
                 _refuse(server, body, fault)
                 continue
@@ -329,8 +342,13 @@ def _refuse(server: SkillServer, body: bytes, fault: Exception) -> None:
         server._report_server_error(fault, JsonRpcException)  # noqa: SLF001 -- as above
 
 
-def _next_message(source: BinaryIO) -> bytes | None:
-    """Return the body of the next message; None at the end. One that is too long is read and dropped."""
+def _refuse_length(server: SkillServer, length: int) -> None:
+    message = f"a message of {length} bytes is dropped; at most {MAX_MESSAGE_BYTES} are read"
+    server._report_server_error(JsonRpcException(message), JsonRpcException)  # noqa: SLF001 -- as above
+
+
+def _next_message(source: BinaryIO, too_long: Callable[[int], object]) -> bytes | None:
+    """Return the body of the next message; None at the end. One that is too long is told, read and dropped."""
     length = None
     while header := source.readline(_MAX_HEADER_BYTES):
         if found := _LENGTH.fullmatch(header):
@@ -339,6 +357,7 @@ def _next_message(source: BinaryIO) -> bytes | None:
             if length <= MAX_MESSAGE_BYTES:
                 body = source.read(length)
                 return body if len(body) == length else None
+            too_long(length)
             while length > 0 and (piece := source.read(min(length, _PIECE))):
                 length -= len(piece)
             return b"null"

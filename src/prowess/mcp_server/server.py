@@ -7,7 +7,6 @@ result (`isError` with the error in `_meta`), never a protocol error.
 from __future__ import annotations
 
 import base64
-import os
 import signal
 import sys
 from contextlib import asynccontextmanager, contextmanager
@@ -18,7 +17,6 @@ import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
@@ -58,7 +56,6 @@ DIRECTORY_PAGE = 200
 CACHING = {"ttlMs": 5000, "cacheScope": "private"}  # skills on disk change without notice, and belong to one user
 _ASKED_WRONGLY = (ValueError, LookupError)
 _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
-_CLOSING_SECONDS = 2.0
 
 
 def open_session(
@@ -72,29 +69,6 @@ def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERV
     """Return the server for a session of `open_session`, or for many; `interval` bounds how old its lists may be."""
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen, interval)
-
-
-async def serve_stdio(session: ServedSession) -> None:
-    """Serve on standard input and output until the host closes the pipe, then close the session.
-
-    Standard output carries the protocol and nothing else: while the server runs, the SDK keeps the real descriptor to
-    itself and points number 1 at standard error, so that not even a stray print of a library can break a message.
-
-    SIGTERM and SIGINT cancel what runs, close the session and end the process with 128 + the signal.
-    """
-    await session.refresh()
-    server = build_server(session)
-    stopped_by: list[int] = []
-    async with stdio_server() as (requests, answers):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stop_on_signal, tasks.cancel_scope.cancel, stopped_by)
-            await server.run(requests, answers, server.create_initialization_options())
-            tasks.cancel_scope.cancel()
-        with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
-            await session.close()
-        if stopped_by:
-            # A thread is blocked on standard input and would be waited for; everything of ours is closed by now.
-            os._exit(128 + stopped_by[0])
 
 
 async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:

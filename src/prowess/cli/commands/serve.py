@@ -100,7 +100,8 @@ def command(
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.
     import anyio
 
-    from prowess.mcp_server.server import open_session, serve_stdio
+    from prowess.mcp_server.server import open_session
+    from prowess.mcp_server.stdio import serve_stdio
 
     if sys.stdin.isatty():
         output.note(
