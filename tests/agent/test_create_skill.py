@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -15,7 +15,7 @@ from prowess.catalog import Catalog
 from prowess.format import read_skill, validate_skill
 from prowess.policy.approval import Approval, Refusal
 from prowess.policy.policy_in_force import load_policy
-from prowess.tools.gates import CallbackApprover
+from prowess.tools.gates import CallbackApprover, question
 from tests.agent.making import add_skill, calls, error_code, tool_messages, value
 
 if TYPE_CHECKING:
@@ -194,6 +194,71 @@ async def test_a_policy_that_forbids_it_is_asked_before_anybody_else(skills: Pat
     result = await agent.run("Go.")
     assert (error_code(result, 0), person.asked, sorted(os.listdir(skills))) == ("policy_denied", [], ["old"])
     assert "skills come by review" in str(tool_messages(result)[0].result.error)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("path", ["directory", "./directory", "directory/more.md", "Directory"])
+async def test_the_person_sees_the_real_target_whatever_files_are_called(
+    skills: Path, tmp_path: Path, path: str
+) -> None:
+    (tmp_path / "link").symlink_to(skills)
+    person = _Person(Approval())
+    text = "/somewhere/harmless"
+    draft = {**STATUS, "files": [*cast("list[object]", STATUS["files"]), {"path": path, "text": text}]}
+    draft["instructions"] = f"{STATUS['instructions']}\nSee [more]({path.removeprefix('./')}).\n"
+    model = ScriptedModel([calls(("create_skill", draft)), "Done."])
+    agent = Agent(model, catalog=Catalog(skills), skills_dir=tmp_path / "link", approver=person.approver())
+    result = await agent.run("Go.")
+    (request,) = person.asked
+    assert next(iter(request.arguments)) == "directory"
+    assert request.arguments["directory"] == str(skills / "weekly-status")
+    assert list(request.arguments.values()).count(text) == 1
+    assert question(request).splitlines()[2] == f"    {skills / 'weekly-status'}"
+    assert (skills / "weekly-status" / path).read_text() == text
+    assert tool_messages(result)[0].result.success
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a\x1b[2Kdirectory.md",
+        "references/a\r\n  directory:\n    /harmless",
+        "references/\u202egpj.md",
+        "references/a\u200bb.md",
+        "references/a\U000e0041.md",
+        "references/a\ufe0fb.md",
+        "references/\u3164.md",
+        f"{'a' * 101}.md",
+        "/".join("abcdefghij" * 4 for _ in range(6)),
+        "\ud800.md",
+    ],
+)
+async def test_names_that_a_person_cannot_see_as_they_are_go_back(skills: Path, path: str) -> None:
+    person = _Person(Approval())
+    draft: dict[str, object] = {"files": [{"path": path, "text": "x"}]}
+    result, _ = await _created(skills, draft, person=person)
+    assert error_code(result, 0) in {"invalid_arguments", "unsafe_path"}
+    assert person.asked == []
+    assert sorted(os.listdir(skills)) == ["old"]
+
+
+@pytest.mark.anyio
+async def test_a_link_that_is_moved_while_a_person_reads_changes_nothing(skills: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(skills)
+
+    class _Slow(_Person):
+        def _say(self, request: ApprovalRequest) -> Answer:
+            link.unlink()
+            link.symlink_to(tmp_path / "elsewhere")
+            return super()._say(request)
+
+    model = ScriptedModel([calls(("create_skill", STATUS)), "Done."])
+    await Agent(model, catalog=Catalog(skills), skills_dir=link, approver=_Slow(Approval()).approver()).run("Go.")
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert (skills / "weekly-status" / "SKILL.md").is_file()
 
 
 @pytest.mark.anyio

@@ -47,7 +47,7 @@ class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the packag
         self._contents = SkillContents(catalog, max_bytes=max_bytes)
 
     async def get_metadata(self, skill_id: str) -> dict[str, object]:
-        """Return the front matter as it is written."""
+        """Return the front matter, without characters that nobody sees and a model reads."""
         return await _read(self._contents.frontmatter, skill_id)
 
     async def get_body(self, skill_id: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import check_relative
+from prowess._internal.text.invisible import visible_value
 from prowess.errors import LimitExceededError, ResourceNotFoundError
 from prowess.format.json_rendering import as_json
 from prowess.runtime.activation.snapshots import Snapshots
@@ -37,8 +38,9 @@ class SkillContents:
         return sorted(entry.name for entry in self._catalog.entries() if not entry.extended.disable_model_invocation)
 
     def frontmatter(self, name: str) -> dict[str, object]:
-        """Return the front matter as it is written, typed as JSON; a fresh value at each call."""
-        return as_json(self._skill(name).document)
+        """Return the front matter typed as JSON, without characters that nobody sees; a fresh value at each call."""
+        written = as_json(self._skill(name).document)
+        return {key: visible_value(value) for key, value in written.items()}
 
     def body(self, name: str) -> str:
         """Return the instructions."""

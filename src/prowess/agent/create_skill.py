@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from prowess._internal.files.atomic_write import write_atomically
 from prowess._internal.files.contained import check_relative
+from prowess._internal.text.invisible import hides_something
 from prowess.errors import (
     ApprovalRequiredError,
     InvalidArgumentsError,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 _TEXT = {"type": "string", "minLength": 1}
 _MOST_FILES = 50
+_LONGEST_PART, _LONGEST_PATH = 100, 200  # bytes; a person must see a whole path
+_TARGET = "directory"  # the argument that shows a person where the skill would go
 
 SPEC = ToolSpec(
     name="create_skill",
@@ -111,9 +114,9 @@ class CreateSkillTool:
         """
         require_executor(self, call)
         draft = _drafted(arguments)
-        await to_thread.run_sync(self._check, draft)
-        await self._ask(draft)
-        await to_thread.run_sync(self._write, draft)
+        target = await to_thread.run_sync(self._checked_target, draft)
+        await self._ask(draft, target)
+        await to_thread.run_sync(self._write, draft, target)
         await to_thread.run_sync(self._catalog.refresh)
         location = os.path.join(self._directory, draft.name, "SKILL.md")
         return {
@@ -127,13 +130,15 @@ class CreateSkillTool:
             ),
         }
 
-    def _check(self, draft: _Draft) -> None:
+    def _checked_target(self, draft: _Draft) -> str:
+        """Return the real directory of a skill that may be written."""
         _require_valid(draft)
         if (location := self._taken_at(draft.name)) is not None:
             raise SkillExistsError(draft.name, location)
-        target = os.path.join(self._directory, draft.name)
+        target = os.path.join(os.path.realpath(self._directory), draft.name)
         if os.path.lexists(target):
             raise SkillExistsError(draft.name, target)
+        return target
 
     def _taken_at(self, name: str) -> str | None:
         try:
@@ -141,10 +146,12 @@ class CreateSkillTool:
         except SkillNotFoundError:
             return None
 
-    async def _ask(self, draft: _Draft) -> None:
+    async def _ask(self, draft: _Draft, target: str) -> None:
+        """Show a person the whole text and the real target, under names that no file can take from them."""
+        files = {f"./{path}" if path == _TARGET else path: text for path, text in draft.files.items()}
         request = ApprovalRequest(
             tool=SPEC.name,
-            arguments={"directory": os.path.join(self._directory, draft.name), "SKILL.md": draft.source, **draft.files},
+            arguments={_TARGET: target, "SKILL.md": draft.source, **files},
             reason="a new skill would be written, and be available to agents",
         )
         answer = await self._approver.approve(request)
@@ -156,10 +163,10 @@ class CreateSkillTool:
             case Unanswered(instead=instead):
                 raise ApprovalRequiredError(SPEC.name, request.id, request.reason, instead)
 
-    def _write(self, draft: _Draft) -> None:
-        target = os.path.join(self._directory, draft.name)
+    def _write(self, draft: _Draft, target: str) -> None:
+        """Write what was approved to where it was approved, also if a link on the way leads elsewhere by now."""
         try:
-            os.makedirs(self._directory, exist_ok=True)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
             os.mkdir(target)  # fails where anything has the name, even if it came in the meantime
         except FileExistsError:
             raise SkillExistsError(draft.name, target) from None
@@ -197,6 +204,10 @@ def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
             problems.append(f"{item['path']!r} cannot be a further file: it is hidden, or SKILL.md, or no name at all")
         elif any(key[: len(other)] == other or other[: len(key)] == key for other in seen):
             problems.append(f"{item['path']!r} is the place of another file")
+        elif any(not part.isprintable() or hides_something(part) for part in parts):
+            problems.append(f"{item['path']!a} holds characters that nobody sees; use letters, digits, - _ and .")
+        elif len("/".join(parts).encode()) > _LONGEST_PATH or any(len(p.encode()) > _LONGEST_PART for p in parts):
+            problems.append(f"{item['path'][:40]!r}… is too long: {_LONGEST_PART} bytes a name, {_LONGEST_PATH} in all")
         seen.add(key)
         files["/".join(parts)] = item["text"]
     if problems:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from prowess._internal.files.file_mark import mark_of
 from prowess._internal.files.open_flags import READ
+from prowess._internal.text.invisible import hides_something, visible
 from prowess.format.source.plain_front_matter import plain_properties
 
 if TYPE_CHECKING:
@@ -108,9 +109,21 @@ class SkillEntry:
 
     @property
     def description(self) -> str:
-        """What the skill does and when to use it, trimmed."""
+        """What the skill does and when to use it, trimmed, without characters that nobody sees and a model reads."""
+        return visible(self.written_description)
+
+    @property
+    def written_description(self) -> str:
+        """The description as its author wrote it, trimmed."""
         facts = self._facts
         return str((_fields(facts) if isinstance(facts, bytes) else facts)["description"]).strip()
+
+    @property
+    def hides_something(self) -> bool:
+        """Whether `description` leaves characters out."""
+        return not (isinstance(self._facts, bytes) and self._facts.isascii()) and hides_something(
+            self.written_description
+        )
 
     @property
     def properties(self) -> Mapping[str, object]:
@@ -121,8 +134,7 @@ class SkillEntry:
         facts = self._facts
         if not isinstance(facts, bytes):
             return dict(facts)
-        fields = _fields(facts)
-        description = str(fields["description"]).strip()
+        fields, description = _fields(facts), self.written_description
         return {"name": self._name, "description": description} | {
             key: value for key, value in fields.items() if key not in {"name", "description"}
         }

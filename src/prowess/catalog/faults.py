@@ -37,6 +37,7 @@ CATALOG_RULES = {
     "catalog.enterprise": (_E, "Only administrators can change an enterprise skill."),
     "catalog.mirror": (_E, "A copy of another server's skill is as it was fetched."),
     "catalog.stranger": (_E, "The folders of skills of a trusted project are the user's own."),
+    "catalog.hiddenText": (_W, "A description holds no characters that nobody sees."),
     "catalog.reserved": (_E, "A name is not that of a skipped skill of a higher layer."),
     "catalog.shadowed": (_W, "A name has one copy."),
 }

@@ -10,7 +10,7 @@ from prowess.catalog.faults import fault
 from prowess.catalog.layers import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from prowess.catalog.entry import SkillEntry
     from prowess.diagnostics import Diagnostic
@@ -71,3 +71,9 @@ def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tu
         message = f"{entry.name!r} is not used: the name belongs to a skill of a higher layer that is skipped: {why}"
         found.append(fault("catalog.reserved", entry.location, message, skill=entry.name))
     return reasons, found
+
+
+def hidden_text_warnings(entries: Iterable[SkillEntry]) -> list[Diagnostic]:
+    """Return a finding for each description that holds what nobody sees."""
+    message = "the description holds characters that nobody sees; models are shown it without them"
+    return [fault("catalog.hiddenText", entry.location, message, skill=entry.name) for entry in entries]

@@ -94,12 +94,13 @@ class CatalogIndex:
         self.copies = _with_clashes(self.entries, clashes) if clashes else self.entries
         self.diagnostics = tuple(diagnostics)
         self.reserved: dict[str, str] = {}
-        if clashes or blocked:
-            # Imported here: in most catalogs each name has one copy, and nothing is skipped.
-            from prowess.catalog.resolution import blocked_errors, shadow_warnings
+        hiding = [entry for entry in self.copies if entry.hides_something]
+        if clashes or blocked or hiding:
+            # Imported here: in most catalogs each name has one copy, and nothing is skipped or hides something.
+            from prowess.catalog.resolution import blocked_errors, hidden_text_warnings, shadow_warnings
 
             self.reserved, found = blocked_errors(blocked, {key: one.reason for key, one in kept.items()})
-            self.diagnostics = (*self.diagnostics, *shadow_warnings(clashes), *found)
+            self.diagnostics = (*self.diagnostics, *shadow_warnings(clashes), *found, *hidden_text_warnings(hiding))
         self.faults = faults or {}
         self.skipped = tuple(skipped)
         self.held_back = held_back or {}

@@ -23,6 +23,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
 from prowess import __version__
+from prowess._internal.text.invisible import visible
 from prowess.catalog.skill_uri import DOCUMENT, INDEX, skill_uri
 from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.mcp_server.elicitation import elicitation_from, questions, settle
@@ -265,7 +266,9 @@ def _document(entry: SkillEntry) -> types.Resource:
 def _prompt(prompt: SkillPrompt) -> types.Prompt:
     arguments = [
         types.PromptArgument(
-            name=argument.name, description=argument.description or prompt.hint, required=argument.required
+            name=argument.name,
+            description=visible(argument.description or prompt.hint or "") or None,
+            required=argument.required,
         )
         for argument in prompt.arguments
     ]

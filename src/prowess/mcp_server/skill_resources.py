@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.files.contained import ContainedRoot, check_relative
+from prowess._internal.text.invisible import visible
 from prowess._internal.text.terminal_text import json_text
 from prowess.catalog.skill_uri import DOCUMENT, parse_skill_uri, skill_uri
 from prowess.errors import (
@@ -185,7 +186,7 @@ def _served(skill: Skill, asked: str) -> ServedSkill:
         raise SkillNotFoundError(asked, (), f"it is not served as resources: {reason}")
     return ServedSkill(
         name=asked,
-        description=skill.description,
+        description=visible(skill.description),
         root_dir=skill.root_dir,
         frontmatter=frontmatter,
         files=skill.manifest.files,

@@ -5,6 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.invisible import (
+    EMBEDDINGS,
+    FEW_SELECTORS,
+    JOINERS,
+    NEVER_NEEDED,
+    OVERRIDES,
+    SELECTORS,
+    TAGS,
+)
 from prowess.diagnostics import Fix, FixSafety
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.subject import readable_texts
@@ -12,14 +21,12 @@ from prowess.lint.subject import readable_texts
 if TYPE_CHECKING:
     from prowess.lint.subject import ReadableText
 
-_TAGS, _SELECTORS = "\U000e0000-\U000e007f", "\U000e0100-\U000e01ef"
-_OVERRIDES, _EMBEDDINGS = "\u202d\u202e", "\u202a-\u202c\u2066-\u2069"
-_JOINERS, _NEVER_NEEDED = "\u200b-\u200d\u180e", "\u2060-\u2064\ufeff"
 _ASCII = bytes(range(128))
-_RUN = f"[{_TAGS}{_SELECTORS}{_OVERRIDES}{_EMBEDDINGS}{_JOINERS}{_NEVER_NEEDED}]+"
-_TAG, _SELECTOR = f"[{_TAGS}]", f"[{_SELECTORS}]{{3,}}"
-_OVERRIDE, _EMBEDDING = f"[{_OVERRIDES}]", f"[{_EMBEDDINGS}]"
-_UNNEEDED, _SMUGGLED = f"[{_NEVER_NEEDED}]", f"[{_JOINERS}]{{4,}}"
+_RUN = f"[{TAGS}{SELECTORS}{FEW_SELECTORS}{OVERRIDES}{EMBEDDINGS}{JOINERS}{NEVER_NEEDED}]+"
+_TAG, _SELECTOR = f"[{TAGS}]", f"[{SELECTORS}{FEW_SELECTORS}]{{3,}}"
+_OVERRIDE, _EMBEDDING = f"[{OVERRIDES}]", f"[{EMBEDDINGS}]"
+_UNNEEDED, _SMUGGLED = f"[{NEVER_NEEDED}]", f"[{JOINERS}]{{4,}}"
+_LONGEST_FLAG = 7  # tag characters: a region of six, and the end
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 _BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
 
@@ -75,7 +82,11 @@ def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
     """Say what is wrong with a run of such characters; nothing where it may be needed."""
     run, text = match[0], readable.text
     if re.search(_TAG, run):
-        flag = text[match.start() - 1 : match.start()] == _BLACK_FLAG and run.endswith(_FLAG_END)
+        flag = (
+            text[match.start() - 1 : match.start()] == _BLACK_FLAG
+            and run.endswith(_FLAG_END)
+            and len(run) <= _LONGEST_FLAG
+        )
         return "" if flag else f"{len(run)} tag characters, which nobody sees and a model reads, stand"
     if re.search(_SELECTOR, run):
         return f"{len(run)} variation selectors, which can carry hidden text, stand"

@@ -190,6 +190,7 @@ class Activator:
         if not plain or self._events.records.events.wanted:
             await self._prepare(fresh, call_id)
         if not plain:
+            notices += [load_result.hidden_removed(one.skill.name) for one in fresh if one.hides_something]
             notices += await self._run_commands(ready, fresh, call_id)
             skills = [snapshot.skill for snapshot in ready]
             planned = step(before, skills)

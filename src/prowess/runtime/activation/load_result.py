@@ -73,6 +73,12 @@ def already_active(name: str) -> Notice:
     return Notice(code="already_active", message=f"{name} is loaded already and unchanged; follow it.", skill=name)
 
 
+def hidden_removed(name: str) -> Notice:
+    """Tell that the description holds characters that nobody sees; models are given it without them."""
+    message = f"The description of {name} holds invisible characters; they are left out, and may be an attack."
+    return Notice(code="hidden_text_removed", message=message, skill=name)
+
+
 def reloaded(name: str) -> Notice:
     """Say that an edited skill has been taken as it is now."""
     message = f"{name} changed since it was loaded; what it says now is in force."

@@ -33,13 +33,15 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """A skill that a session may activate: what the session stores of it, and the `source` that this was made from.
 
     `fields` are those of the front matter that the runtime obeys. `is_plain`: it has no hooks, no tools or order to
-    look after, and no commands, so nothing has to be done before it comes into force.
+    look after, no commands and nothing to notice, so nothing has to be done before it comes into force.
+    `hides_something`: its description holds characters that nobody sees.
     """
 
     skill: ActiveSkill
     source: Skill
     fields: ExtendedFields
     is_plain: bool
+    hides_something: bool = False
 
 
 class Snapshots:
@@ -155,9 +157,9 @@ def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
     sidecar, fields = skill.sidecar, extended_fields(active.properties)
     bound = sidecar.tools is not None or sidecar.composition is not None or bool(sidecar.faults)
     hooked = bool(fields.hooks.entries) or not fields.hooks.complete
-    return Snapshot(
-        skill=active, source=skill, fields=fields, is_plain=not (bound or hooked or COMMAND_MARK in skill.body)
-    )
+    hides = entry.hides_something
+    plain = not (bound or hooked or hides or COMMAND_MARK in skill.body)
+    return Snapshot(skill=active, source=skill, fields=fields, is_plain=plain, hides_something=hides)
 
 
 def _read_tree(name: str, root: str) -> TreeManifest:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from prowess._internal.text.invisible import visible_value
 from prowess.runtime.activation.substitution import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from prowess.runtime.activation.load_result import Notice
     from prowess.runtime.activation.rendering import Rendering
@@ -40,7 +40,7 @@ class LoadResults:
                 "location": skill.location if shown else None,
                 "root_dir": skill.root_dir if shown else None,
                 "digest": skill.digest,
-                "properties": _copied(skill.properties),
+                "properties": {key: visible_value(value) for key, value in skill.properties.items()},
                 "allowed_tools_mode": self._restrictions.mode_of(skill),
             }
             if contents is not None:
@@ -56,12 +56,3 @@ class LoadResults:
 
     def _contents(self, fresh: Sequence[Snapshot]) -> dict[str, str]:
         return {snapshot.skill.name: self._rendering.content(snapshot, snapshot.skill) for snapshot in fresh}
-
-
-def _copied(properties: Mapping[str, object]) -> dict[str, object]:
-    """Return a copy: a caller may do with a result as it likes, and the session keeps its own."""
-    copied = dict(properties)
-    for key, value in copied.items():
-        if type(value) is not str:
-            copied[key] = deepcopy(value)
-    return copied
