@@ -80,7 +80,7 @@ async def test_no_text_for_a_model_holds_what_nobody_sees(tmp_path: Path, kind: 
     seen += [json.dumps(loaded), session.instructions()]
     assert [text for text in seen if not _clean(text)] == []
     assert "Counts" in seen[0]
-    assert [notice["code"] for notice in loaded["notices"]] == ["hidden_text_removed"]
+    assert json.dumps(loaded).count('"hidden_text_removed"') == 1
     await session.close()
 
 
