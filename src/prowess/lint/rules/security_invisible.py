@@ -5,15 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.invisible import (
-    EMBEDDINGS,
-    FEW_SELECTORS,
-    JOINERS,
-    NEVER_NEEDED,
-    OVERRIDES,
-    SELECTORS,
-    TAGS,
-)
+from prowess._internal.text import invisible as chars
 from prowess.diagnostics import Fix, FixSafety
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.subject import readable_texts
@@ -22,10 +14,11 @@ if TYPE_CHECKING:
     from prowess.lint.subject import ReadableText
 
 _ASCII = bytes(range(128))
-_RUN = f"[{TAGS}{SELECTORS}{FEW_SELECTORS}{OVERRIDES}{EMBEDDINGS}{JOINERS}{NEVER_NEEDED}]+"
-_TAG, _SELECTOR = f"[{TAGS}]", f"[{SELECTORS}{FEW_SELECTORS}]{{3,}}"
-_OVERRIDE, _EMBEDDING = f"[{OVERRIDES}]", f"[{EMBEDDINGS}]"
-_UNNEEDED, _SMUGGLED = f"[{NEVER_NEEDED}]", f"[{JOINERS}]{{4,}}"
+_SETS = (chars.TAGS, chars.SELECTORS, chars.FEW_SELECTORS, chars.OVERRIDES, chars.EMBEDDINGS, chars.JOINERS)
+_RUN = f"[{''.join(_SETS)}{chars.NEVER_NEEDED}]+"
+_TAG, _SELECTOR = f"[{chars.TAGS}]", f"[{chars.SELECTORS}{chars.FEW_SELECTORS}]{{3,}}"
+_OVERRIDE, _EMBEDDING = f"[{chars.OVERRIDES}]", f"[{chars.EMBEDDINGS}]"
+_UNNEEDED, _SMUGGLED = f"[{chars.NEVER_NEEDED}]", f"[{chars.JOINERS}]{{4,}}"
 _LONGEST_FLAG = 7  # tag characters: a region of six, and the end
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 _BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
