@@ -100,8 +100,11 @@ def command(
     # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.
     import anyio
 
-    from prowess.mcp_server.server import open_session
-    from prowess.mcp_server.stdio import serve_stdio
+    from prowess.mcp_server.quick_import import models_built_when_used
+
+    with models_built_when_used():
+        from prowess.mcp_server.server import open_session
+        from prowess.mcp_server.stdio import serve_stdio
 
     if sys.stdin.isatty():
         output.note(
@@ -117,8 +120,11 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
 
     import anyio
 
-    from prowess.mcp_server.http import serve_http
-    from prowess.mcp_server.served_session import SessionTable
+    from prowess.mcp_server.quick_import import models_built_when_used
+
+    with models_built_when_used():
+        from prowess.mcp_server.http import serve_http
+        from prowess.mcp_server.served_session import SessionTable
 
     def ready(url: str) -> None:
         output.note(f"Serving MCP at {url}; Ctrl-C ends this.")
