@@ -67,7 +67,8 @@ def tools_of(text: str) -> list[str] | None:
 )
 def test_the_first_line_is_a_fence_exactly_when_it_is_three_hyphens(first: str, *, opens: bool) -> None:
     found = places(f"{first}\nname: a\ndescription: d\n---\n")
-    assert found == ({} if opens else {"frontmatter.missing": ("error", 1, 1)})
+    known = {"frontmatter.fence": ("warning", 1, 4)} if first != "---" else {}
+    assert found == (known if opens else {"frontmatter.missing": ("error", 1, 1)})
     assert places("Just text\n") == {"frontmatter.missing": ("error", 1, 1)}
 
 
@@ -87,9 +88,36 @@ def test_the_first_line_is_a_fence_exactly_when_it_is_three_hyphens(first: str, 
 def test_the_next_line_of_three_hyphens_at_the_first_column_closes(line: str, *, closes: bool) -> None:
     document = parse_document(f"{_HEAD}{line}\nBody\n")
     found = {one.rule: (one.severity, one.location.line) for one in validate_skill(document)}
-    assert found == ({} if closes else {"frontmatter.unclosed": (Severity.ERROR, 1)})
+    known = {"frontmatter.fence": (Severity.WARNING, 4)} if line != "---" else {}
+    assert found == (known if closes else {"frontmatter.unclosed": (Severity.ERROR, 1)})
     if closes:
         assert document.body == "Body\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("--- \nname: t\ndescription: D. Use when x.\n---\nBody\n", (1, 4)),
+        ("---\nname: t\ndescription: D. Use when x.\n---\t \nBody\n", (4, 4)),
+        ("---\r\nname: t\r\ndescription: D. Use when x.\r\n--- \r\nBody\r\n", (4, 4)),
+        ("---\nname: t\ndescription: D. Use when x.\n---\rBody\n", (4, 4)),
+        ("---\rname: t\ndescription: D. Use when x.\n---\nBody\n", (1, 4)),
+        ("---\nname: t\ndescription: D. Use when x.\r---\nBody\n---\n", (3, 28)),
+        ("---\nname: t\ndescription: D. Use when x.\u2028---\n---\nBody\n", (3, 28)),
+        ("---\nname: t\ndescription: D. Use when x.\x85---\n---\nBody\n", (3, 28)),
+        ("---\nname: t\ndescription: D. Use when x.\n---\nBody\rmore \n--- \n", None),
+        ("---\r\nname: t\r\ndescription: D. Use when x.\r\n---\r\nBody\rmore\r\n", None),
+        ("---\nname: t\ndescription: D.\u2028Use when x.\n---\nBody\n", None),
+    ],
+)
+def test_a_fence_that_other_readers_see_elsewhere_is_a_warning_and_the_file_stays_valid(
+    text: str, place: tuple[int, int] | None
+) -> None:
+    found = validate_skill(parse_document(text.encode()))
+    doubtful = [one for one in found if one.rule == "frontmatter.fence"]
+    assert [(one.location.line, one.location.column) for one in doubtful] == ([] if place is None else [place])
+    assert [one for one in found if one.severity == "error"] == []
+    assert places(text, "skills-ref").get("frontmatter.fence") is None
 
 
 @pytest.mark.proves("format.frontmatter.empty", "format.fields.required")

@@ -80,6 +80,7 @@ class _Parsing:
             front_matter = text[fences.start : fences.end]
             if fences.opening:
                 self._not_first(fences.opening, blank=fences.blank_before)
+            self._doubtful_fences(fences)
             fields = self._fields(front_matter, fences)
         front_matter_line, _ = self._origin.position(fences.start)
         body_line, _ = self._origin.position(fences.body)
@@ -130,6 +131,25 @@ class _Parsing:
             fix = Fix(safety=FixSafety.SAFE, title="remove the blank lines before it", edits=(edit,))
         message = "the frontmatter must start on the first line of the file"
         self._report("frontmatter.notFirst", message, opening, opening + 3, fix)
+
+    def _doubtful_fences(self, fences: Fences) -> None:
+        """Report where other readers may see the front matter begin or end elsewhere."""
+        text, opening, end = self._origin.text, fences.opening or 0, fences.end or 0
+        for fence in (opening, end):
+            line = text[fence : (text.find("\n", fence) + 1 or len(text) + 1) - 1]
+            if blanks := len(line) - len(_HYPHENS):
+                start = fence + len(_HYPHENS)
+                edit = self._origin.edit(start, start + blanks, "")
+                fix = Fix(safety=FixSafety.SAFE, title="remove the blanks", edits=(edit,))
+                message = "blanks follow this fence; a reader that compares whole lines does not see it"
+                self._report("frontmatter.fence", message, start, start + blanks, fix)
+        at, known = self._decoded.lone_return, "a carriage return without a line feed"
+        if at is None or at >= fences.body:
+            found = _LINE_END_FOR_SOME.search(text, opening, fences.body)
+            at, known = (None, "") if found is None else (found.start(), f"U+{ord(found[0]):04X}")
+        if at is not None and at < fences.body:
+            message = f"{known} ends a line here for some readers and not for others; end lines with LF"
+            self._report("frontmatter.fence", message, at)
 
     @staticmethod
     def _too_large(front_matter: str) -> bool:
@@ -266,6 +286,8 @@ def describe(fault: YamlFault, text: str) -> str:
 
 
 _MOST_CANDIDATES = 20_000  # lines that begin like a fence; more do not fit into 64 KiB
+_HYPHENS = "---"
+_LINE_END_FOR_SOME = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029](?=---)")
 _FENCE = re.compile(r"---[ \t]*(?=\n|\Z)")
 _BLANKS = re.compile(r"[ \t\n]*")
 _FIELD = rf"(?m)^(?:{'|'.join(FIELDS)})[ \t]*:"

@@ -69,6 +69,13 @@ _OF_FIELDS = (
         "Looks for a second line of three hyphens at the start of a line.",
         "Without it the whole file counts as fields.",
         "`---`, `name: pdf`, and then the text", "Close the fields with `---`.")),
+    _rule("frontmatter.fence", (W, N, W, W, W, W), "Every reader finds the same fences.", (
+        ("Looks for blanks after the hyphens of a fence, and for characters up to the closing fence that only some "
+        "readers take for the end of a line: a lone carriage return, a vertical tab, U+2028 and others."),
+        ("Another reader may see no fence there, or one where this one sees none, and then reads other fields and "
+        "another text than those that were reviewed."),
+        "`--- ` with a blank at the end", "Write `---` and end lines with LF or CRLF."),
+        fixes="removes blanks after a fence"),
     _rule("frontmatter.size", (E, E, E, E, E, E), "The frontmatter is at most 64 KiB.", (
         "Counts the bytes between the fences, at most 64 KiB.",
         "Agents read the fields of every skill when they start.",

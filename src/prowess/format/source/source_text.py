@@ -49,12 +49,16 @@ class TextFault(Struct, frozen=True, kw_only=True):
 
 
 class Decoded(Struct, frozen=True, kw_only=True):
-    """The text, whether a byte-order mark was cut off, whether the end was, and what was wrong."""
+    """The text, whether a byte-order mark was cut off, whether the end was, and what was wrong.
+
+    `lone_return` is the offset of the first carriage return that no line feed follows; it became a line break.
+    """
 
     text: str
     bom: bool
     cut: bool
     faults: tuple[TextFault, ...]
+    lone_return: int | None = None
 
 
 def decode(source: bytes) -> Decoded:
@@ -91,9 +95,12 @@ def decode(source: bytes) -> Decoded:
             TextFault(rule="encoding.nul", message=message, offset=_length(text[:nul]), detail=f"byte {offset}")
         )
         text = text.replace("\0", "\ufffd")
+    lone_return = None
     if "\r" in text:
+        at = text.replace("\r\n", "\n").find("\r")
+        lone_return = None if at < 0 else at
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Decoded(text=text, bom=bom, cut=cut, faults=tuple(faults))
+    return Decoded(text=text, bom=bom, cut=cut, faults=tuple(faults), lone_return=lone_return)
 
 
 def _replaced(source: bytes, first_bad: int) -> str:
