@@ -201,3 +201,10 @@ def test_the_real_parent_is_read_where_a_path_goes_through_a_link(make_skill: Ma
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "link").symlink_to(directory / "scripts")
     assert read_properties(tmp_path / "elsewhere" / "link" / "..").name == "my-skill"
+
+
+@pytest.mark.parametrize(
+    "text", ["--- \nname: a\ndescription: b\n---\n", "---\nname: a\ndescription: b\n---\t\nBody\n"]
+)
+def test_a_doubtful_fence_is_no_fault_to_the_reference(text: str) -> None:
+    assert parse_frontmatter(text)[0] == {"name": "a", "description": "b"}

@@ -235,6 +235,9 @@ def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...
             message = f"{name} is {'a directory' if is_directory else 'not a regular file'}"
             detail = "directory" if is_directory else "special"
             return b"", (finding("file.notRegular", message, where, detail=detail),)
+        if kind.st_nlink > 1:  # a catalog skips it, so no other command may take it for a skill
+            message = f"{name} has a second hard link, so its content may belong to another place; put a copy here"
+            return b"", (finding("file.notRegular", message, where, detail="hard link"),)
         return _whole(descriptor, kind.st_size), ()
     except OSError as fault:
         return b"", (finding("file.unreadable", f"{name} cannot be read: {fault.strerror}", where),)

@@ -169,7 +169,7 @@ def _message_for(document: SkillDocument, found: Diagnostic) -> str | None:
         "frontmatter.unclosed": UNCLOSED,
         "frontmatter.notMapping": NOT_A_MAPPING,
     }
-    if found.rule == "file.name":
+    if found.rule in {"file.name", "frontmatter.fence"}:
         return None
     if found.rule == "encoding.nul" and found.location.line >= document.body_line:
         return None  # the reference tool looks at the frontmatter alone

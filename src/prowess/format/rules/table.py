@@ -32,9 +32,9 @@ _OF_FIELDS = (
         "`skill.md` is found on macOS and Windows, and not on Linux.",
         "`pdf/skill.md`", "`pdf/SKILL.md`")),
     _rule("file.notRegular", (E, E, E, E, E, E), "SKILL.md is a regular file, no link or pipe.", (
-        "Looks whether SKILL.md is a regular file.",
+        "Looks whether SKILL.md is a regular file with one hard link.",
         "A link can lead to any file of the machine, and a pipe blocks whoever reads it.",
-        "SKILL.md as a symbolic link", "Put the file itself into the directory.")),
+        "SKILL.md as a symbolic or a second hard link", "Put the file itself into the directory.")),
     _rule("file.unreadable", (E, E, E, E, E, E), "SKILL.md can be opened and read.", (
         "Opens the file.",
         "A skill that its user cannot read is not offered.",
