@@ -103,6 +103,7 @@ def command(
     from prowess.mcp_server.quick_import import models_built_when_used
 
     with models_built_when_used():
+        # As above, and as quickly as it can be.
         from prowess.mcp_server.server import open_session
         from prowess.mcp_server.stdio import serve_stdio
 
@@ -123,6 +124,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
     from prowess.mcp_server.quick_import import models_built_when_used
 
     with models_built_when_used():
+        # As above, and as quickly as it can be.
         from prowess.mcp_server.http import serve_http
         from prowess.mcp_server.served_session import SessionTable
 
