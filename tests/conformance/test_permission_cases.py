@@ -29,13 +29,17 @@ def _label(value: object) -> str | None:
     "client.safety.pattern",
     "client.safety.allowed-tools",
     "runtime.restrict.absent",
+    "runtime.restrict.disallowed",
+    "runtime.restrict.servers",
+    "runtime.restrict.domain",
 )
 @pytest.mark.parametrize("case", [case for cases in _SUITES.values() for case in cases], ids=_label)
 def test_a_call_is_permitted_or_refused_as_the_suite_says(
     case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    restriction = Restriction.of_field("s", case["allowed_tools"])
+    fields = {"allowed-tools": case["allowed_tools"], "disallowed-tools": case.get("disallowed_tools")}
+    restriction = Restriction.of_properties("s", {key: value for key, value in fields.items() if value is not None})
     decision = decide(case["tool"], case["arguments"], [restriction], str(tmp_path))
     assert isinstance(decision, Allow) is case["allowed"], (case, decision)
 

@@ -112,7 +112,7 @@ _TOOL = '{ tool = "a", x = 1 }'
          "script_dirs, env_allow, read_scripts, audit, rule, expect")),
         ('\ndefault = "maybe"\n', ":2: default: must be one of allow, ask, deny"),
         ("default = 1\n", ":1: default: must be one of allow, ask, deny"),
-        ('allowed_tools = "on"\n', ":1: allowed_tools: must be one of restrict, preapprove"),
+        ('allowed_tools = "on"\n', ":1: allowed_tools: must be one of restrict, ask, preapprove"),
         ('dynamic_commands = "yes"\n', ":1: dynamic_commands: must be true or false"),
         ("script_dirs = [1]\n", ":1: script_dirs: must be a list of texts"),
         ('script_dirs = [""]\n', ":1: script_dirs: must be a list of texts"),

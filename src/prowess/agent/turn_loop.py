@@ -198,8 +198,8 @@ class TurnLoop:
         for skill in now:
             if (skill.location, skill.content_digest) not in before:
                 self._used[skill.name] = None
-                tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens
-                listed = None if tokens is None else tuple(str(token) for token in tokens)
+                said = Restriction.of_properties(skill.name, skill.properties)
+                listed = None if said.tokens is None else tuple(said.permitted)
                 await self._emit(SkillActivated(skill=skill.name, allowed_tools=listed))
 
     def _add(self, message: Message) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prowess.config.session_table import SESSION_CHOICES
 from prowess.config.settings import LEVELS, MAX_ENTRIES, PRESETS, SETTINGS, Setting
 from prowess.format.fields.frontmatter_schema import DIALECT
 from prowess.format.profiles import PROFILES
@@ -28,6 +29,12 @@ def configuration_schema() -> Schema:
                 "maxProperties": MAX_ENTRIES,
                 "propertyNames": _PATTERN,
                 "additionalProperties": {"type": "object", "properties": by_path, "additionalProperties": False},
+            },
+            "session": {
+                "description": "What sessions start with; only in the user's config.toml.",
+                "type": "object",
+                "properties": {name: {"enum": list(choices)} for name, choices in SESSION_CHOICES.items()},
+                "additionalProperties": False,
             },
         },
         "additionalProperties": False,

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
+from prowess.config.session_table import SESSION, read_session_table
 from prowess.config.settings import MAX_ENTRIES, SETTINGS, Origin, Value, nearest, path_setting, shown, value_of
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from prowess._internal.globs import PathGlob
     from prowess.config.settings import OriginKind
 
-OWN_FILE, SHARED_FILE, USER_FILE = "prowess.toml", "pyproject.toml", "config.toml"
+OWN_FILE, SHARED_FILE = "prowess.toml", "pyproject.toml"
 PATHS = "paths"
 _SCHEMA = "$schema"  # what editors write
 _TABLE = ("tool", "prowess")
@@ -101,8 +102,13 @@ class _Reader:
             self._file.fault("must be a table")
             content = {}
         known = (*SETTINGS, PATHS)
+        if self._kind == "user":
+            known = (*known, SESSION)
+            read_session_table(self._file)
         for key in content:
-            if key not in known and key != _SCHEMA:
+            if key == SESSION and self._kind != "user":
+                self._file.fault("is no setting of a project; only the user's config.toml says it", key)
+            elif key not in known and key != _SCHEMA:
                 self._unknown((), key, known)
         paths = content.get(PATHS, {})
         if not isinstance(paths, dict) or len(paths) > MAX_ENTRIES:

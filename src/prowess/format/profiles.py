@@ -31,7 +31,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     text, or only what every YAML reader takes for one. `metadata_lists`: a list as a value of metadata is a warning.
     `tools_as_list`: allowed-tools may be a list. `repairs`: a value that YAML refuses is quoted and used, with a
     warning. `reference_wording`: faults are found and worded as the reference tool does, in its order, and its YAML
-    dialect without flow collections applies.
+    dialect without flow collections applies. `preapproves`: in a session of this profile, allowed-tools restricts
+    nothing unless somebody says otherwise.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     tools_as_list: bool = False
     repairs: bool = False
     reference_wording: bool = False
+    preapproves: bool = False
 
     @property
     def severities(self) -> Mapping[str, Severity | None]:
@@ -88,6 +90,7 @@ _PROFILES = (
         known_fields=frozenset(FIELDS) | CLAUDE_CODE_FIELDS,
         metadata_lists=True,
         tools_as_list=True,
+        preapproves=True,
     ),
     Profile(
         name="lenient",

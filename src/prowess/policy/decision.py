@@ -40,12 +40,16 @@ class Deny(Struct, frozen=True, kw_only=True):
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """A person has to say. `by_default`: no rule asked for it, so a skill's pre-approval is answer enough."""
+    """A person has to say. `by_default`: no rule asked for it, so a skill's pre-approval is answer enough.
+
+    `skill` names the active skill that does not list the call, None if a policy asks.
+    """
 
     rule: str
     reason: str
     origin: RuleOrigin | None = None
     by_default: bool = False
+    skill: str | None = None
 
 
 Decision = Allow | Deny | Ask

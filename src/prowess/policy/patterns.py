@@ -1,7 +1,11 @@
 """Patterns of a tool, held against structured arguments of a call, never against a rendered call.
 
-Bash has a command line, the file tools have paths, the searches have a directory. For any other tool nobody has said
-what a pattern would mean, so it fits nothing for certain; write the bare name to permit the whole tool.
+Bash has a command line, the file tools have paths, the searches have a directory, WebFetch has a URL (`domain:HOST`,
+see `prowess._internal.text.url_host`) and Agent a kind of sub-agent (names, with commas between). For any other tool
+nobody has said what a pattern would mean, so it fits nothing for certain; write the bare name to permit the whole tool.
+
+`${CLAUDE_SKILL_DIR}` and its kin (`prowess.format.fields.tool_patterns`) are values that no shell and no glob reads
+again. A pattern `NAME:VALUE` about another argument of the call permits nothing, and refuses a call with that value.
 
 Patterns for files: a gitignore-style glob on the resolved path, anchored at the workspace.
 
@@ -19,7 +23,7 @@ Patterns for command lines: words that an argument vector must fit, one by one.
 
 `git status:*` is `git status *`. A last word `*` stands for any arguments, also for none; without it the vector must
 fit to its end. `*` inside a word stands for any characters of that word, and in the name of the program for none that
-is a `/`. Nothing in a pattern is quoted.
+is a `/`. Quotes hold a word together and do not belong to it.
 
 A rule that permits asks whether a line fits for certain; a rule that refuses asks whether it may. Between the two lie
 words that bash expands, and lines that cannot be taken apart: they may do anything, so they are refused and never
@@ -28,6 +32,8 @@ permitted.
 
 from __future__ import annotations
 
+import glob as globbing
+import json
 import os
 import re
 from functools import lru_cache
@@ -40,6 +46,17 @@ from prowess._internal.files.workspace_root import ignores_case, relative_to_wor
 from prowess._internal.globs import BELOW, DEEP, PathGlob, fits_stars, path_components
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess._internal.shell.launchers import started_by
+from prowess._internal.text.url_host import fits_host, host_of_url, host_pattern
+from prowess.format.fields.tool_patterns import (
+    COMMAND_TOOLS,
+    DOMAIN,
+    FILE_TOOLS,
+    NAME_TOOLS,
+    PROJECT_VARIABLE,
+    SEARCH_TOOLS,
+    URL_TOOLS,
+    VARIABLE,
+)
 from prowess.policy.decision import CERTAIN, Fit
 
 if TYPE_CHECKING:
@@ -142,17 +159,6 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return path.absolute if self.absolute else path.inside
 
 
-def path_pattern_fault(pattern: str) -> str | None:
-    """Return why a glob of a policy file fits no path, so that a rule which is meant to refuse would not."""
-    if ".." in path_components(pattern):
-        return f"{pattern!r} fits no path: paths are resolved before they are compared, so leave '..' out"
-    if re.search(r"\{[^}]*,", pattern):
-        return f"{pattern!r} fits no path: braces are no alternatives here; give a list of patterns"
-    if pattern.startswith("/workspace/"):
-        return f"{pattern!r} begins at the workspace, as /workspace/workspace/…; write {pattern[len('/workspace') :]!r}"
-    return None
-
-
 def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
     """Hold the files that a call names against patterns; each of them needs one."""
     named = [path for path in paths if isinstance(path, str)]
@@ -204,21 +210,36 @@ def _folded(text: str) -> str:
 _CLUSTER = re.compile(r"-[A-Za-z]+")  # `-rf`: options of one letter, written together
 
 
+_PATTERN_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|[^ \t"'])+""")
+Variables = tuple[tuple[str, str], ...]  # name and value
+
+
 class CommandPattern(Struct, frozen=True, kw_only=True):
-    """One pattern; `anything` is the pattern `*` alone, which permits every line, also one that cannot be parsed."""
+    """One pattern; `anything` is the pattern `*` alone, which permits every line, also one that cannot be parsed.
+
+    `doubtful`: the value of a variable holds a `*`, which is no sign of the pattern, so nothing fits for certain.
+    """
 
     source: str
     words: tuple[str, ...]
     open_end: bool
+    doubtful: bool = False
 
     @classmethod
-    def parse(cls, source: str) -> CommandPattern:
-        """Read a pattern; every text is one."""
+    def parse(cls, source: str, variables: Variables = ()) -> CommandPattern:
+        """Read a pattern; every text is one. One with an open quote is split at blanks alone."""
         text = source.strip()
-        words = (f"{text[:-2]} *" if text.endswith(":*") else text).replace("\t", " ").split(" ")
-        words = [word for word in words if word]
+        text = f"{text[:-2]} *" if text.endswith(":*") else text
+        quoted = text.count('"') % 2 == 0 and text.count("'") % 2 == 0
+        words = _PATTERN_WORD.findall(text) if quoted else [word for word in re.split(r"[ \t]", text) if word]
         open_end = words[-1:] == ["*"]
-        return cls(source=source, words=tuple(words[:-1] if open_end else words), open_end=open_end)
+        named = [re.sub(r"[\"']", "", word) if quoted else word for word in (words[:-1] if open_end else words)]
+        return cls(
+            source=source,
+            words=tuple(_with_values(word, variables) for word in named),
+            open_end=open_end,
+            doubtful="$" in text and any("*" in value for _, value in variables),
+        )
 
     @property
     def anything(self) -> bool:
@@ -228,7 +249,7 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
     def fits(self, command: SimpleCommand) -> bool:
         """Whether bash, whatever files there are, passes arguments that fit."""
         given = command.words
-        if len(given) < len(self.words) or (len(given) > len(self.words) and not self.open_end):
+        if self.doubtful or len(given) < len(self.words) or (len(given) > len(self.words) and not self.open_end):
             return False
         return all(
             not word.expands and matches_stars(pattern, word.text, slash=place > 0)
@@ -319,11 +340,6 @@ def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
     return len(pieces) == len(parts) and all(map(fits_stars, pieces, parts))
 
 
-# The argument that a pattern of this tool is about, by each name that models use for it.
-COMMAND_TOOLS = {"Bash": "command"}
-FILE_TOOLS = {"Read": ("file_path", "path"), "Write": ("file_path", "path"), "Edit": ("file_path", "path")}
-PATHS = frozenset({"file_path", "path"})
-SEARCH_TOOLS = {"Glob": "path", "Grep": "path"}
 _SPECIAL = "*?[{"
 
 # The same few patterns are held against every call.
@@ -331,18 +347,90 @@ _command_pattern = lru_cache(maxsize=512)(CommandPattern.parse)
 _path_pattern = lru_cache(maxsize=512)(PathPattern.parse)
 
 
-def judge(tool: str, patterns: Sequence[str], arguments: Mapping[str, object], workspace: str | None) -> Fit:
+def judge(
+    tool: str,
+    patterns: Sequence[str],
+    arguments: Mapping[str, object],
+    workspace: str | None,
+    variables: Variables = (),
+) -> Fit:
     """Hold the arguments of a call against the patterns of that tool; `tool` is canonical."""
+    if not any("$" in pattern for pattern in patterns):
+        variables = ()
+    elif workspace is not None:
+        variables = (*variables, (PROJECT_VARIABLE, os.path.realpath(workspace)))
+    fit = _judge_by_tool(tool, patterns, arguments, workspace, variables)
+    if not fit.possible and any(_names_argument(pattern, arguments) for pattern in patterns):
+        return Fit(certain=False, possible=True, kind="argument", reason="an argument has this value")
+    return fit
+
+
+def _judge_by_tool(
+    tool: str, patterns: Sequence[str], arguments: Mapping[str, object], workspace: str | None, variables: Variables
+) -> Fit:
     if tool in COMMAND_TOOLS:
-        return judge_command(arguments.get(COMMAND_TOOLS[tool]), [_command_pattern(text) for text in patterns])
+        return judge_command(
+            arguments.get(COMMAND_TOOLS[tool]), [_command_pattern(text, variables) for text in patterns]
+        )
     if tool in FILE_TOOLS:
         named = [arguments[name] for name in FILE_TOOLS[tool] if name in arguments]
-        return judge_file(named, [_path_pattern(text) for text in patterns], workspace)
+        return judge_file(named, [_path_pattern(_placed(text, variables)) for text in patterns], workspace)
     if tool in SEARCH_TOOLS:
         root, glob = search(tool, arguments)
-        return judge_search(root, [_path_pattern(text) for text in patterns], workspace, glob=glob)
+        globs = [_path_pattern(_placed(text, variables)) for text in patterns]
+        return judge_search(root, globs, workspace, glob=glob)
+    if tool in URL_TOOLS:
+        return judge_url(arguments.get(URL_TOOLS[tool]), patterns)
+    if tool in NAME_TOOLS:
+        return judge_name(arguments.get(NAME_TOOLS[tool]), patterns)
     reason = f"patterns of '{tool}' are not supported; the bare name permits all of it"
     return Fit(certain=False, possible=True, kind="pattern", reason=reason)
+
+
+def judge_url(url: object, patterns: Sequence[str]) -> Fit:
+    """Hold a URL against patterns `domain:HOST`."""
+    written = [pattern.strip() for pattern in patterns]
+    hosts = [host_pattern(text.removeprefix(DOMAIN).strip()) if text.startswith(DOMAIN) else None for text in written]
+    host = host_of_url(url) if isinstance(url, str) else None
+    if host is None:
+        return Fit(certain=False, possible=True, kind="url", reason="it has no url on a host that can be told")
+    if any(pattern is not None and fits_host(host, pattern) for pattern in hosts):
+        return CERTAIN
+    reason = f"'{host[:120]}' fits none of {', '.join(written)[:200]}"
+    return Fit(certain=False, possible=None in hosts, kind="url", reason=reason)  # what is no host may mean this one
+
+
+def judge_name(name: object, patterns: Sequence[str]) -> Fit:
+    """Hold a name against patterns that are names, with commas between; `*` stands for any characters."""
+    if not isinstance(name, str):
+        return Fit(certain=False, possible=True, kind="name", reason="it names nothing")
+    names = [part.strip() for pattern in patterns for part in pattern.split(",")]
+    if any(fits_stars(name, part) for part in names):
+        return CERTAIN
+    return Fit(certain=False, possible=False, kind="name", reason=f"'{name[:120]}' is none of {', '.join(names)[:200]}")
+
+
+def _with_values(text: str, variables: Variables) -> str:
+    """Put the values of variables into a text, once; a variable without a value stays as it is."""
+    known = dict(variables)
+    return (
+        VARIABLE.sub(lambda found: known.get(found[1] or found[2], found[0]), text) if known and "$" in text else text
+    )
+
+
+def _placed(text: str, variables: Variables) -> str:
+    """Put values into a pattern of paths, which is then absolute; no sign of a pattern in a value means anything."""
+    if not variables or not text.strip().startswith("$"):
+        return text
+    return _with_values(text.strip(), tuple((name, f"/{globbing.escape(value)}") for name, value in variables))
+
+
+def _names_argument(pattern: str, arguments: Mapping[str, object]) -> bool:
+    name, colon, value = (part.strip() for part in pattern.partition(":"))
+    if not colon or name not in arguments:
+        return False
+    given = arguments[name]
+    return fits_stars(given if isinstance(given, str) else json.dumps(given), value)
 
 
 def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | None]:

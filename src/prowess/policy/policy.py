@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.policy.decision import Allow, Ask, Decision, Deny, strictest
-from prowess.policy.restriction import decide
+from prowess.policy.restriction import RESTRICTION_MODES, decide
 from prowess.policy.tool_names import ALWAYS_ALLOWED, SKILL_TOOLS, canonical_tool_name
 
 if TYPE_CHECKING:
@@ -122,9 +122,20 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def allowed_tools(self) -> RestrictionMode:
-        """How skills' allowed-tools are read: `preapprove` where a file says so and none says `restrict`."""
-        said = {file.allowed_tools for file in self.files} - {None}
-        return "preapprove" if said == {"preapprove"} else "restrict"
+        """How skills' allowed-tools are read: the strictest mode that a file sets, `restrict` if none does."""
+        return self.mode_of_sessions()
+
+    def mode_of_sessions(
+        self, chosen: RestrictionMode | None = None, default: RestrictionMode = "restrict"
+    ) -> RestrictionMode:
+        """Return how a session reads allowed-tools: the strictest of what files set and its host chose.
+
+        `default` counts if neither says anything.
+        """
+        if self.fault is not None:
+            return "restrict"
+        said = {chosen, *(file.allowed_tools for file in self.files)}
+        return next((mode for mode in RESTRICTION_MODES if mode in said), default)
 
     @property
     def dynamic_commands(self) -> bool:
@@ -222,6 +233,8 @@ def decide_call(
     by_skills = decide(call.tool, call.arguments, active, workspace)
     if by_policy is None or isinstance(by_skills, Deny):
         return by_skills
+    if isinstance(by_skills, Ask):
+        return strictest((by_policy, by_skills))
     if isinstance(by_policy, Ask) and by_policy.by_default and by_skills.preapproved_by is not None:
         return by_skills
     return by_policy

@@ -33,8 +33,9 @@ from prowess._internal.text.near_words import near_words
 from prowess._internal.text.variable_names import name_fault
 from prowess.errors import PolicyError, UnsafePathError
 from prowess.format.fields.allowed_tools import parse_allowed_tools
+from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
 from prowess.policy.decision import RuleOrigin
-from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, PATHS, SEARCH_TOOLS, path_pattern_fault
+from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.policy.rule import EFFECTS, ArgumentMatch, Effect, PolicyCall, PolicyRule
 from prowess.policy.skill_identity import FACTS, PREFIX, SkillIdentity, fact_fault, is_fact
 from prowess.policy.tool_names import ALWAYS_ALLOWED, canonical_tool_name
@@ -51,7 +52,6 @@ _ALWAYS_ALLOWED_FAULT = (
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
-_MODES: tuple[RestrictionMode, ...] = ("restrict", "preapprove")
 _SETTINGS = ("default", "allowed_tools", "dynamic_commands", "script_dirs", "env_allow", "read_scripts")
 _KEYS = (*_SETTINGS, "audit", "rule", "expect")
 
@@ -68,7 +68,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
     """One file. A setting is None where the file says nothing about it.
 
     `default` is for calls that no rule is about. `audit_required`: a call that cannot be recorded is refused.
-    `allowed_tools` says whether skills' allowed-tools restrict or pre-approve. `dynamic_commands`: commands inside
+    `allowed_tools` says whether skills' allowed-tools restrict, ask or pre-approve. `dynamic_commands`: commands inside
     instructions may run. `script_dirs` are the directories of a skill whose scripts may run (relative, with `/`),
     `env_allow` the variables of the host that scripts are given. `read_scripts`: a model may read the text of scripts.
     """
@@ -113,7 +113,7 @@ class _Reader:
         return PolicyFile(
             path=self._file.path,
             default=self._choice(content, "default", EFFECTS),
-            allowed_tools=self._choice(content, "allowed_tools", _MODES),
+            allowed_tools=self._choice(content, "allowed_tools", RESTRICTION_MODES),
             dynamic_commands=self._switch(content, "dynamic_commands"),
             script_dirs=self._directories(content, "script_dirs"),
             env_allow=self._variables(content, "env_allow"),

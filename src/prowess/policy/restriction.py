@@ -1,10 +1,17 @@
 """What the active skills leave of the tools: a call must be permitted by each of them, so loading can never widen.
 
-A skill restricts by its `allowed-tools`. Absent: it restricts nothing. Present but empty, or not readable: nothing is
-left but the skill tools, which no restriction ever takes away, so that a skill can always be unloaded.
+`allowed-tools` lists what a skill needs. Its mode says what that means for a call that the skill does not list:
 
-In the mode `preapprove` (the reading of the specification) the same tokens say only what needs no asking; nothing is
-refused, and what they do not match follows the usual policy.
+    restrict      it is refused
+    ask           a person is asked about it
+    preapprove    nothing (the reading of the specification); what the skill does list is not asked about by default
+
+Absent: it says nothing. Present but empty, or not readable: it lists nothing. `disallowed-tools` refuses what it lists
+in every mode, and what may be meant counts; if it cannot be read, it refuses everything. A misspelt field is read as
+the field that is meant (`prowess.format.fields.near_fields`), and of several each holds.
+
+No restriction ever takes the skill tools away, so a skill can always be unloaded; of them a token can only say that
+nobody has to be asked.
 
 Agent Skills specification, field `allowed-tools`; platform requirements 003, tool restriction.
 """
@@ -16,13 +23,20 @@ from typing import Literal
 
 from msgspec import Struct
 
+from prowess._internal.globs import fits_stars
 from prowess._internal.text.terminal_text import printable_line
 from prowess.format.fields.allowed_tools import ToolToken, parse_allowed_tools
-from prowess.policy.decision import Allow, Deny
-from prowess.policy.patterns import judge
-from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
+from prowess.format.fields.near_fields import tool_fields
+from prowess.format.fields.tool_patterns import SKILL_VARIABLES
+from prowess.format.name import normalise
+from prowess.policy.decision import CERTAIN, Allow, Ask, Deny, Fit
+from prowess.policy.patterns import Variables, judge
+from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, SKILL_TOOLS, canonical_tool_name, token_names
 
-RestrictionMode = Literal["restrict", "preapprove"]
+RestrictionMode = Literal["restrict", "ask", "preapprove"]
+RESTRICTION_MODES: tuple[RestrictionMode, ...] = ("restrict", "ask", "preapprove")  # the strictest first
+
+Tokens = tuple[ToolToken, ...]
 
 _MOST_SHOWN = 400  # characters of a reason
 
@@ -30,32 +44,76 @@ _MOST_SHOWN = 400  # characters of a reason
 class Restriction(Struct, frozen=True, kw_only=True):
     """What one active skill says about tools.
 
-    `tokens` is None where the skill has no `allowed-tools`. `fault` says why the field could not be read; `tokens` is
-    then empty. `digest` is the skill's, so that an approval can be bound to what was active when it was given.
+    `tokens` is None where the skill has no `allowed-tools`; a call must also be in each list of `further`, which come
+    from misspelt fields. `denied` is what `disallowed-tools` lists. `fault` and `denial_fault` say why a field could
+    not be read; its tokens are then empty. `variables` have the values of `${CLAUDE_SKILL_DIR}` and its kin. `digest`
+    is the skill's, so that an approval can be bound to what was active when it was given.
     """
 
     skill: str
-    tokens: tuple[ToolToken, ...] | None
+    tokens: Tokens | None
     mode: RestrictionMode = "restrict"
     fault: str | None = None
     digest: str | None = None
+    further: tuple[Tokens, ...] = ()
+    denied: Tokens = ()
+    denial_fault: str | None = None
+    variables: Variables = ()
 
     @classmethod
     def of_field(
         cls, skill: str, value: object, *, mode: RestrictionMode = "restrict", digest: str | None = None
     ) -> Restriction:
-        """Read the field as it stands in the front matter: None where it is absent, a text, or a list of texts."""
-        tokens, fault = None, None
-        if isinstance(value, str):
-            read = parse_allowed_tools(value)
-            tokens, fault = read.tokens, read.fault.message if read.fault else None
-        elif isinstance(value, Sequence) and all(isinstance(item, str) for item in value):
-            reads = [parse_allowed_tools(item) for item in value]
-            fault = next((read.fault.message for read in reads if read.fault), None)
-            tokens = () if fault else tuple(token for read in reads for token in read.tokens)
-        elif value is not None:
-            tokens, fault = (), "it is neither a text nor a list of texts"
+        """Read `allowed-tools` as it is in the front matter: None if it is absent, a text, or a list of texts."""
+        tokens, fault = (None, None) if value is None else _read(value)
         return cls(skill=skill, tokens=tokens, mode=mode, fault=fault, digest=digest)
+
+    @classmethod
+    def of_properties(
+        cls,
+        skill: str,
+        properties: Mapping[str, object],
+        *,
+        mode: RestrictionMode | None = "restrict",
+        digest: str | None = None,
+        root_dir: str | None = None,
+    ) -> Restriction:
+        """Read both fields, and those that are misspelt; with None as mode `allowed-tools` says nothing."""
+        fields = tool_fields(properties)
+        allowed = [_read(value) for value in fields.allowed] if mode is not None else []
+        denied = [_read(value) for value in fields.disallowed]
+        variables = () if root_dir is None else tuple((name, root_dir) for name in SKILL_VARIABLES)
+        return cls(
+            skill=skill,
+            tokens=allowed[0][0] if allowed else None,
+            mode=mode or "restrict",
+            fault=next((fault for _, fault in allowed if fault), None),
+            digest=digest,
+            further=tuple(tokens for tokens, _ in allowed[1:]),
+            denied=tuple(token for tokens, _ in denied for token in tokens),
+            denial_fault=next((fault for _, fault in denied if fault), None),
+            variables=variables,
+        )
+
+    @property
+    def permitted(self) -> list[str]:
+        """The tokens that every list has, as they are written."""
+        return [str(token) for token in self.tokens or () if all(token in tokens for tokens in self.further)]
+
+    @property
+    def lists(self) -> tuple[Tokens, ...]:
+        """Every list that a call must be in; none where the skill has no `allowed-tools`."""
+        return () if self.tokens is None else (self.tokens, *self.further)
+
+
+def _read(value: object) -> tuple[Tokens, str | None]:
+    """Return the tokens of a value, and why it cannot be read; then there are none."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        return (), "it is neither a text nor a list of texts"
+    reads = [parse_allowed_tools(text) for text in texts]
+    fault = next((read.fault.message for read in reads if read.fault), None)
+    return () if fault else tuple(token for read in reads for token in read.tokens), fault
 
 
 def decide(
@@ -63,27 +121,50 @@ def decide(
     arguments: Mapping[str, object],
     restrictions: Sequence[Restriction],
     workspace: str | None = None,
-) -> Allow | Deny:
+) -> Allow | Ask | Deny:
     """Decide about one call while these skills are active; `workspace` is the directory that path patterns hang from.
 
-    The first skill that refuses is named. `Allow.preapproved_by` is set where a skill in the mode `preapprove` lists
-    the call and none in the mode `restrict` refuses it.
+    The first skill that refuses is named, before any that asks. `Allow.preapproved_by` is set where a skill in the mode
+    `preapprove` lists the call and no other is against it.
     """
     tool = canonical_tool_name(name)
     if tool in SKILL_TOOLS:
-        return Allow(rule="skill-tools", reason="no restriction takes the skill tools away")
+        by = next((each.skill for each in restrictions if _starts(tool, arguments, each)), None)
+        return Allow(rule="skill-tools", reason="no restriction takes the skill tools away", preapproved_by=by)
     preapproved: str | None = None
+    asking: Deny | None = None
     for restriction in restrictions:
+        if (denial := _denial(tool, arguments, restriction, workspace)) is not None:
+            return denial
         if restriction.tokens is None:
             continue
         refusal = _refusal(tool, arguments, restriction, workspace)
-        if refusal is not None and restriction.mode == "restrict":
-            return refusal
         if refusal is None and restriction.mode == "preapprove":
             preapproved = preapproved or restriction.skill
+        elif refusal is not None and restriction.mode == "restrict":
+            return refusal
+        elif refusal is not None and restriction.mode == "ask":
+            asking = asking or refusal
+    if asking is not None:
+        reason = f"skill {asking.skill!r} does not list this call: {asking.reason}"
+        return Ask(rule=asking.rule, reason=reason, skill=asking.skill)
     if preapproved is not None:
         return Allow(rule="allowed-tools", reason=f"skill {preapproved!r} lists this call", preapproved_by=preapproved)
     return Allow(rule="allowed-tools", reason="no active skill refuses this call")
+
+
+def _denial(tool: str, arguments: Mapping[str, object], restriction: Restriction, workspace: str | None) -> Deny | None:
+    if restriction.denial_fault is not None:
+        reason = f"its disallowed-tools cannot be read ({restriction.denial_fault}), so it refuses everything"
+        return _deny(restriction, "unreadable", reason, field="disallowed-tools")
+    if not restriction.denied:
+        return None
+    fit = _fit(restriction.denied, tool, arguments, restriction, workspace, refuses=True)
+    if fit is None or not fit.possible:
+        return None
+    listed = ", ".join(str(token) for token in restriction.denied)
+    doubt = "" if fit.certain else f" (it cannot be ruled out here: {fit.reason})"
+    return _deny(restriction, fit.kind or "tool", f"it refuses {listed}{doubt}", field="disallowed-tools")
 
 
 def _refusal(
@@ -92,19 +173,65 @@ def _refusal(
     if restriction.fault is not None:
         reason = f"its allowed-tools cannot be read ({restriction.fault}), so it permits nothing"
         return _deny(restriction, "unreadable", reason)
-    if not (tokens := restriction.tokens or ()):
-        return _deny(restriction, "empty", "its allowed-tools is empty, so it permits nothing")
-    own = [token for token in tokens if canonical_tool_name(token.name) == tool]
+    for tokens in restriction.lists:
+        if not tokens:
+            return _deny(restriction, "empty", "its allowed-tools is empty, so it permits nothing")
+        fit = _fit(tokens, tool, arguments, restriction, workspace, refuses=False)
+        if fit is None:
+            return _deny(restriction, "tool", f"it permits {', '.join(str(token) for token in tokens)}")
+        if not fit.certain:
+            return _deny(restriction, fit.kind, fit.reason)
+    return None
+
+
+def _fit(
+    tokens: Tokens,
+    tool: str,
+    arguments: Mapping[str, object],
+    restriction: Restriction,
+    workspace: str | None,
+    *,
+    refuses: bool,
+) -> Fit | None:
+    """Return how a call stands to tokens; None if none of them is about its tool."""
+    own = [token for token in tokens if token_names(token.name, tool, refuses=refuses)]
     if not own:
-        return _deny(restriction, "tool", f"it permits {', '.join(str(token) for token in tokens)}")
+        return None
     patterns = [token.pattern for token in own if token.pattern is not None]
     if len(patterns) < len(own):
-        return None  # the bare name is among them
-    fit = judge(tool, patterns, arguments, workspace)
-    return None if fit.certain else _deny(restriction, fit.kind, fit.reason)
+        return CERTAIN  # the bare name is among them
+    return judge(tool, patterns, arguments, workspace, restriction.variables)
 
 
-def _deny(restriction: Restriction, kind: str, reason: str) -> Deny:
+def _starts(tool: str, arguments: Mapping[str, object], restriction: Restriction) -> bool:
+    """Whether a skill in the mode `preapprove` lists the start of the skills that this call names, as `Skill(name)`."""
+    if restriction.mode != "preapprove" or not restriction.lists or restriction.fault is not None:
+        return False
+    given = arguments.get(SKILL_ARGUMENTS.get(tool, ""), arguments.get("skill_name"))
+    names = [given] if isinstance(given, str) else given
+    if tool not in {"skills.load", *ONE_SKILL_TOOLS} or not isinstance(names, Sequence) or not names:
+        return False
+    with_arguments = bool(arguments.get("args"))
+    return all(
+        isinstance(name, str) and any(_is_start(token, normalise(name), with_arguments) for token in tokens)
+        for name in names
+        for tokens in restriction.lists
+    )
+
+
+def _is_start(token: ToolToken, name: str, with_arguments: bool) -> bool:  # noqa: FBT001 -- one caller
+    if canonical_tool_name(token.name) != "skill":
+        return False
+    if token.pattern is None or token.pattern.strip() == "*":
+        return True
+    wanted = token.pattern.strip().removeprefix("/")
+    for end in (":*", " *"):  # with any arguments
+        if wanted.endswith(end):
+            return fits_stars(name, normalise(wanted.removesuffix(end)))
+    return not with_arguments and fits_stars(name, normalise(wanted))
+
+
+def _deny(restriction: Restriction, kind: str, reason: str, *, field: str = "allowed-tools") -> Deny:
     shown = printable_line(reason)
     shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
-    return Deny(rule=f"allowed-tools:{kind}", reason=shown, skill=restriction.skill)
+    return Deny(rule=f"{field}:{kind}", reason=shown, skill=restriction.skill)

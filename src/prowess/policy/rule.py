@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prowess._internal.globs import fits_text
+from prowess.format.fields.tool_patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
-from prowess.policy.patterns import COMMAND_TOOLS, FILE_TOOLS, SEARCH_TOOLS, judge
+from prowess.policy.patterns import judge
 from prowess.policy.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
 

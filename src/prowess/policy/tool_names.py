@@ -7,12 +7,12 @@ are listed by their full names: a restriction never refuses them, so a name that
 
 from __future__ import annotations
 
+from prowess._internal.globs import fits_stars
+from prowess.format.fields.tool_patterns import SKILL_TOOL, TOOL_ALIASES, names_one_server, server_of
+
 ALIASES = {
-    "Skill": "skill",
-    "bash_exec": "Bash",
-    "read_file": "Read",
-    "write_file": "Write",
-    "edit_file": "Edit",
+    **TOOL_ALIASES,
+    SKILL_TOOL: "skill",
     "skills_list": "skills.list",
     "skills-list": "skills.list",
     "skills_load": "skills.load",
@@ -48,3 +48,17 @@ def names_of(name: str) -> tuple[str, ...]:
     """Return every name that rules read as this tool: its own, the canonical one, and their other spellings."""
     known = canonical_tool_name(name)
     return tuple(dict.fromkeys((name, known, *(alias for alias, meant in ALIASES.items() if meant == known))))
+
+
+def token_names(written: str, tool: str, *, refuses: bool) -> bool:
+    """Whether a name in a skill means this tool (canonical): its own name, its server of MCP, a pattern of its server.
+
+    What `refuses` means more: `*` stands for any characters of any name, and a name before `__` may be a server's.
+    """
+    if canonical_tool_name(written) == tool:
+        return True
+    if (server := server_of(written)) is not None:
+        return tool.startswith(f"mcp__{server}__")
+    if refuses and tool.startswith("mcp__") and tool.startswith(f"{written}__"):
+        return True
+    return "*" in written and (refuses or names_one_server(written)) and fits_stars(tool, written)

@@ -17,6 +17,8 @@ from msgspec.structs import force_setattr
 
 from prowess.errors import InvalidArgumentsError
 from prowess.execution import usable_workspace
+from prowess.format.profiles import profile_named
+from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.session_state import DEFAULT_TTL_SECONDS
 from prowess.store import EventStore
@@ -62,9 +64,11 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     Every call passes the policy files of this machine and this user, as they are at that moment, and `policy`, then
     the `allowed-tools` of the active skills, then, if the policy asks, `approver`; without one the call is refused with
     `approval_required` until `Session.approve` is called. `allowed_tools` is the meaning of the skills' field:
-    `restrict` refuses what is not listed, `preapprove` asks nobody about what is; None leaves it to the policy, and a
-    policy file with `restrict` has the last word. `audit` is the log of all calls, None for none; its records name
-    `caller`, by default the user of this process.
+    `restrict` refuses what is not listed, `ask` asks about it, `preapprove` asks nobody about what is; None leaves it
+    to the policy, and what a policy file sets can only be tightened. If neither says anything, `profile` does: in
+    `claude-code` skills pre-approve, in every other they restrict. None takes the profile that the user's `config.toml`
+    sets. `audit` is the log of all calls, None for none; its records name `caller`, by default the user of this
+    process.
 
     A skill whose manifest requires a tool is loaded if the tool is there. `host_tools` names those that the model has
     beside the tools of this session, with versions if they are known; None: it is not known which, and the model is
@@ -77,8 +81,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     Raises:
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1; there is
-            no such `exposure`; `first_argument` is neither 0 nor 1; `workspace` cannot be one
-            (`prowess.execution.usable_workspace`: the root of the file system, a home directory, what holds one or
+            no such `exposure`, `allowed_tools` or `profile`; `first_argument` is neither 0 nor 1; `workspace` cannot be
+            one (`prowess.execution.usable_workspace`: the root of the file system, a home directory, what holds one or
             `PROWESS_HOME`, no directory) or a tool works on another; the store keeps no events, or not so many.
     """
 
@@ -106,6 +110,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     policy: Policy | PolicyInForce | None = None
     approver: Approver | None = None
     allowed_tools: RestrictionMode | None = None
+    profile: str | None = None
     clock: Callable[[], float] = time.time
     keep_events: int = 0
     observers: Iterable[EventObserver] = ()
@@ -121,6 +126,11 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         if self.first_argument not in (0, 1):
             raise InvalidArgumentsError(("first_argument must be 0 or 1",))
         checked_exposure(self.exposure)
+        if self.allowed_tools not in (None, *RESTRICTION_MODES):
+            problem = f"allowed_tools is {self.allowed_tools!r}, it must be one of {', '.join(RESTRICTION_MODES)}"
+            raise InvalidArgumentsError((problem,))
+        if self.profile is not None:
+            profile_named(self.profile)
         if not 0 <= self.keep_events <= MAX_KEPT_EVENTS:
             raise InvalidArgumentsError((f"keep_events must be from 0 to {MAX_KEPT_EVENTS}",))
         if self.keep_events and self.store is not None and not isinstance(self.store, EventStore):
@@ -175,6 +185,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             policy=self.policy,
             approver=self.approver,
             allowed_tools=self.allowed_tools,
+            profile=self.profile,
         )
 
     @property
@@ -222,6 +233,7 @@ class SessionKeywords(TypedDict, total=False):
     policy: Policy | PolicyInForce | None
     approver: Approver | None
     allowed_tools: RestrictionMode | None
+    profile: str | None
     clock: Callable[[], float]
     keep_events: int
     observers: Iterable[EventObserver]

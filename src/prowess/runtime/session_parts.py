@@ -22,7 +22,7 @@ from prowess.runtime.activation.command_runner import CommandRunner
 from prowess.runtime.activation.composition import KnownTools
 from prowess.runtime.activation.freshness import Freshness, Presence
 from prowess.runtime.activation.rendering import Rendering
-from prowess.runtime.activation.restrictions import Restrictions
+from prowess.runtime.activation.restrictions import Restrictions, default_mode
 from prowess.runtime.activation.snapshots import Snapshots
 from prowess.runtime.activation.visibility import Visibility
 from prowess.runtime.disclosure.exposure import Exposure
@@ -123,7 +123,9 @@ class SessionParts:
         self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
         first = options.first_argument
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown, first_argument=first)
-        self.restrictions = Restrictions(catalog, policy, options.allowed_tools, inherited)
+        self.restrictions = Restrictions(
+            catalog, policy, options.allowed_tools, default_mode(options.profile), inherited
+        )
         self.hooks = HookRunner(stored, snapshots, self.offered, programs, records)
         self.guard = Guard(
             policy,

@@ -96,7 +96,7 @@ APPROVAL = "approval"
 
 
 class ApprovalGate:
-    """Asks `approver` about calls that `policy` asks about, once for the same bytes while `memory` lives.
+    """Asks `approver` about calls that `policy` or a skill asks about, once for the same bytes while `memory` lives.
 
     `record` writes to the log of the session: kind, id of the call, data.
     """
@@ -119,12 +119,18 @@ class ApprovalGate:
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
         """Refuse what nobody approved."""
+        active: Sequence[Restriction] | None = None
         decision = self._decide(call, spec)
+        if canonical_tool_name(call.name) not in SKILL_TOOLS:
+            active = await self._active()
+            if any(item.mode == "ask" for item in active):
+                by_skills = decide(call.name, call.arguments, active, self._workspace)
+                decision = strictest((decision, by_skills)) if isinstance(by_skills, Ask) else decision
         if isinstance(decision, Deny):  # only where this gate stands without the policy gate before it
             return Refuse(error=PolicyDeniedError(decision.rule, decision.reason), rule=decision.rule)
         if isinstance(decision, policy_decision.Allow):
             return PROCEED
-        active = await self._active()
+        active = await self._active() if active is None else active
         rule = rule_of(decision)
         if decision.by_default and (skill := self._preapproved_by(call, active)) is not None:
             return Proceed(by=f"allowed-tools of skill {skill!r}")
@@ -138,7 +144,9 @@ class ApprovalGate:
         answer, remembered = await self._ask(request)
         if isinstance(answer, Unanswered):
             return Refuse(
-                error=ApprovalRequiredError(call.name, request.id, decision.reason, answer.instead), rule=rule
+                error=ApprovalRequiredError(call.name, request.id, decision.reason, answer.instead),
+                rule=rule,
+                skill=decision.skill,
             )
         by = shortened(answer.by or "unknown")
         said: dict[str, object] = {
@@ -327,7 +335,7 @@ class PolicyGate:
 
 
 class RestrictionGate:
-    """Holds calls against the allowed-tools of the skills that `active` returns, one for each active skill."""
+    """Holds calls against what the skills that `active` returns allow and disallow, one for each active skill."""
 
     def __init__(self, active: ActiveRestrictions, *, workspace: str | None = None) -> None:
         self._active, self._workspace = active, workspace

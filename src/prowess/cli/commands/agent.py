@@ -22,7 +22,7 @@ from prowess.agent import (
 from prowess.agent.local import WEAKNESS
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
-from prowess.cli.options.session_options import open_rules, open_workspace, workspace_options
+from prowess.cli.options.session_options import open_rules, open_workspace, profile_option, workspace_options
 from prowess.cli.options.tool_options import tools_named
 from prowess.cli.signals import ended_in_order
 from prowess.errors import InvalidArgumentsError
@@ -51,6 +51,7 @@ _NO_MODEL = (
     help="Tools for the workspace: read, glob, grep (the default), write, edit, bash; these three ask first.",
 )
 @click.option("--policy", "policy_file", metavar="FILE", help="A further policy file; it can only tighten.")
+@profile_option
 @click.option("--max-turns", type=click.IntRange(min=1), default=50, help="Calls of the model at most, 50 by default.")
 @click.option("--transcript", type=click.Path(dir_okay=False), help="Write every message to this new file.")
 @click.option(
@@ -66,6 +67,7 @@ def command(
     model_name: str | None,
     tools: str,
     policy_file: str | None,
+    profile: str | None,
     max_turns: int,
     transcript: str | None,
     skills_dir: str | None,
@@ -104,6 +106,7 @@ def command(
         workspace=chosen,
         write=write,
         policy=policy,
+        profile=profile,
         extra_tools=() if chosen is None else builtin_tools(named, workspace=chosen, write=write),
         audit=audit,
     )

@@ -18,6 +18,7 @@ from prowess.cli.options.session_options import (
     open_rules,
     open_workspace,
     policy_option,
+    profile_option,
     workspace_options,
 )
 from prowess.cli.options.tool_options import host_tools_named, host_tools_option
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @workspace_options
 @policy_option
 @first_argument_option
+@profile_option
 @host_tools_option
 @http_options
 @click.option(
@@ -50,6 +52,7 @@ def command(
     write: bool,
     policy_file: str | None,
     first_argument: FirstArgument,
+    profile: str | None,
     host_tools: str | None,
     address: str | None,
     token_file: str | None,
@@ -70,6 +73,7 @@ def command(
     if host is not None:
         arguments = _arguments(skills, workspace, policy_file, write=write)
         arguments += [] if first_argument == 0 else ["--first-argument", "1"]
+        arguments += [] if profile is None else ["--profile", profile]
         _print_config(host, arguments + ([] if host_tools is None else ["--host-tools", host_tools]))
         return exit_codes.OK
     if find_spec("mcp") is None:
@@ -94,6 +98,7 @@ def command(
         policy=policy,
         host_tools=known,
         first_argument=first_argument,
+        profile=profile,
     )
     if place is not None:
         return _serve_http(catalog, place, options)

@@ -17,6 +17,7 @@ from prowess.cli.options.session_options import (
     first_argument_option,
     open_workspace,
     policy_option,
+    profile_option,
     require_log,
     workspace_options,
     writable_home,
@@ -52,6 +53,7 @@ _KEPT_EVENTS = 1000  # of a session
 )
 @policy_option
 @first_argument_option
+@profile_option
 @click.option(
     "--approve",
     type=click.Choice(["ask", "deny"]),
@@ -78,6 +80,7 @@ def command(
     body: Body,
     policy_file: str | None,
     first_argument: FirstArgument,
+    profile: str | None,
     approve: str,
     tool_names: str | None,
     host_tools: str | None,
@@ -113,6 +116,7 @@ def command(
             first_argument=first_argument,
             scripts=not decide,  # hooks of a skill would run when it is loaded
             policy=policy,
+            profile=profile,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
             extra_tools=tools,
             host_tools=known,

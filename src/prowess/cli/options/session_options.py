@@ -21,6 +21,7 @@ from prowess.cli import output
 from prowess.cli.options import together
 from prowess.errors import AuditError
 from prowess.execution import usable_workspace
+from prowess.format.profiles import PROFILES
 
 if TYPE_CHECKING:
     from prowess.policy import Policy, PolicyInForce
@@ -43,6 +44,12 @@ first_argument_option = click.option(
     type=click.IntRange(0, 1),
     default=0,
     help="The number of a skill's first argument: 0 ($0 is the first, the default) or 1.",
+)
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="Hold skills as this profile does: in claude-code, allowed-tools pre-approves and restricts nothing "
+    "(default: [session] profile of your config.toml).",
 )
 
 

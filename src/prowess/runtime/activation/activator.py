@@ -185,6 +185,8 @@ class Activator:
                 fresh.append(snapshot)
                 plain = plain and snapshot.is_plain
         notices = [] if plain else self._tools.require(fresh)
+        for snapshot in fresh:
+            notices += load_result.field_read_as(snapshot.skill)
         ready, skills = list(taken), [snapshot.skill for snapshot in taken]
         planned = step(before, skills)  # what may not stand side by side is refused before any hook
         if not plain or self._events.records.events.wanted:
@@ -352,4 +354,8 @@ class ActivationEvents:
 
 
 def _restricting(restrictions: Sequence[Restriction]) -> tuple[Restriction, ...]:
-    return tuple(item for item in restrictions if item.tokens is not None and item.mode == "restrict")
+    return tuple(
+        item
+        for item in restrictions
+        if (item.tokens is not None and item.mode != "preapprove") or item.denied or item.denial_fault
+    )

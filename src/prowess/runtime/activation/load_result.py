@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess.format.fields.extended_fields import extended_fields
+from prowess.format.fields.near_fields import tool_fields
 from prowess.tools.prompt_escaping import sentence
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from prowess.runtime.state import ActiveSkill
 
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 
-# How the skill's allowed-tools are read: they refuse all other calls, they make asking unnecessary, or (of a skill of
-# another server) they mean nothing; null where it has none.
-ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "preapprove", "ignored", None]}
+# How the skill's allowed-tools are read: all other calls are refused or asked about, or the listed ones need no asking,
+# or (of a skill of another server) they mean nothing; null where it has none.
+ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "ask", "preapprove", "ignored", None]}
 
 # What was put into the body (`prowess.runtime.activation.substitution.Substitutions`); absent if that is nothing.
 SUBSTITUTIONS_SCHEMA: Mapping[str, object] = object_schema(
@@ -120,6 +121,13 @@ def already_running(name: str) -> Notice:
     """Say that a repeated call of the `skill` tool changed nothing."""
     message = f"{name} is running already and unchanged; its instructions are above: follow them."
     return Notice(code="already_active", message=message, skill=name)
+
+
+def field_read_as(skill: ActiveSkill) -> Iterator[Notice]:
+    """Say which misspelt fields are read as those that are meant."""
+    for key, field in tool_fields(skill.properties).misspelt:
+        message = f"{skill.name} writes {key[:80]!r}, which is read as {field}; correct the spelling."
+        yield Notice(code="field_read_as", message=message, skill=skill.name)
 
 
 def commands_not_run(name: str) -> Notice:

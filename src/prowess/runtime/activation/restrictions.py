@@ -1,10 +1,13 @@
-"""What the `allowed-tools` of active skills mean for the calls of one session."""
+"""What the `allowed-tools` and `disallowed-tools` of active skills mean for the calls of one session."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from prowess.config.session_table import session_defaults
 from prowess.errors import SkillNotFoundError
+from prowess.format.fields.near_fields import tool_fields
+from prowess.format.profiles import PROFILES
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation.skill_identities import asked_of_active
 from prowess.runtime.activation.visibility import permits
@@ -15,13 +18,24 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import RestrictionMode
     from prowess.runtime.state import ActiveSkill, SessionState
 
-AllowedToolsMode = Literal["restrict", "preapprove", "ignored"]
+AllowedToolsMode = Literal["restrict", "ask", "preapprove", "ignored"]
+
+
+def default_mode(profile: str | None) -> RestrictionMode:
+    """Return how a session reads `allowed-tools` if nobody says: as its profile does, or that of this user.
+
+    Raises:
+        ConfigurationError: the profile would come from the user's file, and that has a fault.
+    """
+    named = session_defaults().profile if profile is None else profile
+    return "preapprove" if named is not None and PROFILES[named].preapproves else "restrict"
 
 
 class Restrictions:
     """The restrictions of one session's skills; `inherited` restricts a fork from outside.
 
-    `chosen` is how the host reads `allowed-tools`; None leaves it to the policy, and `restrict` of a policy file holds.
+    `chosen` is how the host reads `allowed-tools`; None leaves it to the policy, and where that says nothing to
+    `default`, which comes from the profile of the session. What a policy file sets can only be tightened.
     """
 
     def __init__(
@@ -29,17 +43,16 @@ class Restrictions:
         catalog: Catalog,
         policy: PolicySource,
         chosen: RestrictionMode | None,
+        default: RestrictionMode = "restrict",
         inherited: tuple[Restriction, ...] = (),
     ) -> None:
-        self._catalog, self._policy, self._chosen, self._inherited = catalog, policy, chosen, inherited
+        self._catalog, self._policy, self._inherited = catalog, policy, inherited
+        self._chosen, self._default = chosen, default
 
     @property
     def mode(self) -> RestrictionMode:
         """How `allowed-tools` is read now."""
-        policy = self._policy.now()
-        if self._chosen is None or any(file.allowed_tools == "restrict" for file in policy.files):
-            return policy.allowed_tools
-        return self._chosen
+        return self._policy.now().mode_of_sessions(self._chosen, self._default)
 
     def of(self, state: SessionState) -> tuple[Restriction, ...]:
         """Return what restricts a call: every active skill, and for a fork everything that restricted its parent."""
@@ -47,9 +60,14 @@ class Restrictions:
 
     def of_skill(self, skill: ActiveSkill) -> Restriction:
         """Return what one skill says about tools, bound to the bytes that say it."""
-        digest = skill.digest or skill.content_digest
-        tools = None if self.mode_of(skill) == "ignored" else skill.allowed_tools
-        return Restriction.of_field(skill.name, tools, mode=self.mode, digest=digest)
+        mode = self.mode_of(skill)
+        return Restriction.of_properties(
+            skill.name,
+            skill.properties,
+            mode=None if mode == "ignored" else self.mode,
+            digest=skill.digest or skill.content_digest,
+            root_dir=skill.root_dir,
+        )
 
     def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
         """Return how the `allowed-tools` of one skill are read; None if it has none.
@@ -57,10 +75,10 @@ class Restrictions:
         `ignored`: a skill of another server, one whose origin is not known any more, or one that the policy denies by
         now, approves nothing in advance.
         """
-        if skill.allowed_tools is None:
+        if not tool_fields(skill.properties).allowed:
             return None
-        if self.mode == "restrict":
-            return "restrict"
+        if (mode := self.mode) != "preapprove":
+            return mode
         try:
             origin = self._catalog.get(skill.name, skill.location).origin
         except SkillNotFoundError:

@@ -122,9 +122,9 @@ class Invocation:
             "base_path": skill.root_dir if self._rendering.expose_location else None,
             "content": content,
         }
-        if skill.allowed_tools is not None:
-            tokens = Restriction.of_field(skill.name, skill.allowed_tools).tokens or ()
-            result["allowed_tools"] = [str(token) for token in tokens]
+        said = Restriction.of_properties(skill.name, skill.properties)
+        if said.tokens is not None:
+            result["allowed_tools"] = said.permitted
             result["allowed_tools_mode"] = self._restrictions.mode_of(skill)
         if entry.extended.model is not None:
             result["model"] = entry.extended.model

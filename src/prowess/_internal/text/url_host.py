@@ -1,0 +1,85 @@
+"""Hosts of URLs, read the same way for rules that permit and for rules that refuse.
+
+Programs differ in what they make of an unusual URL: of a user name before the host, of a backslash, of a number in
+place of an address. Such a URL has no certain host here: what permits does not take it, and what refuses does. The port
+does not belong to the host. A host is compared in lower case, in its ASCII form (IDNA) and without a dot at its end.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+_URL = re.compile(r"(?i:https?)://([^/?#]+)(?:[/?#].*)?", re.DOTALL)
+_AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+# Unlike others, these four are read differently by the two generations of IDNA.
+_DEVIANT = re.compile("[\u00df\u03c2\u200c\u200d]")
+_MAX_HOST, _MAX_PORT = 253, 65535
+
+
+def host_of_url(url: str) -> str | None:
+    """Return the host of an http or https URL; None if programs could disagree about it.
+
+    host_of_url("https://Docs.Example.com.:8443/a")  # "docs.example.com"
+    """
+    if "\\" in url or not url.isprintable() or " " in url:
+        return None
+    whole = _URL.fullmatch(url)
+    authority = None if whole is None else _AUTHORITY.fullmatch(whole[1])
+    if authority is None or int(authority[2] or 0) > _MAX_PORT:
+        return None
+    return host_name(authority[1])
+
+
+def host_name(text: str) -> str | None:
+    """Return a host in the form in which hosts are compared; None if it is no host."""
+    if text.startswith("["):
+        try:
+            return f"[{IPv6Address(text[1:-1]).compressed}]" if text.endswith("]") else None
+        except AddressValueError:
+            return None
+    if not text.isascii():
+        if _DEVIANT.search(text):
+            return None
+        try:
+            text = text.encode("idna").decode("ascii")
+        except UnicodeError:
+            return None
+    name = text.lower().removesuffix(".")
+    labels = name.split(".")
+    if len(name) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
+        return None
+    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", labels[-1]):  # an IPv4 address to every program, in whatever form it stands
+        try:
+            return str(IPv4Address(name))
+        except AddressValueError:
+            return None
+    return name
+
+
+def host_pattern(text: str) -> str | None:
+    """Return a pattern of hosts as `fits_host` takes it; None if it can fit no host.
+
+    `*.example.com` is every name below `example.com`, at any depth, and not that name itself. Anywhere else `*` stands
+    for characters without a dot, and alone it is every host.
+    """
+    if "*" not in text:
+        return host_name(text)
+    name = text.lower().removesuffix(".")
+    labels = name.split(".")
+    plain = all(_LABEL.fullmatch(label.replace("*", "x")) for label in labels)
+    return name if plain and len(name) <= _MAX_HOST else None
+
+
+def fits_host(host: str, pattern: str) -> bool:
+    """Whether a host of `host_of_url` fits a pattern of `host_pattern`."""
+    if pattern == "*":
+        return True
+    below = pattern.startswith("*.")
+    names, wanted = host.split("."), (pattern[2:] if below else pattern).split(".")
+    if below:
+        names = names[-len(wanted) :] if len(names) > len(wanted) else []
+    return len(names) == len(wanted) and all(
+        re.fullmatch(re.escape(one).replace(r"\*", "[^.]*"), name) for name, one in zip(names, wanted, strict=True)
+    )

@@ -1,0 +1,87 @@
+"""Keys that were meant for a known field: `licence`, `disallowedTools`, `Allowed-Tools`.
+
+A finding asks whether a close field was meant. The two fields that restrict tools are more than asked about: a key that
+is close to one of them is read as that field when the skill is used, because a restriction must not get lost by its
+spelling. If the field itself is there as well, or several such keys are, all of them hold.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+from unicodedata import normalize
+
+from msgspec import Struct
+
+from prowess._internal.text.near_words import near_words
+from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ToolField = Literal["allowed-tools", "disallowed-tools"]
+_TOOL_FIELDS: dict[str, ToolField] = {"allowedtools": "allowed-tools", "disallowedtools": "disallowed-tools"}
+_KNOWN = frozenset(FIELDS) | CLAUDE_CODE_FIELDS
+_NEGATED = re.compile(r"(?:un|non?|not)(?=allow)")  # `unallowed-tools` is no list of what is allowed
+_OWN_WORDS = frozenset({"content", "mode"})  # close to a field, and in use for something else
+_LIKENESS, _OF_A_LACKING_FIELD, _OF_A_TOOL_FIELD = 0.85, 0.7, 0.9  # from 0 to 1
+_LENGTHS = range(9, 20)  # of a word that is that close to a field of tools
+
+
+def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
+    """Return the field that a key which is none may have been meant for; None if no field is close.
+
+    A field of `lacking`, which a skill needs and does not have, may be less close.
+    """
+    if key in _KNOWN or (word := _folded(key)) in _OWN_WORDS:
+        return None
+    if (tools := tool_field(key)) is not None:
+        return tools
+    known = {
+        _folded(name): name for name in (*FIELDS, *sorted(CLAUDE_CODE_FIELDS)) if name not in _TOOL_FIELDS.values()
+    }
+    near = near_words(word, known, cutoff=_LIKENESS) or near_words(word, lacking, cutoff=_OF_A_LACKING_FIELD)
+    return known[near[0]] if near else None
+
+
+def tool_field(key: str) -> ToolField | None:
+    """Return the field of tools that a key is read as: the field itself, or one that is close to the key."""
+    if key in _KNOWN:
+        return next((field for field in _TOOL_FIELDS.values() if field == key), None)
+    word = _NEGATED.sub("dis", _folded(key))
+    near = near_words(word, _TOOL_FIELDS, cutoff=_OF_A_TOOL_FIELD) if len(word) in _LENGTHS else []
+    return _TOOL_FIELDS[near[0]] if near else None
+
+
+class ToolFields(Struct, frozen=True, kw_only=True):
+    """What the properties of a skill say about tools: the values of both fields, near-misses included, as written.
+
+    `misspelt` has each key that is read as another one, with the field that is meant.
+    """
+
+    allowed: tuple[object, ...] = ()
+    disallowed: tuple[object, ...] = ()
+    misspelt: tuple[tuple[str, ToolField], ...] = ()
+
+
+_NONE = ToolFields()
+
+
+def tool_fields(properties: Mapping[str, object]) -> ToolFields:
+    """Return what these properties say about tools; the field itself comes before keys that are read as it."""
+    unknown = properties.keys() - _KNOWN
+    if not unknown and properties.keys().isdisjoint(_TOOL_FIELDS.values()):
+        return _NONE
+    misspelt = [(key, field) for key in properties if key in unknown and (field := tool_field(key)) is not None]
+    values: dict[str, list[object]] = {field: [] for field in _TOOL_FIELDS.values()}
+    for key, field in (*((field, field) for field in _TOOL_FIELDS.values() if field in properties), *misspelt):
+        values[field].append(properties[key])
+    return ToolFields(
+        allowed=tuple(values["allowed-tools"]),
+        disallowed=tuple(values["disallowed-tools"]),
+        misspelt=tuple(misspelt),
+    )
+
+
+def _folded(key: str) -> str:
+    return "".join(char for char in normalize("NFKC", key[:80]).casefold() if char.isalnum())

@@ -1,0 +1,121 @@
+"""What the pattern of a token is about, for each tool, and why a token can never fit a call.
+
+The tables are read by whoever holds calls against patterns (`prowess.policy.patterns`) and by advice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from prowess._internal.globs import path_components
+from prowess._internal.text.near_words import near_words
+from prowess._internal.text.url_host import host_pattern
+
+if TYPE_CHECKING:
+    from prowess.format.fields.allowed_tools import ToolToken
+
+# The argument that a pattern of this tool is about, by each name that models use for it.
+COMMAND_TOOLS = {"Bash": "command"}
+FILE_TOOLS = {"Read": ("file_path", "path"), "Write": ("file_path", "path"), "Edit": ("file_path", "path")}
+PATHS = frozenset({"file_path", "path"})
+SEARCH_TOOLS = {"Glob": "path", "Grep": "path"}
+URL_TOOLS = {"WebFetch": "url"}
+NAME_TOOLS = {"Agent": "subagent_type"}  # a kind of sub-agent
+DOMAIN = "domain:"  # begins a pattern of URLs
+
+# Other names of tools; those of the skill tools are in `prowess.policy.tool_names`.
+TOOL_ALIASES = {
+    "bash_exec": "Bash",
+    "read_file": "Read",
+    "write_file": "Write",
+    "edit_file": "Edit",
+    "Task": "Agent",
+}
+SKILL_TOOL = "Skill"
+_WITH_PATTERNS = (*COMMAND_TOOLS, *FILE_TOOLS, *SEARCH_TOOLS, *URL_TOOLS, *NAME_TOOLS, SKILL_TOOL)
+_KNOWN = (*_WITH_PATTERNS, "WebSearch", "NotebookEdit", "AskUserQuestion", "TodoWrite")
+
+SKILL_VARIABLES = ("CLAUDE_SKILL_DIR", "SKILL_DIR")  # the directory of the skill
+PLUGIN_VARIABLE, PROJECT_VARIABLE = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR"
+_VARIABLES = (*SKILL_VARIABLES, PLUGIN_VARIABLE, PROJECT_VARIABLE)
+VARIABLE = re.compile(rf"\$\{{({'|'.join(_VARIABLES)})\}}|\$({'|'.join(_VARIABLES)})(?![A-Za-z0-9_])")
+
+_SERVER = "mcp__"
+_SHELL = re.compile(r"&&|\|\||[;|&<>`]|\$\(|\n")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def server_of(name: str) -> str | None:
+    """Return the server that a name means as a whole: `mcp__git` and `mcp__git__*` mean `git`; None for other names."""
+    if not name.startswith(_SERVER):
+        return None
+    server, _, tool = name.removeprefix(_SERVER).partition("__")
+    return server if server and "*" not in server and tool in {"", "*"} else None
+
+
+def names_one_server(name: str) -> bool:
+    """Whether a name begins with a server: `mcp__git__get_*` does, `mcp__*` does not."""
+    server, separator, _ = name.removeprefix(_SERVER).partition("__")
+    return name.startswith(_SERVER) and bool(server and separator) and "*" not in server
+
+
+def never_fits(token: ToolToken, *, refuses: bool) -> str | None:
+    """Return why a token fits no call, as a sentence without its end; None if it can fit one.
+
+    `refuses`: it stands in `disallowed-tools`.
+    """
+    tool = TOOL_ALIASES.get(token.name, token.name)
+    if refuses and tool == SKILL_TOOL:
+        return "the tools of skills are never taken away"
+    if tool not in _KNOWN and (near := {name.lower(): name for name in _KNOWN}.get(tool.lower())) is not None:
+        return f"names of tools are compared with their case; did you mean {near}?"
+    if "*" in tool and not refuses and not names_one_server(tool):
+        return "in a name, * is known only behind a server, as in mcp__server__*"
+    return (
+        None if token.pattern is None or token.pattern.strip() == "*" else _pattern_fault(tool, token.pattern.strip())
+    )
+
+
+def _pattern_fault(tool: str, pattern: str) -> str | None:
+    if tool in COMMAND_TOOLS:
+        return _command_fault(pattern)
+    if tool in FILE_TOOLS or tool in SEARCH_TOOLS:
+        return path_pattern_fault(pattern) or _home_fault(pattern)
+    if tool in URL_TOOLS:
+        if not pattern.startswith(DOMAIN):
+            return f"a pattern of {tool} is {DOMAIN} and a host"
+        host = pattern.removeprefix(DOMAIN).strip()
+        return None if host_pattern(host) is not None else f"{host!r} is no host; write the name alone"
+    if tool in NAME_TOOLS or tool == SKILL_TOOL:
+        return None
+    near = near_words(tool, _WITH_PATTERNS, cutoff=0.8)
+    hint = f"did you mean {near[0]}?" if near else f"write {tool} for all of it"
+    return f"patterns of {tool} have no meaning; {hint}"
+
+
+def _command_fault(pattern: str) -> str | None:
+    if (sign := _SHELL.search(pattern)) is not None:
+        return f"a pattern is about one simple command, and {sign[0]!r} is never part of one"
+    if _ASSIGNMENT.match(pattern):
+        return "a line that sets a variable before its command is never taken apart"
+    if "$" in VARIABLE.sub("", pattern):
+        return f"only {', '.join(f'${{{name}}}' for name in _VARIABLES)} have a value here"
+    if ":*" in pattern[:-2]:
+        return "':*' means any arguments only at the end"
+    return None
+
+
+def path_pattern_fault(pattern: str) -> str | None:
+    """Return why a glob of paths fits no path, so that a rule which is meant to refuse would not."""
+    if ".." in path_components(pattern):
+        return f"{pattern!r} fits no path: paths are resolved before they are compared, so leave '..' out"
+    if re.search(r"\{[^}]*,", pattern):
+        return f"{pattern!r} fits no path: braces are no alternatives here; give a list of patterns"
+    if pattern.startswith("/workspace/"):
+        return f"{pattern!r} begins at the workspace, as /workspace/workspace/…; write {pattern[len('/workspace') :]!r}"
+    return None
+
+
+def _home_fault(pattern: str) -> str | None:
+    return "~ is a name here and no home; write //home/…" if pattern.startswith("~") else None
