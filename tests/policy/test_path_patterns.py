@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prowess.policy import patterns
-from prowess.policy.patterns import PathPattern, judge_file, judge_search, resolve
+from prowess.policy.path_patterns import PathPattern, judge_file, judge_search, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
