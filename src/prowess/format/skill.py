@@ -15,6 +15,7 @@ from prowess._internal.yaml_reader import Mapping as YamlMapping
 from prowess._internal.yaml_reader import Scalar, Sequence
 from prowess.format.document import key_text, plain
 from prowess.format.fields.allowed_tools import parse_allowed_tools
+from prowess.format.fields.near_fields import tool_field
 from prowess.format.limits import FIELDS
 from prowess.format.name import normalise
 
@@ -36,7 +37,8 @@ class Frontmatter(Struct, frozen=True, kw_only=True):
     """The fields of a skill.
 
     `license` and `compatibility` are None where absent. `allowed_tools` is None where the key is absent, which means no
-    restriction; empty where the key permits nothing, or cannot be parsed. `metadata` is the string view: a nested value
+    restriction; empty where the key permits nothing, or cannot be parsed. A misspelt key counts as well, and of several
+    the tokens that all have are left. `metadata` is the string view: a nested value
     is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts.
     """
 
@@ -151,7 +153,7 @@ def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatt
         description=described,
         license=_optional_text(document.field("license")),
         compatibility=None if (field := document.field("compatibility")) is None else _as_text(field),
-        allowed_tools=_tools(document.field("allowed-tools")),
+        allowed_tools=_tools([field for field in document.fields if tool_field(field.key) == "allowed-tools"]),
         metadata=MappingProxyType({} if metadata is None else _string_view(metadata)),
         metadata_raw=MappingProxyType({} if metadata is None else _entries(metadata)),
         extra=MappingProxyType({key: value for key, value in document.mapping().items() if key not in FIELDS}),
@@ -187,13 +189,16 @@ def _optional_text(field: Field | None) -> str | None:
     return text if text.strip() else None
 
 
-def _tools(field: Field | None) -> tuple[ToolToken, ...] | None:
-    if field is None:
+def _tools(fields: list[Field]) -> tuple[ToolToken, ...] | None:
+    """Return the tokens that each of these fields has: one that is misspelt holds beside the field that is meant."""
+    lists = [_tokens(field) for field in fields]
+    if not lists:
         return None
-    texts = tool_texts(field)
-    if texts is None:
-        return ()
-    parsed = [parse_allowed_tools(text) for text in texts]
+    return tuple(token for token in lists[0] if all(token in tokens for tokens in lists))
+
+
+def _tokens(field: Field) -> tuple[ToolToken, ...]:
+    parsed = [parse_allowed_tools(text) for text in tool_texts(field) or ()]
     if any(part.fault is not None for part in parsed):
         return ()
     return tuple(token for part in parsed for token in part.tokens)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from prowess._internal.yaml_reader import MAX_FAULTS, Mapping, Scalar, Sequence
 from prowess.diagnostics import Edit, Fix, FixSafety, Location
 from prowess.format.fields.allowed_tools import parse_allowed_tools
-from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH
+from prowess.format.fields.near_fields import field_meant, tool_field
+from prowess.format.limits import CLAUDE_CODE_FIELDS, MAX_COMPATIBILITY_LENGTH, MAX_DESCRIPTION_LENGTH
 from prowess.format.name import is_portable, name_faults, normalise
 from prowess.format.parsing import finding
 from prowess.format.rules.entry_fixes import move_under_metadata
@@ -48,6 +49,8 @@ def field_findings(document: SkillDocument, profile: Profile) -> list[Diagnostic
         findings += _metadata(metadata, written_as_text=profile.metadata_scalars == "written as text")
     if (tools := judged("allowed-tools")) is not None:
         findings += _allowed_tools(tools, as_list=profile.tools_as_list)
+    if (tools := judged("disallowed-tools")) is not None:
+        findings += _disallowed_tools(tools)
     findings += _unknown(document, profile.known_fields)
     return findings
 
@@ -161,6 +164,18 @@ def _allowed_tools(field: Field, *, as_list: bool) -> Iterator[Diagnostic]:
             yield finding("allowed-tools.separator", message, field.location, fix=_joined(field, texts))
 
 
+def _disallowed_tools(field: Field) -> Iterator[Diagnostic]:
+    texts = tool_texts(field)
+    if texts is None:
+        message = (
+            f"disallowed-tools is {_kind(field)}, it must be a text or a list of texts; a session refuses every tool"
+        )
+        yield finding("disallowed-tools.type", message, field.location)
+    for text in texts or ():
+        if (fault := parse_allowed_tools(text).fault) is not None:
+            yield finding("disallowed-tools.syntax", f"{fault.message}; a session refuses every tool", field.location)
+
+
 def _quoted(field: Field, key: Node, value: Scalar) -> Fix:
     """Write a value in double quotes; one that is not written at all gets a blank before them."""
     at = (value.start, value.end)
@@ -173,11 +188,18 @@ def _quoted(field: Field, key: Node, value: Scalar) -> Fix:
 
 def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnostic]:
     unknown = [field for field in document.fields if field.key not in known]
+    lacking = [name for name in ("name", "description") if document.field(name) is None]
+    respelled: set[str] = set()
     for field in unknown[:MAX_FAULTS]:
-        meant = next((name for name in FIELDS if name == field.key.lower().replace("_", "-")), None)
+        meant = field_meant(field.key, lacking=lacking)
         if meant is not None:
-            message = f"unknown field {_short(field.key)!r}; did you mean {meant}?"
-            fix = None if document.field(meant) is not None else _respelled(field, meant)
+            known_to = "" if meant in known else f" Some hosts know {meant} (--profile claude-code)."
+            message = f"unknown field {_short(field.key)!r}; did you mean {meant}?{known_to}"
+            if (read_as := tool_field(field.key)) is not None:
+                message += f" A session reads it as {read_as}."
+            taken = document.field(meant) is not None or meant in respelled
+            fix = None if taken else _respelled(field, meant)
+            respelled.add(meant)
         else:
             # Under metadata no host reads its own field, so the profile that knows it is named first.
             advice = (
@@ -192,8 +214,8 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
 
 def _respelled(field: Field, name: str) -> Fix:
     edit = field.origin.edit(field.key_node.start, field.key_node.end, name)
-    # What restricts or permits tools must not begin to do so unasked.
-    safety = FixSafety.UNSAFE if name == "allowed-tools" else FixSafety.SAFE
+    # What a host obeys must not begin to hold unasked.
+    safety = FixSafety.UNSAFE if name == "allowed-tools" or name in CLAUDE_CODE_FIELDS else FixSafety.SAFE
     return Fix(safety=safety, title=f"write {name}", edits=(edit,), changes=(field.key, name))
 
 

@@ -15,6 +15,7 @@ from prowess.format.rules.meta import rule_row as _rule
 
 _manifest = partial(_rule, source="skillscraft specification reference, extended specification")
 _PLATFORM = "agent skills platform, YAML frontmatter fields"
+_CLAUDE_CODE = "Claude Code documentation, skills"
 
 _OF_FIELDS = (
     #                      ┌ spec: the official text
@@ -99,10 +100,10 @@ _OF_FIELDS = (
     _rule("frontmatter.unknownField", (E, E, W, E, W, W), "Only the six known fields stand in it.", (
         "Compares each key with those that the profile knows.",
         "Some hosts refuse a skill for one key too many. `metadata` is the place for everything else.",
-        "`version: 1.0.0`",
+        "`version: 1.0.0`, `licence: MIT`",
         ('`metadata:` and below it `version: "1.0.0"`. A field of a host, such as `argument-hint`, does nothing '
         "there: a skill for that host is checked with its profile.")),
-        fixes="moves it under metadata"),
+        fixes="writes the field that is meant, or moves it under metadata"),
     _rule("name.required", (E, E, E, E, E, W), "A skill has a name.", (
         "Looks for the field `name`.",
         "The name is how a skill is called and activated.",
@@ -193,6 +194,16 @@ _OF_FIELDS = (
         "The specification separates by blanks; some hosts do not know commas.",
         "`Read, Grep`", "`Read Grep`"),
         fixes="writes blanks"),
+    _rule("disallowed-tools.type", (N, N, N, N, E, W), "disallowed-tools is a text or a list.", (
+        "Looks whether disallowed-tools is a text or a list of texts.",
+        "A session refuses every tool while a skill is active whose denials cannot be read.",
+        "`disallowed-tools: {Bash: push}`", "`disallowed-tools: Bash(git push *)`"),
+        source=_CLAUDE_CODE),
+    _rule("disallowed-tools.syntax", (N, N, N, N, E, W), "disallowed-tools is a row of Name or Name(pattern).", (
+        "Reads the value as a row of `Name` or `Name(pattern)`.",
+        "A session refuses every tool while a skill is active whose denials cannot be read.",
+        "`Bash(git push`", "`Bash(git push *)`"),
+        source=_CLAUDE_CODE),
     _rule("model.type", (N, N, N, N, E, W), "model is a text.", (
         "Looks whether model is a text.",
         "Anything else is no name of a model.",
