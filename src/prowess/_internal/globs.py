@@ -115,6 +115,11 @@ def fits_stars(text: str, pattern: str) -> bool:
     return True
 
 
+def as_written(path: str) -> str:
+    """Return a pattern that only this path matches, whatever signs are in it."""
+    return re.sub(r"[*?[]", r"[\g<0>]", path)
+
+
 def path_components(text: str) -> list[str]:
     """Return the components of a path or pattern, without empty ones and `.`."""
     return [part for part in text.split("/") if part not in {"", "."}]

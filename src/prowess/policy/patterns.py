@@ -21,7 +21,6 @@ permitted.
 
 from __future__ import annotations
 
-import glob as globbing
 import json
 import os
 import re
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.globs import fits_stars
+from prowess._internal.globs import as_written, fits_stars
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess._internal.shell.launchers import started_by
 from prowess._internal.text.url_host import fits_host, host_of_url, host_pattern
@@ -266,7 +265,7 @@ def _placed(text: str, variables: Variables) -> str:
     """Put values into a pattern of paths, which is then absolute; no sign of a pattern in a value means anything."""
     if not variables or not text.strip().startswith("$"):
         return text
-    return _with_values(text.strip(), tuple((name, f"/{globbing.escape(value)}") for name, value in variables))
+    return _with_values(text.strip(), tuple((name, f"/{as_written(value)}") for name, value in variables))
 
 
 def _names_argument(pattern: str, arguments: Mapping[str, object]) -> bool:
