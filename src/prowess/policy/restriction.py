@@ -18,6 +18,7 @@ Agent Skills specification, field `allowed-tools`; platform requirements 003, to
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -27,7 +28,7 @@ from prowess._internal.globs import fits_stars
 from prowess._internal.text.terminal_text import printable_line
 from prowess.format.fields.allowed_tools import ToolToken, parse_allowed_tools
 from prowess.format.fields.near_fields import tool_fields
-from prowess.format.fields.tool_patterns import SKILL_VARIABLES
+from prowess.format.fields.tool_patterns import PLUGIN_VARIABLE, SKILL_VARIABLES
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Allow, Ask, Deny, Fit
 from prowess.policy.patterns import Variables, judge
@@ -82,7 +83,6 @@ class Restriction(Struct, frozen=True, kw_only=True):
         fields = tool_fields(properties)
         allowed = [_read(value) for value in fields.allowed] if mode is not None else []
         denied = [_read(value) for value in fields.disallowed]
-        variables = () if root_dir is None else tuple((name, root_dir) for name in SKILL_VARIABLES)
         return cls(
             skill=skill,
             tokens=allowed[0][0] if allowed else None,
@@ -92,7 +92,7 @@ class Restriction(Struct, frozen=True, kw_only=True):
             further=tuple(tokens for tokens, _ in allowed[1:]),
             denied=tuple(token for tokens, _ in denied for token in tokens),
             denial_fault=next((fault for _, fault in denied if fault), None),
-            variables=variables,
+            variables=() if root_dir is None else _places(root_dir),
         )
 
     @property
@@ -104,6 +104,13 @@ class Restriction(Struct, frozen=True, kw_only=True):
     def lists(self) -> tuple[Tokens, ...]:
         """Every list that a call must be in; none where the skill has no `allowed-tools`."""
         return () if self.tokens is None else (self.tokens, *self.further)
+
+
+def _places(root_dir: str) -> Variables:
+    """Return the values of the variables of a skill; a plugin has its skills in `skills/`."""
+    above, folder = os.path.split(os.path.dirname(root_dir))
+    plugin = ((PLUGIN_VARIABLE, above),) if folder == "skills" else ()
+    return (*((name, root_dir) for name in SKILL_VARIABLES), *plugin)
 
 
 def _read(value: object) -> tuple[Tokens, str | None]:

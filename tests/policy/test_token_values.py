@@ -1,0 +1,96 @@
+"""Values of variables in tokens, and hosts of URLs, against values that hold signs of a pattern."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prowess._internal.text.url_host import fits_host, host_of_url, host_pattern
+from prowess.policy.decision import Allow
+from prowess.policy.restriction import Restriction, decide
+
+
+def _permits(field: str, root: str, tool: str, **arguments: object) -> bool:
+    restriction = Restriction.of_properties("s", {"allowed-tools": field}, root_dir=root)
+    return isinstance(decide(tool, arguments, [restriction], "/work"), Allow)
+
+
+def _refuses(field: str, root: str, tool: str, **arguments: object) -> bool:
+    restriction = Restriction.of_properties("s", {"disallowed-tools": field}, root_dir=root)
+    return not isinstance(decide(tool, arguments, [restriction], "/work"), Allow)
+
+
+@pytest.mark.parametrize(
+    ("field", "line", "permitted"),
+    [
+        ("Bash(python3 ${CLAUDE_SKILL_DIR}/a.py:*)", "python3 /p/skills/s/a.py -x", True),
+        ("Bash(python3 $CLAUDE_SKILL_DIR/a.py:*)", "python3 /p/skills/s/a.py", True),
+        ("Bash(python3 ${SKILL_DIR}/a.py)", "python3 /p/skills/s/a.py", True),
+        ('Bash(python3 "${CLAUDE_SKILL_DIR}/a.py" *)', "python3 '/p/skills/s/a.py' x", True),
+        ("Bash(${CLAUDE_PLUGIN_ROOT}/run.sh:*)", "/p/run.sh 1", True),
+        ("Bash(${CLAUDE_PROJECT_DIR}/run.sh:*)", "/work/run.sh 1", True),
+        ("Bash(python3 ${CLAUDE_SKILL_DIR}/*)", "python3 /p/skills/s/x/y.py", True),
+        ("Bash(python3 ${CLAUDE_SKILL_DIR}/a.py:*)", "python3 /p/skills/t/a.py", False),
+        ("Bash(python3 ${CLAUDE_SKILL_DIR}/a.py:*)", "python3 ${CLAUDE_SKILL_DIR}/a.py", False),
+        ("Bash(python3 ${CLAUDE_SKILL_DIRX}/a.py:*)", "python3 /p/skills/s/a.py", False),
+        ("Bash(python3 $CLAUDE_SKILL_DIRX/a.py:*)", "python3 /p/skills/sX/a.py", False),
+    ],
+)
+def test_a_variable_is_a_value(field: str, line: str, permitted: bool) -> None:  # noqa: FBT001 -- a column of a table
+    assert _permits(field, "/p/skills/s", "Bash", command=line) is permitted
+
+
+def test_a_denial_has_the_values_too() -> None:
+    field = "Bash(python3 ${CLAUDE_SKILL_DIR}/a.py:*)"
+    assert _refuses(field, "/p/skills/s", "Bash", command="env python3 /p/skills/s/a.py")
+    assert not _refuses(field, "/p/skills/s", "Bash", command="python3 /p/skills/t/a.py")
+
+
+def test_a_directory_with_a_blank_is_one_word() -> None:
+    assert _permits(
+        "Bash(python3 ${CLAUDE_SKILL_DIR}/a.py)", "/p/my skills", "Bash", command="python3 '/p/my skills/a.py'"
+    )
+    assert not _permits(
+        "Bash(python3 ${CLAUDE_SKILL_DIR}/a.py)", "/p/my skills", "Bash", command="python3 /p/my skills/a.py"
+    )
+
+
+def test_a_star_in_a_directory_lets_nothing_fit_for_certain_and_refuses_all_the_same() -> None:
+    field = "Bash(python3 ${CLAUDE_SKILL_DIR}/a.py)"
+    for line in ("python3 '/p/*/a.py'", "python3 /p/x/a.py"):
+        assert not _permits(field, "/p/*", "Bash", command=line)
+    assert _refuses(field, "/p/*", "Bash", command="python3 '/p/*/a.py'")
+
+
+@pytest.mark.parametrize("root", ["/p/skills/s", "/p/[s]", "/p/*", "/p/{a,b}", "/p/?"])
+def test_in_a_pattern_of_paths_no_sign_of_the_directory_means_anything(root: str) -> None:
+    field = "Read(${CLAUDE_SKILL_DIR}/references/**)"
+    assert _permits(field, root, "Read", file_path=f"{root}/references/a.md")
+    for path in ("/p/s/references/a.md", "/p/x/references/a.md", f"{root}/scripts/a.py", f"{root}/references/../x"):
+        assert not _permits(field, root, "Read", file_path=path), path
+    assert _refuses(field, root, "Read", file_path=f"{root}/references/a.md")
+
+
+@pytest.mark.proves("runtime.restrict.domain")
+@given(st.text(alphabet="ahtps:/@\\.%[]?#-_ \n1xEµ。", max_size=24))
+def test_a_url_whose_host_is_told_has_that_host_for_other_readers_too(text: str) -> None:
+    url = f"https://{text}"
+    host = host_of_url(url)
+    if host is None:
+        return
+    assert fits_host(host, "*")
+    split = urlsplit(url)
+    assert split.username is None
+    named = split.hostname or ""
+    assert host.strip("[]") == named.encode("idna").decode().rstrip(".") if ":" not in named else host
+
+
+@given(st.text(max_size=20))
+def test_no_text_is_too_strange_for_a_pattern_of_hosts(text: str) -> None:
+    pattern = host_pattern(text)
+    if pattern is not None and "*" not in pattern:
+        assert host_pattern(pattern) == pattern
+        assert fits_host(pattern, pattern)
