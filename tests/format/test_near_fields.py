@@ -146,8 +146,8 @@ def test_the_loaded_fields_hold_what_every_list_permits(fields: str, tokens: lis
     [
         ("Bash(git push", {"disallowed-tools.syntax"}),
         ("[Read, 'Bash(']", {"disallowed-tools.syntax"}),
-        ("{a: b}", {"disallowed-tools.type"}),
-        ("[[Read]]", {"disallowed-tools.type"}),
+        ("{a: b}", {"disallowed-tools.syntax"}),
+        ("[[Read]]", {"disallowed-tools.syntax"}),
         ("Bash(git push:*), Read", set()),
         ("[Read, Write]", set()),
         ("", set()),
@@ -157,4 +157,4 @@ def test_what_will_refuse_everything_is_a_finding(value: str, rules: set[str]) -
     document = parse_document(_document(f"disallowed-tools: {value}\n"))
     for profile in ("claude-code", "lenient"):
         found = {one.rule for one in validate_skill(document, profile=profile)}
-        assert found & {"disallowed-tools.syntax", "disallowed-tools.type"} == rules
+        assert found & {"disallowed-tools.syntax"} == rules

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prowess.policy import path_patterns
-from prowess.policy.path_patterns import PathPattern, judge_file, judge_search, resolve
+from prowess.policy import patterns
+from prowess.policy.patterns import PathPattern, judge_file, judge_search, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +132,7 @@ def test_a_workspace_below_a_directory_of_the_general_name_keeps_its_own(tmp_pat
 @pytest.mark.proves("governance.policy.one-path")
 def test_case_does_not_count_where_the_system_ignores_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _file("secrets/**", "SECRETS/Key", workspace).possible
-    monkeypatch.setattr(path_patterns, "ignores_case", lambda _: True)
+    monkeypatch.setattr(patterns, "ignores_case", lambda _: True)
     assert _file("secrets/**", "SECRETS/Key", workspace).certain
     assert _file("Secrets/*.PEM", "secrets/a.pem", workspace).certain
     assert _search("secrets/**", "SECRETS", workspace).certain

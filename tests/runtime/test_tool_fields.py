@@ -225,9 +225,9 @@ async def test_the_user_sets_the_profile_of_sessions_and_an_argument_wins(tmp_pa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('[session]\nprofile = "claude"\n', ":2: session.profile: must be one of spec"),
-        ('[session]\nprofil = "spec"\n', ":2: session.profil: is no setting here; did you mean 'profile'?"),
-        ("[session]\nprofile = 1\n", ":2: session.profile: must be one of"),
+        ('[session]\nprofile = "claude"\n', "session.profile of your config.toml: 'claude' is not one of spec"),
+        ('[session]\nprofil = "spec"\n', ":2: session.profil: is no setting here; known here: environment, profile"),
+        ("[session]\nprofile = 1\n", ":2: session.profile: must be a text"),
         ("session = 1\n", ":1: session: must be a table"),
         ("[session\n", "config.toml: "),
     ],
@@ -265,7 +265,7 @@ def test_the_command_takes_a_profile(tmp_path: Path, home: Path, option: list[st
 
 
 def test_every_command_that_opens_a_session_has_the_option(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("serve", "agent", "run", "load", "session"):
+    for command in ("serve", "agent", "session"):
         run([command, "--help"])
         assert "--profile" in capsys.readouterr().out
         assert run([command, "--profile", "claude"]) == 2

@@ -6,7 +6,7 @@ directory itself. A path is compared component by component, with all places in 
 most as many steps as the path has components times those of the pattern. Each user has special signs of its own:
 
     settings   (`config.settings`)              as in .gitignore, and everything below a match is meant, too
-    policies   (`policy.path_patterns`)    as in .gitignore, on resolved paths; `//` begins an absolute path
+    policies   (`policy.patterns`)         as in .gitignore, on resolved paths; `//` begins an absolute path
     file tools (`tools.builtin.path_pattern`)   from the directory of the search; `{a,b}` is either of both
 
 In a text, `*` stands for any characters, slashes included.

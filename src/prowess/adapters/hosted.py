@@ -137,13 +137,7 @@ def unreadable(problem: str) -> ToolResult:
 def _reason(name: str, decided: Decision) -> str | None:
     if isinstance(decided, Ask) and not decided.by_default:
         reason = f"{decided.reason}; a person must approve it, and nobody is asked about tools of the framework"
-        by_skill = decided.skill is not None
-        error = (
-            ToolNotAllowedError(name, decided.skill or "", reason)
-            if by_skill
-            else PolicyDeniedError(decided.rule, reason)
-        )
-        return sentence(str(error))
+        decided = Deny(rule=decided.rule, reason=reason, skill=decided.skill)
     if not isinstance(decided, Deny):
         return None
     if decided.skill is None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
-from prowess._internal.places import prowess_home
+from prowess._internal.files.session_table import session_setting
+from prowess.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from prowess.catalog.entry import SkillEntry
@@ -61,12 +61,7 @@ class AudienceKeywords(TypedDict, total=False):
 def _environment() -> str | None:
     if named := os.environ.get(ENVIRONMENT_VARIABLE, "").strip():
         return named
-    path = os.path.join(prowess_home(), "config.toml")
-    if not os.path.lexists(path):
-        return None
     try:
-        table = TomlFile(path, read_toml_bytes(path)).content.get("session")
-    except ValueError:  # whoever needs the file says what is wrong with it; here nothing is known
+        return session_setting("environment")
+    except ConfigurationError:  # whoever needs the file says what is wrong with it; here nothing is known
         return None
-    written = table.get("environment") if isinstance(table, dict) else None
-    return written.strip() or None if isinstance(written, str) else None

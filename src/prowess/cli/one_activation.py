@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def activated(
-    catalog: Catalog,
-    name: str,
-    args: str | None = None,
-    *,
-    policy_file: str | None = None,
-    profile: str | None = None,
+    catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None
 ) -> Iterator[SyncSession]:
     """Open a session in which the skill is active; it ends with the block, and with it the activation.
 
@@ -38,9 +33,7 @@ def activated(
     policy, audit = open_rules(policy_file, "this activation leaves no audit record")
     with (
         ended_in_order(),
-        SyncSession(
-            catalog, audit=audit, policy=policy, profile=profile, approver=TerminalApprover(), scripts=True
-        ) as session,
+        SyncSession(catalog, audit=audit, policy=policy, approver=TerminalApprover(), scripts=True) as session,
     ):
         if args is None and not extended_fields(catalog.get(name).properties).user_invocable:
             session.load([name])

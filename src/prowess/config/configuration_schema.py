@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prowess.config.session_table import SESSION_CHOICES
 from prowess.config.settings import LEVELS, MAX_ENTRIES, PRESETS, SETTINGS, Setting
 from prowess.format.fields.frontmatter_schema import DIALECT
 from prowess.format.profiles import PROFILES
@@ -33,7 +32,7 @@ def configuration_schema() -> Schema:
             "session": {
                 "description": "What sessions start with; only in the user's config.toml.",
                 "type": "object",
-                "properties": {name: {"enum": list(choices)} for name, choices in SESSION_CHOICES.items()},
+                "properties": {"profile": {"enum": list(PROFILES)}, "environment": {"type": "string"}},
                 "additionalProperties": False,
             },
         },

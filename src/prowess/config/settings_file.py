@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from prowess._internal.files.session_table import SESSION, read_session_table
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
-from prowess.config.session_table import SESSION, read_session_table
 from prowess.config.settings import MAX_ENTRIES, SETTINGS, Origin, Value, nearest, path_setting, shown, value_of
 from prowess.errors import ConfigurationError
 from prowess.format.limits import FILE_NAMES as SKILL_FILES
+from prowess.format.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,7 +105,8 @@ class _Reader:
         known = (*SETTINGS, PATHS)
         if self._kind == "user":
             known = (*known, SESSION)
-            read_session_table(self._file)
+            if (profile := read_session_table(self._file).get("profile")) not in (None, *PROFILES):
+                self._file.fault(f"{profile!r} is not one of {', '.join(PROFILES)}", SESSION, "profile")
         for key in content:
             if key == SESSION and self._kind != "user":
                 self._file.fault("is no setting of a project; only the user's config.toml says it", key)

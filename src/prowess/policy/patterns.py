@@ -1,12 +1,24 @@
 """Patterns of a tool, held against structured arguments of a call, never against a rendered call.
 
-Bash has a command line, the file tools have paths, the searches have a directory (`prowess.policy.path_patterns`),
+Bash has a command line, the file tools have paths, the searches have a directory,
 WebFetch has a URL (`domain:HOST`, see `prowess._internal.text.url_host`) and Agent a kind of sub-agent (names, with
 commas between). For any other tool nobody has said what a pattern would mean, so it fits nothing for certain; write the
 bare name to permit the whole tool.
 
 `${CLAUDE_SKILL_DIR}` and its kin (`prowess.format.fields.tool_patterns`) are values that no shell and no glob reads
 again. A pattern `NAME:VALUE` about another argument of the call permits nothing, and refuses a call with that value.
+
+Patterns for files: a gitignore-style glob on the resolved path, anchored at the workspace.
+
+    *.md        at any depth (there is no slash in it)
+    docs/*      one level below docs
+    docs/**     everything below docs; docs/ is the same
+    /notes.md   in the workspace itself
+    //etc/**    outside: two slashes begin an absolute path
+
+A path is resolved before it is matched: links are followed, then `..` is applied, as the system does it. What lies
+outside the workspace fits no pattern but an absolute one. A search (Glob, Grep) fits for certain where everything
+below its directory does, and may fit where something below it does.
 
 Patterns for command lines: words that an argument vector must fit, one by one.
 
@@ -26,10 +38,12 @@ import os
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from msgspec import Struct
 
-from prowess._internal.globs import as_written, fits_stars
+from prowess._internal.files.workspace_root import ignores_case, relative_to_workspace
+from prowess._internal.globs import BELOW, DEEP, PathGlob, as_written, fits_stars, path_components
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess._internal.shell.launchers import started_by
 from prowess._internal.text.url_host import fits_host, host_of_url, host_pattern
@@ -44,12 +58,153 @@ from prowess.format.fields.tool_patterns import (
     VARIABLE,
 )
 from prowess.policy.decision import CERTAIN, Fit
-from prowess.policy.path_patterns import PathPattern, judge_file, judge_search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prowess._internal.shell.command_line import ShellWord, SimpleCommand
+
+
+class ResolvedPath(Struct, frozen=True, kw_only=True):
+    """Where a path leads; `inside` are its components below the workspace, None where it leaves it.
+
+    `folded` tells that case does not count there; the components are then in one case and one Unicode form.
+    """
+
+    absolute: tuple[str, ...]
+    inside: tuple[str, ...] | None
+    folded: bool = False
+
+
+def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
+    """Follow `path` from the workspace; None where it leads nowhere that can be named.
+
+    `/workspace` and an absolute name of the workspace mean the workspace, as they do to the file tools; `~` is a name.
+    This looks at links and opens nothing. A file that does not exist yet is resolved as far as it goes.
+    """
+    if not path or (workspace is None and not os.path.isabs(path)):
+        return None
+    try:
+        root = None if workspace is None else os.path.realpath(workspace)
+        named = path
+        if workspace is not None and root is not None:
+            relative = relative_to_workspace(path, root, os.path.abspath(workspace)) if os.path.isabs(path) else path
+            named = path if relative is None else os.path.join(root, relative)
+        real = os.path.realpath(named)
+    except (OSError, ValueError):
+        return None
+    folded = ignores_case(root or os.path.dirname(real))
+    absolute = _components(real, folded=folded)
+    above = None if root is None else _components(root, folded=folded)
+    inside = absolute[len(above) :] if above is not None and absolute[: len(above)] == above else None
+    return ResolvedPath(absolute=absolute, inside=inside, folded=folded)
+
+
+class PathPattern(Struct, frozen=True, kw_only=True):
+    """One glob of a policy; `absolute` compares it with the whole path, not with the part below the workspace."""
+
+    source: str
+    glob: PathGlob
+    folded: PathGlob  # for places where case does not count
+    absolute: bool = False
+
+    @classmethod
+    def parse(cls, source: str) -> PathPattern:
+        """Read a glob; every text is one, and one that climbs with `..` or names nothing fits nothing."""
+        text = source.strip()
+        parts = path_components(text)
+        body = text.rstrip("/")
+        anywhere = "**/" if parts and "/" not in body else ""
+        below = "/**" if parts and text != body else ""
+        globs = () if ".." in parts else (f"{anywhere}{body}{below}",)
+        return cls(
+            source=source,
+            glob=PathGlob.parse(*globs),
+            folded=PathGlob.parse(*map(_folded, globs)),
+            absolute=text.startswith("//"),
+        )
+
+    def matches(self, path: ResolvedPath) -> bool:
+        """Whether this file fits."""
+        parts = self._relevant(path)
+        return bool(parts) and self._glob(path).matches(parts or ())
+
+    def covers(self, directory: ResolvedPath) -> bool:
+        """Whether everything below this directory fits."""
+        parts = self._relevant(directory)
+        if parts is None:
+            return False
+        glob = self._glob(directory)
+        return any(glob.alternatives[number][index:] == BELOW for number, index in glob.after(parts))
+
+    def may_cover(self, directory: ResolvedPath) -> bool:
+        """Whether something at or below this directory could fit."""
+        if self.absolute or directory.inside is not None:
+            return bool(self._glob(directory).after(self._relevant(directory) or ()))
+        return False
+
+    def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
+        """Whether all that a search for `glob` below `directory` finds fits, because the two globs are equal."""
+        # Glob takes braces for alternatives, a pattern does not; and it compares by case, whatever the system does.
+        if directory.inside is None or directory.folded or self.absolute or "{" in glob:
+            return False
+        asked = tuple(path_components(glob))
+        same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # the latter at any depth
+        return bool(asked) and any(pattern in (same, of_this_name) for pattern in self.glob.alternatives)
+
+    def _glob(self, path: ResolvedPath) -> PathGlob:
+        return self.folded if path.folded else self.glob
+
+    def _relevant(self, path: ResolvedPath) -> tuple[str, ...] | None:
+        return path.absolute if self.absolute else path.inside
+
+
+def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
+    """Hold the files that a call names against patterns; each of them needs one."""
+    named = [path for path in paths if isinstance(path, str)]
+    if not named or len(named) != len(paths):
+        return Fit(certain=False, possible=True, kind="path", reason="it names no file")
+    resolved = [resolve(path, workspace) for path in named]
+    return _judge(
+        named,
+        certain=[path is not None and any(pattern.matches(path) for pattern in patterns) for path in resolved],
+        possible=[path is None or any(pattern.matches(path) for pattern in patterns) for path in resolved],
+        patterns=patterns,
+    )
+
+
+def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None, *, glob: object = None) -> Fit:
+    """Hold a search below `root` against patterns; `glob` is what it looks for, None where it looks into every file."""
+    if not isinstance(root, str):
+        return Fit(certain=False, possible=True, kind="path", reason="it names no directory")
+    resolved = resolve(root, workspace)
+
+    def fits(pattern: PathPattern, directory: ResolvedPath) -> bool:
+        narrow = isinstance(glob, str) and pattern.finds_only_fitting(directory, glob)
+        return narrow or pattern.covers(directory) or pattern.matches(directory)
+
+    return _judge(
+        [root],
+        certain=[resolved is not None and any(fits(pattern, resolved) for pattern in patterns)],
+        possible=[resolved is None or any(pattern.may_cover(resolved) for pattern in patterns)],
+        patterns=patterns,
+    )
+
+
+def _judge(paths: Sequence[str], *, certain: list[bool], possible: list[bool], patterns: Sequence[PathPattern]) -> Fit:
+    if all(certain):
+        return CERTAIN
+    shown = paths[certain.index(False)][:120]
+    globs = ", ".join(f"'{pattern.source}'" for pattern in patterns)[:200]
+    return Fit(certain=False, possible=any(possible), kind="path", reason=f"'{shown}' fits none of {globs}")
+
+
+def _components(path: str, *, folded: bool) -> tuple[str, ...]:
+    return tuple(part for part in (_folded(path) if folded else path).split(os.sep) if part)
+
+
+def _folded(text: str) -> str:
+    return normalize("NFC", text).casefold()
 
 
 _CLUSTER = re.compile(r"-[A-Za-z]+")  # `-rf`: options of one letter, written together
@@ -184,8 +339,6 @@ def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
 
 
 _SPECIAL = "*?[{"
-
-# The same few patterns are held against every call.
 _command_pattern = lru_cache(maxsize=512)(CommandPattern.parse)
 _path_pattern = lru_cache(maxsize=512)(PathPattern.parse)
 
@@ -212,9 +365,8 @@ def _judge_by_tool(
     tool: str, patterns: Sequence[str], arguments: Mapping[str, object], workspace: str | None, variables: Variables
 ) -> Fit:
     if tool in COMMAND_TOOLS:
-        return judge_command(
-            arguments.get(COMMAND_TOOLS[tool]), [_command_pattern(text, variables) for text in patterns]
-        )
+        commands = [_command_pattern(text, variables) for text in patterns]
+        return judge_command(arguments.get(COMMAND_TOOLS[tool]), commands)
     if tool in FILE_TOOLS:
         named = [arguments[name] for name in FILE_TOOLS[tool] if name in arguments]
         return judge_file(named, [_path_pattern(_placed(text, variables)) for text in patterns], workspace)
@@ -245,12 +397,11 @@ def judge_url(url: object, patterns: Sequence[str]) -> Fit:
 
 def judge_name(name: object, patterns: Sequence[str]) -> Fit:
     """Hold a name against patterns that are names, with commas between; `*` stands for any characters."""
-    if not isinstance(name, str):
-        return Fit(certain=False, possible=True, kind="name", reason="it names nothing")
     names = [part.strip() for pattern in patterns for part in pattern.split(",")]
-    if any(fits_stars(name, part) for part in names):
+    if isinstance(name, str) and any(fits_stars(name, part) for part in names):
         return CERTAIN
-    return Fit(certain=False, possible=False, kind="name", reason=f"'{name[:120]}' is none of {', '.join(names)[:200]}")
+    reason = f"{str(name)[:120]!r} is none of {', '.join(names)[:200]}"
+    return Fit(certain=False, possible=not isinstance(name, str), kind="name", reason=reason)
 
 
 def _with_values(text: str, variables: Variables) -> str:

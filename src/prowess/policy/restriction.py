@@ -66,8 +66,7 @@ class Restriction(Struct, frozen=True, kw_only=True):
         cls, skill: str, value: object, *, mode: RestrictionMode = "restrict", digest: str | None = None
     ) -> Restriction:
         """Read `allowed-tools` as it is in the front matter: None if it is absent, a text, or a list of texts."""
-        tokens, fault = (None, None) if value is None else _read(value)
-        return cls(skill=skill, tokens=tokens, mode=mode, fault=fault, digest=digest)
+        return cls.of_properties(skill, {} if value is None else {"allowed-tools": value}, mode=mode, digest=digest)
 
     @classmethod
     def of_properties(
@@ -229,13 +228,9 @@ def _starts(tool: str, arguments: Mapping[str, object], restriction: Restriction
 def _is_start(token: ToolToken, name: str, with_arguments: bool) -> bool:  # noqa: FBT001 -- one caller
     if canonical_tool_name(token.name) != "skill":
         return False
-    if token.pattern is None or token.pattern.strip() == "*":
-        return True
-    wanted = token.pattern.strip().removeprefix("/")
-    for end in (":*", " *"):  # with any arguments
-        if wanted.endswith(end):
-            return fits_stars(name, normalise(wanted.removesuffix(end)))
-    return not with_arguments and fits_stars(name, normalise(wanted))
+    wanted = (token.pattern or "*").strip().removeprefix("/")
+    alone = wanted.removesuffix(":*").removesuffix(" *")  # behind the name, any arguments
+    return fits_stars(name, normalise(alone)) and not (with_arguments and wanted == alone != "*")
 
 
 def _deny(restriction: Restriction, kind: str, reason: str, *, field: str = "allowed-tools") -> Deny:

@@ -10,7 +10,7 @@ import click
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
-from prowess.cli.options.session_options import first_argument_option, policy_option, profile_option
+from prowess.cli.options.session_options import first_argument_option, policy_option
 from prowess.runtime.activation.rendering import rendered
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 @catalog_options
 @policy_option
 @first_argument_option
-@profile_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with properties and files.")
 def command(
     *,
@@ -32,7 +31,6 @@ def command(
     skills: CatalogOptions,
     policy_file: str | None,
     first_argument: FirstArgument,
-    profile: str | None,
     as_json: bool,
 ) -> int:
     """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
@@ -45,7 +43,7 @@ def command(
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
     catalog, name = skills.open_one(name, quiet=as_json)
-    with activated(catalog, name, args, policy_file=policy_file, profile=profile) as session:
+    with activated(catalog, name, args, policy_file=policy_file) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)
         body = rendered(active, skill.body, session.session_id, expose_location=True, first_argument=first_argument)

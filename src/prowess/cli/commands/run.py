@@ -16,13 +16,7 @@ from prowess._internal.uuid7 import uuid7
 from prowess.cli import exit_codes, output
 from prowess.cli.live_output import LiveOutput
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
-from prowess.cli.options.session_options import (
-    open_rules,
-    open_workspace,
-    policy_option,
-    profile_option,
-    workspace_options,
-)
+from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
 from prowess.cli.signals import ended_in_order
 from prowess.errors import ResourceNotFoundError, UnsafePathError
 from prowess.runtime import SessionOptions, SyncSession
@@ -47,7 +41,6 @@ _MOST_SCRIPTS = 30
 @catalog_options
 @workspace_options
 @policy_option
-@profile_option
 @click.option("--out", type=click.Path(file_okay=False), help="Keep what the script leaves in $OUT in this directory.")
 @click.option(
     "--timeout",
@@ -64,7 +57,6 @@ def command(
     workspace: str | None,
     write: bool,
     policy_file: str | None,
-    profile: str | None,
     out: str | None,
     timeout: float | None,
     as_json: bool,
@@ -85,14 +77,7 @@ def command(
     if out is not None:
         _require_place(out)
     policy, audit = open_rules(policy_file, "this run leaves no audit record")
-    options = SessionOptions(
-        audit=audit,
-        workspace=chosen,
-        write=write,
-        policy=policy,
-        profile=profile,
-        approver=TerminalApprover(),
-    )
+    options = SessionOptions(audit=audit, workspace=chosen, write=write, policy=policy, approver=TerminalApprover())
     live = LiveOutput(script, prints=not as_json, spins=not skills.quiet)
 
     def begin(event: SessionEvent) -> None:

@@ -81,7 +81,8 @@ def _pattern_fault(tool: str, pattern: str) -> str | None:
     if tool in COMMAND_TOOLS:
         return _command_fault(pattern)
     if tool in FILE_TOOLS or tool in SEARCH_TOOLS:
-        return path_pattern_fault(pattern) or _home_fault(pattern)
+        home = "~ is a name here and no home; write //home/…" if pattern.startswith("~") else None
+        return home or path_pattern_fault(pattern)
     if tool in URL_TOOLS:
         if not pattern.startswith(DOMAIN):
             return f"a pattern of {tool} is {DOMAIN} and a host"
@@ -115,7 +116,3 @@ def path_pattern_fault(pattern: str) -> str | None:
     if pattern.startswith("/workspace/"):
         return f"{pattern!r} begins at the workspace, as /workspace/workspace/…; write {pattern[len('/workspace') :]!r}"
     return None
-
-
-def _home_fault(pattern: str) -> str | None:
-    return "~ is a name here and no home; write //home/…" if pattern.startswith("~") else None

@@ -15,7 +15,6 @@ from prowess.format.rules.meta import rule_row as _rule
 
 _manifest = partial(_rule, source="skillscraft specification reference, extended specification")
 _PLATFORM = "agent skills platform, YAML frontmatter fields"
-_CLAUDE_CODE = "Claude Code documentation, skills"
 
 _OF_FIELDS = (
     #                      ┌ spec: the official text
@@ -194,16 +193,10 @@ _OF_FIELDS = (
         "The specification separates by blanks; some hosts do not know commas.",
         "`Read, Grep`", "`Read Grep`"),
         fixes="writes blanks"),
-    _rule("disallowed-tools.type", (N, N, N, N, E, W), "disallowed-tools is a text or a list.", (
-        "Looks whether disallowed-tools is a text or a list of texts.",
-        "A session refuses every tool while a skill is active whose denials cannot be read.",
-        "`disallowed-tools: {Bash: push}`", "`disallowed-tools: Bash(git push *)`"),
-        source=_CLAUDE_CODE),
     _rule("disallowed-tools.syntax", (N, N, N, N, E, W), "disallowed-tools is a row of Name or Name(pattern).", (
-        "Reads the value as a row of `Name` or `Name(pattern)`.",
+        "Reads the value, a text or a list of texts, as a row of `Name` or `Name(pattern)`.",
         "A session refuses every tool while a skill is active whose denials cannot be read.",
-        "`Bash(git push`", "`Bash(git push *)`"),
-        source=_CLAUDE_CODE),
+        "`Bash(git push`", "`Bash(git push *)`"), source="Claude Code documentation, skills"),
     _rule("model.type", (N, N, N, N, E, W), "model is a text.", (
         "Looks whether model is a text.",
         "Anything else is no name of a model.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from prowess.config.session_table import session_defaults
-from prowess.errors import SkillNotFoundError
+from prowess._internal.files.session_table import session_setting
+from prowess.errors import ConfigurationError, SkillNotFoundError
 from prowess.format.fields.near_fields import tool_fields
 from prowess.format.profiles import PROFILES
 from prowess.policy.restriction import Restriction
@@ -27,7 +27,11 @@ def default_mode(profile: str | None) -> RestrictionMode:
     Raises:
         ConfigurationError: the profile would come from the user's file, and that has a fault.
     """
-    named = session_defaults().profile if profile is None else profile
+    named = session_setting("profile") if profile is None else profile
+    if named not in (None, *PROFILES):
+        raise ConfigurationError(
+            (f"session.profile of your config.toml: {named!r} is not one of {', '.join(PROFILES)}",)
+        )
     return "preapprove" if named is not None and PROFILES[named].preapproves else "restrict"
 
 
