@@ -19,8 +19,8 @@ from prowess.format import read_skill
 from prowess.format.parsing import parse_document
 from prowess.format.reading import validate_skill
 from prowess.report import CheckedSkill
-from prowess.report.forms import check_lines
 from prowess.report.skill_page import SkillPage, TriadSummary
+from prowess.report.text_report import TextLayout, check_lines
 
 ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "examples" / "skills"
@@ -54,11 +54,15 @@ def screens() -> dict[str, str]:
     checked = CheckedSkill(
         path="invoices", name="invoices", read=lambda: document, diagnostics=tuple(validate_skill(document))
     )
-    for line in check_lines([checked], _styled):
+    for line in check_lines([checked], TextLayout(style=_styled)):
         _print(check, line)
     for line in TriadSummary.of(sorted(path.name for path in SKILLS.iterdir() if path.is_dir())).lines(_styled):
         _print(triads, line)
-    titles = {"show": "prowess show release-notes --theme trit", "check": "prowess check", "triads": "prowess show ."}
+    titles = {
+        "show": "prowess show release-notes --theme trit",
+        "check": "prowess check",
+        "triads": "prowess show . --theme trit",
+    }
     consoles = {"show": show, "check": check, "triads": triads}
     return {
         name: _WEB_FONTS.sub("", console.export_svg(title=titles[name], unique_id=name))

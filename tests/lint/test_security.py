@@ -10,7 +10,7 @@ from prowess.format import validate_skill
 from prowess.format.reading import read_document
 from prowess.lint import lint_skill
 from prowess.report.checked import CheckedSkill
-from prowess.report.forms import check_lines
+from prowess.report.text_report import check_lines
 from prowess.rule_engine import Selection
 from tests.lint.case import Case, body, lay_out
 from tests.lint.cases.security import CASES

@@ -1,10 +1,23 @@
 from __future__ import annotations
 
-from prowess.diagnostics import Severity
+import re
+from typing import TYPE_CHECKING, cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prowess._internal.text.terminal_text import columns, printable_line
+from prowess.diagnostics import Diagnostic, Fix, FixSafety, Location, Severity
 from prowess.format import parse_document, validate_skill
+from prowess.lint import RULES
 from prowess.report import CheckedSkill, Tally
-from prowess.report.forms import check_lines, summary_line
 from prowess.report.json_report import check_document, diagnostic_object
+from prowess.report.text_report import TextLayout, check_lines, summary_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 
 def checked(text: str, path: str = "a/SKILL.md") -> CheckedSkill:
@@ -69,7 +82,7 @@ def test_the_mark_in_a_first_line_passes_over_a_byte_order_mark() -> None:
 
 
 def test_colour_goes_around_the_severity_alone() -> None:
-    lines = list(check_lines([checked("")], style=lambda text, colour: f"<{colour}>{text}</>"))
+    lines = list(check_lines([checked("")], TextLayout(style=lambda text, colour: f"<{colour}>{text}</>")))
     assert lines[0].startswith("a/SKILL.md:1:1 <red>error</> frontmatter.missing")
 
 
@@ -101,3 +114,90 @@ def test_the_tally_counts_by_severity() -> None:
     skill = checked("---\nname: é\nallowed-tools: A,B\n---\n")
     assert Tally.of([skill]) == Tally(skills=1, errors=1, warnings=1, infos=1)
     assert {found.severity for found in skill.diagnostics} == set(Severity)
+
+
+def _finding(
+    message: str, path: str, severity: Severity = Severity.INFO, rule: str = "reference.contents"
+) -> Diagnostic:
+    return Diagnostic(rule=rule, family="lint", severity=severity, message=message, location=Location(path=path))
+
+
+def _skill(path: str, *found: Diagnostic) -> CheckedSkill:
+    document = parse_document("---\nname: a\ndescription: d\n---\n", path=f"{path}/SKILL.md")
+    return CheckedSkill(path=path, name=path, read=lambda: document, diagnostics=found)
+
+
+def test_three_infos_of_a_rule_are_counted_in_one_line_and_shown_on_request() -> None:
+    few = _skill("a", _finding("x", "a/1"), _finding("y", "a/2"), _finding("w", "a/1", Severity.WARNING))
+    assert len(list(check_lines([few]))) == 3
+    many = [few, _skill("b", _finding("z", "b/3"), _finding("o", "b/3", rule="other.rule"))]
+    lines = list(check_lines(many, rules=RULES))
+    assert lines[:2] == [
+        "a/1:1:1 warn  reference.contents  w",
+        "b/3:1:1 info  other.rule          o",
+    ]
+    assert lines[2].startswith("info  3 \N{MULTIPLICATION SIGN} reference.contents  ")
+    assert lines[2].endswith("; first a/1:1:1")
+    assert lines[3:] == ["--verbose shows each info that is only counted here"]
+    every = [line.partition(":")[0] for line in check_lines(many, TextLayout(verbose=True))]
+    assert every == ["a/1", "a/2", "a/1", "b/3", "b/3"]
+    assert len(cast("list[object]", check_document(many)["diagnostics"])) == 5
+    assert summary_line(many) == "1 warning, 4 infos in 2 skills"
+
+
+def test_a_file_that_several_skills_have_is_reported_once_with_its_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("a", "same"), ("b", "same"), ("c", "different"), ("d", "")):
+        (tmp_path / name).mkdir()
+        if text:
+            (tmp_path / name / "x.py").write_text(text)
+    (tmp_path / "d" / "x.py").symlink_to(tmp_path / "a" / "x.py")
+    skills = [_skill(name, _finding("m", f"{name}/x.py", Severity.WARNING)) for name in ("a", "b", "c", "d", "e")]
+    assert list(check_lines(skills)) == [
+        "a/x.py:1:1 warn  reference.contents  m",
+        "    the same file: b/x.py:1:1, d/x.py:1:1",
+        "c/x.py:1:1 warn  reference.contents  m",
+        "e/x.py:1:1 warn  reference.contents  m",
+    ]
+    assert summary_line(skills) == "5 warnings in 5 skills"
+    twice = _skill("a", *(_finding("m", "a/x.py", Severity.WARNING) for _ in range(2)))
+    assert len(list(check_lines([twice]))) == 2
+
+
+@given(
+    before=st.text(max_size=120),
+    marked=st.text(max_size=120),
+    after=st.text(max_size=120),
+    width=st.integers(min_value=20, max_value=100),
+)
+def test_no_line_is_wider_than_the_terminal_and_the_mark_stands_under_its_text(
+    before: str, marked: str, after: str, width: int
+) -> None:
+    before, marked, after = (re.sub("[\\n\\r\\0]", "", text) for text in (before, marked, after))
+    document = parse_document(f"x{before}{marked}{after}", path="a/SKILL.md")
+    start = len(before) + 2
+    place = Location(path="a/SKILL.md", line=1, column=start, end_line=1, end_column=start + len(marked))
+    fix = Fix(title="put it in double quotes, please", safety=FixSafety.SAFE, edits=())
+    found = Diagnostic(
+        rule="a.b", family="spec", severity=Severity.ERROR, message="one two three " * 9, location=place, fix=fix
+    )
+    skill = CheckedSkill(path="a", name="a", read=lambda: document, diagnostics=(found,))
+    lines = list(check_lines([skill], TextLayout(width=width)))
+    assert max(map(columns, lines)) <= width
+    at = next(at for at, line in enumerate(lines) if line.startswith("  1 | "))
+    shown, mark = lines[at], lines[at + 1]
+    carets = mark.index("^")
+    # What stands in those columns is the beginning of the marked text, as far as it is shown.
+    rest = _from_column(shown, carets).removesuffix("...")
+    expected = printable_line(marked) + printable_line(after)
+    assert expected.startswith(rest)
+    assert rest or not expected
+
+
+def _from_column(text: str, column: int) -> str:
+    for at in range(len(text) + 1):
+        if columns(text[:at]) >= column:
+            return text[at:]
+    return ""

@@ -118,6 +118,16 @@ def styled(text: str, colour: str | tuple[int, int, int], *, err: bool = False) 
     return click.style(text, fg=colour)
 
 
+def width() -> int | None:
+    """Return the columns of a terminal on standard output, or what COLUMNS has; None for a pipe, which has no edge."""
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+        return None
+    # Imported here, not at the top: a pipe is not measured.
+    from shutil import get_terminal_size
+
+    return max(get_terminal_size().columns, 20)
+
+
 def shown_path(path: str) -> str:
     """Return a path for people: on one line, and relative where it lies below the working directory."""
     with suppress(FileNotFoundError):  # a working directory that is gone has nothing below it

@@ -1,4 +1,4 @@
-"""One skill for a person to read, or the roles of a set of skills.
+"""One skill for a person to read, what the skills of a set cost, or their roles.
 
 The page of a skill has what it says of itself, what each level of it costs a model, and its text.
 
@@ -8,23 +8,31 @@ is loaded, files when they are needed. Each number says how it was counted. Form
 
 from __future__ import annotations
 
+import os
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.text.terminal_text import counted, printable, printable_line
+from prowess._internal.text.terminal_text import columns, counted, cut, printable, printable_line, wrapped
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.role import Role, balancer, is_balanced, role_of
 from prowess.format.tokens import CHARACTERS_A_TOKEN, count_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prowess.format import Skill
+    from prowess.format.skill import Resource
+    from prowess.format.tokens import TokenCount
 
     Style = Callable[[str, str], str]
 
 _SHOWN_FILES = 50
+_LOOKED_AT = 8192
+_COLUMNS = ("always", "when_loaded", "when_needed", "files")
+_FOR_PEOPLE = frozenset({"evals", "tests", "skill.manifest.yaml", "skill.oms.sig", "skill-card.md", "benchmark.md"})
+_LICENSES = ("license", "licence", "notice", "copying")
 _TRIAD = 3
 _GOOD, _BAD = "#10B981", "#EF4444"
 
@@ -57,22 +65,26 @@ class SkillPage(Struct, frozen=True, kw_only=True):
     def budget(self) -> tuple[tuple[str, str], ...]:
         """What each level costs: its name, and how many tokens by which method."""
         skill = self.skill
-        body = count_tokens(skill.body)
+        always, body, read = listing_tokens(skill), count_tokens(skill.body), files_to_read(skill)
         over = f", over {MAX_BODY_TOKENS}" if body.tokens > MAX_BODY_TOKENS else ""
-        size = sum(file.size for file in skill.resources)
-        files = counted(len(skill.resources), "file")
+        rest = len(skill.resources) - len(read)
+        unread = f"; {counted(rest, 'file')} that no model reads" if rest else ""
+        needed = f"about {tokens_to_read(read)} tokens (bytes / {CHARACTERS_A_TOKEN})"
         return (
-            ("1 always", str(count_tokens(f"{skill.name}: {skill.description}"))),
+            ("1 always", str(always)),
             ("2 when loaded", f"{body}{over}"),
-            ("3 when needed", f"about {-(-size // CHARACTERS_A_TOKEN)} tokens (bytes / {CHARACTERS_A_TOKEN}), {files}"),
+            ("3 when needed", f"{needed}, {counted(len(read), 'file')}{unread}"),
         )
 
-    def lines(self, *, roles: bool = False) -> Iterator[str]:
-        """Yield the page as plain lines, safe to print; with `roles` the boxxy role is in it."""
+    def lines(self, *, roles: bool = False, width: int | None = None) -> Iterator[str]:
+        """Yield the page as plain lines, safe to print; with `roles` the boxxy role is in it.
+
+        What stands before the text is broken at `width` columns.
+        """
         yield printable_line(self.skill.name) + (f"  {self.role.title} ({self.role.balanced})" if roles else "")
         yield ""
         for label, text in (*self.facts, *self.budget):
-            yield f"{printable_line(label)}: {printable_line(text)}"
+            yield from wrapped(f"{printable_line(label)}: {printable_line(text)}", width, "  ")
         for file in self.skill.resources[:_SHOWN_FILES]:
             yield f"  {printable_line(file.path)}  {file.size} bytes"
         if len(self.skill.resources) > _SHOWN_FILES:
@@ -91,6 +103,91 @@ class SkillPage(Struct, frozen=True, kw_only=True):
             "budget": dict(self.budget),
             "files": [{"path": file.path, "size": file.size} for file in self.skill.resources],
         }
+
+
+def listing_tokens(skill: Skill) -> TokenCount:
+    """Return what name and description cost, which a model sees all the time."""
+    return count_tokens(f"{skill.name}: {skill.description}")
+
+
+def files_to_read(skill: Skill) -> tuple[Resource, ...]:
+    """Return the files that a model would read: text, but no scripts, which it runs, and nothing that is for people."""
+    return tuple(
+        file for file in skill.resources if _is_read(file) and _is_text(os.path.join(skill.root_dir, file.path))
+    )
+
+
+def tokens_to_read(files: Iterable[Resource]) -> int:
+    """Return about how many tokens they have."""
+    return -(-sum(file.size for file in files) // CHARACTERS_A_TOKEN)
+
+
+def _is_read(file: Resource) -> bool:
+    top, _, _ = file.path.partition("/")
+    name = file.path.rpartition("/")[2].lower()
+    hidden = any(part.startswith(".") for part in file.path.split("/"))
+    return not (
+        hidden or file.kind == "script" or top in _FOR_PEOPLE or name in _FOR_PEOPLE or name.startswith(_LICENSES)
+    )
+
+
+def _is_text(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(_LOOKED_AT)
+    except OSError:
+        return False
+    try:
+        getincrementaldecoder("utf-8")().decode(begin)  # a character may go on behind what was read
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in begin
+
+
+class SkillCost(Struct, frozen=True, kw_only=True):
+    """What one skill costs a model, in tokens: always, when it is loaded, and when all of its files are read."""
+
+    name: str
+    path: str
+    always: int
+    when_loaded: int
+    when_needed: int
+    files: int
+
+    @classmethod
+    def of(cls, skill: Skill, path: str) -> SkillCost:
+        """Count a skill; `path` is its directory as the user knows it."""
+        read = files_to_read(skill)
+        return cls(
+            name=skill.name,
+            path=path,
+            always=listing_tokens(skill).tokens,
+            when_loaded=count_tokens(skill.body).tokens,
+            when_needed=tokens_to_read(read),
+            files=len(read),
+        )
+
+    @classmethod
+    def total(cls, costs: Sequence[SkillCost], path: str) -> SkillCost:
+        """Add up."""
+        sums = {name: sum(getattr(cost, name) for cost in costs) for name in _COLUMNS}
+        return cls(name=counted(len(costs), "skill"), path=path, **sums)
+
+
+def cost_lines(costs: Sequence[SkillCost], path: str, width: int | None) -> Iterator[str]:
+    """Yield a table of costs, the sum last; long names are cut if it would be wider than `width`."""
+    heads = [column.replace("_", " ") for column in _COLUMNS]
+    counts = (*costs, SkillCost.total(costs, path))
+    rows = [("skill", heads)]
+    rows += [(printable_line(cost.name), [str(getattr(cost, column)) for column in _COLUMNS]) for cost in counts]
+    widths = [max(len(values[at]) for _, values in rows) for at in range(len(heads))]
+    room = max(columns(name) for name, _ in rows)
+    if width is not None:
+        room = max(min(room, width - sum(widths) - 2 * len(widths)), len("skill"))
+    for name, values in rows:
+        shown = cut(name, room)
+        numbers = "".join(f"  {value:>{size}}" for value, size in zip(values, widths, strict=True))
+        yield f"{shown}{' ' * (room - columns(shown))}{numbers}"
 
 
 class TriadSummary(Struct, frozen=True, kw_only=True):

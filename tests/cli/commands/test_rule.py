@@ -1,14 +1,20 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import to_builtins
 
+from prowess._internal.text.terminal_text import columns
 from prowess.cli.dispatch import run
 from prowess.format import PROFILES
 from prowess.lint import RULES
 from prowess.lint.rule_page import rule_page, rule_pages
+from tests.cli.terminal import on_a_terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.proves("format.rules.documented")
@@ -33,7 +39,7 @@ def test_the_page_of_a_rule_is_printed_and_of_no_other(capfd: pytest.CaptureFixt
     printed = capfd.readouterr().out
     assert printed.startswith("# reference.case\n\nA linked file is spelled as it is on disk.\n\n## What it does\n\n")
     assert "Fix: writes the name as the disk has it." in printed
-    assert printed == rule_page("reference.case").markdown()
+    assert printed.split() == rule_page("reference.case").markdown().split()
 
 
 def test_as_json_the_sections_are_keys(capfd: pytest.CaptureFixture[str]) -> None:
@@ -82,3 +88,15 @@ def test_a_page_names_its_fix_and_source() -> None:
     assert rule_page("encoding.bom").fix == "removes it"
     assert rule_page("body.tokens").fix is None
     assert rule_page("hooks.event").source.startswith("agent skills platform")
+
+
+def test_pages_and_the_table_keep_eighty_columns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for rule in RULES:
+        assert run(["rule", rule]) == 0
+    lines = capfd.readouterr().out.split("\n")
+    assert max(map(columns, lines)) <= 80
+    table = on_a_terminal(tmp_path, "rule").split("\r\n")
+    assert max(map(columns, table)) <= 80
+    joined = " ".join(table)
+    assert joined.startswith("E error, W warning, I info, - off, in the profiles spec, ")
+    assert [rule for rule in RULES if f" {rule} " not in joined] == []

@@ -81,7 +81,7 @@ def test_a_folder_is_validated_and_its_roles_are_summed_up(tmp_path: Path, capfd
     for name in ("pdf", "hello"):
         write_skill(tmp_path, name)
     write_skill(tmp_path / "deep", "skill")
-    assert run(["show", str(tmp_path)]) == 0
+    assert run(["show", str(tmp_path), "--theme", "trit"]) == 0
     assert capfd.readouterr().out.splitlines() == [
         "■ Coordinator (0)",
         "  ● pdf",
@@ -97,12 +97,12 @@ def test_a_folder_is_validated_and_its_roles_are_summed_up(tmp_path: Path, capfd
     write_skill(tmp_path, "test-skill")
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "SKILL.md").write_text("---\nname: Bad\n---\n")
-    assert run(["show", str(tmp_path)]) == 1
+    assert run(["show", str(tmp_path), "--theme", "trit"]) == 1
     out = capfd.readouterr().out
     assert "✗ 4 skills: not a multiple of 3\n✗ ∑ trits ≡ 1 (mod 3): needs a Verifier (-1)\n" in out
     assert "bad/SKILL.md:1:1 description.required  description is missing" in out
     assert out.endswith("4 valid, 1 invalid in the profile boxxy\n")
-    assert run(["show", str(tmp_path), "--json"]) == 1
+    assert run(["show", str(tmp_path), "--theme", "trit", "--json"]) == 1
     data = json.loads(capfd.readouterr().out)
     assert (data["valid"], data["invalid"], data["missing"]) == (4, 1, "Verifier")
     assert {one["rule"] for one in data["messages"]} >= {"description.required", "name.format"}
@@ -111,10 +111,60 @@ def test_a_folder_is_validated_and_its_roles_are_summed_up(tmp_path: Path, capfd
 @pytest.mark.proves("tooling.boxxy.triad-summary")
 def test_on_a_terminal_each_group_has_its_colour(tmp_path: Path) -> None:
     write_skill(tmp_path, "pdf")
-    shown = on_a_terminal(tmp_path, "show")
+    shown = on_a_terminal(tmp_path, "show", "--theme", "trit")
     assert "\x1b[38;2;245;158;11m■" in shown
     assert "\x1b[38;2;168;85;247m■" in shown
     assert "\x1b[38;2;46;95;163m■" in shown
+
+
+def test_only_what_a_model_would_read_counts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    files: dict[str, str | bytes] = {
+        "references/a.md": "x" * 400,
+        "forms.md": "ü" * 200,
+        "assets/template.html": "y" * 4000,
+        "references/long.md": "ü" * 20_000,
+        "assets/picture.png": b"\x89PNG\x00" * 1000,
+        "assets/latin.txt": b"\xe9" * 1000,
+        "scripts/run.py": "print()\n" * 1000,
+        "LICENSE.txt": "z" * 10_000,
+        "evals/evals.json": "[]" * 1000,
+        ".cache/x.md": "z" * 1000,
+    }
+    write_skill(tmp_path, "pdf", files=files)
+    assert run(["show", str(tmp_path / "pdf")]) == 0
+    needed = (400 + 400 + 4000 + 40_000) // 4
+    expected = f"3 when needed: about {needed} tokens (bytes / 4), 4 files; 6 files that no model reads\n"
+    assert expected in capfd.readouterr().out
+
+
+def test_a_folder_is_a_table_of_costs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_skill(tmp_path, "pdf", files={"references/a.md": "x" * 4000})
+    write_skill(tmp_path / "deep", "a-name-that-is-much-longer-than-others")
+    assert run(["show", str(tmp_path)]) == 0
+    head, long, pdf, total = (line.split() for line in capfd.readouterr().out.splitlines())
+    assert head == ["skill", "always", "when", "loaded", "when", "needed", "files"]
+    assert long[0] == "a-name-that-is-much-longer-than-others"
+    assert (pdf[0], pdf[3:]) == ("pdf", ["1000", "1"])
+    assert total[:2] == ["2", "skills"]
+    assert [int(one) + int(other) for one, other in zip(long[1:], pdf[1:], strict=True)] == [
+        int(one) for one in total[2:]
+    ]
+    assert run(["show", str(tmp_path), "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    assert data["skills"][1]["when_needed"] == data["total"]["when_needed"] == 1000
+    assert data["broken"] == []
+
+    narrow = on_a_terminal(tmp_path, "show", columns=48)
+    assert max(map(len, narrow.split("\r\n"))) <= 48
+    assert "a-name…" in narrow
+
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "SKILL.md").write_text("no fences")
+    assert run(["show", str(tmp_path)]) == 1
+    out, err = capfd.readouterr()
+    assert out.splitlines()[-1].split()[:2] == ["2", "skills"]
+    assert "not counted: " in err
+    assert "see prowess check " in err
 
 
 def test_what_cannot_be_shown_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,12 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 _BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is no text becomes U+DCNN
@@ -60,6 +64,37 @@ def columns(text: str) -> int:
     from unicodedata import combining, east_asian_width
 
     return sum(0 if combining(char) else 2 if east_asian_width(char) in {"W", "F"} else 1 for char in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text`, or as much of its beginning as fits into `width` columns with an ellipsis."""
+    if columns(text) <= width:
+        return text
+    while text and columns(text) >= width:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def wrapped(text: str, width: int | None, indent: str = "") -> Iterator[str]:
+    """Yield `text` in lines of at most `width` columns, all but the first behind `indent`; None does not break it.
+
+    It is broken at blanks; a word is broken only if no line can hold it.
+    """
+    line, room = "", width
+    if room is None or columns(text) <= room:
+        yield text
+        return
+    for word in re.findall(r" *[^ ]+", text):
+        begins = bool(line.strip()) and columns(line) + columns(word) > room
+        if begins:
+            yield line
+            line = indent
+        for char in word.lstrip(" ") if begins else word:
+            if columns(line) + columns(char) > room:
+                yield line
+                line = indent
+            line += char
+    yield line
 
 
 def counted(number: int, noun: str) -> str:

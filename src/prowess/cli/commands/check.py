@@ -18,6 +18,7 @@ from prowess.config.settings import FORMATS
 from prowess.lint import RULES
 from prowess.report import Tally
 from prowess.report.forms import render
+from prowess.report.text_report import TextLayout
 
 if TYPE_CHECKING:
     from prowess.cli.check_cache import CheckCache
@@ -43,6 +44,9 @@ _FEWEST_CACHED = 8  # fewer skills are judged in the time that starting Python t
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-path", metavar="FILE", help="What the text from standard input (-) is called.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print every info; without it, three or more of a rule are counted."
+)
 def command(
     *,
     paths: tuple[str, ...],
@@ -58,6 +62,7 @@ def command(
     exit_zero: bool,
     stdin_path: str | None,
     quiet: bool,
+    verbose: bool,
     **options: Any,  # noqa: ANN401 -- those of configuration_options, which it takes apart
 ) -> int:
     """Find every fault in skills, with position and reason.
@@ -94,7 +99,8 @@ def command(
         output.note(f"{gone} of the baseline {'is' if gone == 1 else 'are'} gone; --write-baseline forgets them")
     if not diff:
         name = str(configuration.value("format").value)
-        output.raw(render(name, run.skills, style=output.styled, summary=not quiet, rules=RULES))
+        layout = TextLayout(style=output.styled, width=output.width(), verbose=verbose)
+        output.raw(render(name, run.skills, layout=layout, summary=not quiet, rules=RULES))
     failed = Tally.of(run.skills).errors > 0
     if fixing is not None:
         failed = failed or fixing.left_alone > 0 or (diff and fixing.files > 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import asdict
 
+from prowess._internal.text.terminal_text import wrapped
 from prowess.cli import exit_codes, output
 from prowess.errors import InvalidArgumentsError
 from prowess.lint.rule_page import rule_page, rule_pages
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.lint.rule_page import RulePage
+
+_COLUMNS = 80  # of a page in a pipe
 
 
 @click.command("rule")
@@ -32,7 +35,7 @@ def command(rule: str | None, *, as_json: bool) -> int:
         if as_json:
             output.document([_document(page) for page in pages])
             return exit_codes.OK
-        for line in _listed(pages):
+        for line in _listed(pages, output.width()):
             output.line(line)
         return exit_codes.OK
     try:
@@ -42,14 +45,40 @@ def command(rule: str | None, *, as_json: bool) -> int:
     if as_json:
         output.document(_document(page))
     else:
-        output.raw(page.markdown())
+        for line in _laid_out(page.markdown(), output.width() or _COLUMNS):
+            output.line(line)
     return exit_codes.OK
 
 
-def _listed(pages: list[RulePage]) -> Iterator[str]:
-    """Yield a table: a head with the profiles, then a line for each rule; `-` where a profile does not report it."""
-    rows = [["rule", *pages[0].severities, "what is asked"]]
+def _laid_out(text: str, width: int) -> Iterator[str]:
+    """Yield a page in lines of at most `width` columns; lines that begin with code stay apart."""
+    paragraphs = text.rstrip("\n").split("\n\n")
+    for at, paragraph in enumerate(paragraphs):
+        lines = paragraph.split("\n") if paragraph.startswith("`") else [" ".join(paragraph.split("\n"))]
+        for line in lines:
+            yield from wrapped(line, width)
+        if at + 1 < len(paragraphs):
+            yield ""
+
+
+def _listed(pages: list[RulePage], width: int | None) -> Iterator[str]:
+    """Yield a table with a column for each profile, `-` if it does not report a rule; letters where it is too wide."""
+    profiles = list(pages[0].severities)
+    rows = [["rule", *profiles, "what is asked"]]
     rows += [[page.id, *(level or "-" for level in page.severities.values()), page.summary] for page in pages]
+    table = list(_aligned(rows))
+    if width is None or max(map(len, table)) <= width:
+        yield from table
+        return
+    yield from wrapped(f"E error, W warning, I info, - off, in the profiles {', '.join(profiles)}", width)
+    longest = max(len(page.id) for page in pages)
+    for page in pages:
+        letters = "".join((level or "-")[0].upper() for level in page.severities.values())
+        head = f"{page.id:<{longest}}  {letters}  "
+        yield from wrapped(f"{head}{page.summary}", width, " " * len(head))
+
+
+def _aligned(rows: list[list[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     for *cells, last in rows:
         yield "  ".join((*map(str.ljust, cells, widths), last))

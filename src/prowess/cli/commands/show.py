@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
@@ -16,7 +17,7 @@ from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
 from prowess.format.reading import read_skill, validate_skill
 from prowess.format.skill import frontmatter_of
-from prowess.report.skill_page import SkillPage, TriadSummary
+from prowess.report.skill_page import SkillCost, SkillPage, TriadSummary, cost_lines
 
 if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
@@ -33,14 +34,14 @@ _BOXXY = "boxxy"
 def command(*, path: str, theme: str, as_json: bool) -> int:
     """Show a skill for reading, with what each level of it costs a model.
 
-    PATH is a skill; of a folder of skills it shows which are valid in the profile boxxy, their roles, and whether these
-    balance. On a terminal the Markdown is laid out where rich is installed (pip install 'prowess[show]'); elsewhere,
-    and under NO_COLOR, the text is plain.
+    PATH is a skill; of a folder of skills it shows a table of costs, and with --theme trit which are valid in the
+    profile boxxy, their roles, and whether these balance. On a terminal the Markdown is laid out where rich is
+    installed (pip install 'prowess[show]'); elsewhere, and without colours, the text is plain.
 
     Example: prowess show examples/skills/csv-report --theme trit
     """
     if is_folder_of_skills(path):
-        return _set(path, as_json=as_json)
+        return (_roles if theme == "trit" else _costs)(path, as_json=as_json)
     if not os.path.exists(path):
         raise click.UsageError(f"there is no {path!r}")
     try:
@@ -54,7 +55,7 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
     elif (text := _drawn(page, roles=roles)) is not None:
         output.raw(text)
     else:
-        output.raw("".join(f"{line}\n" for line in page.lines(roles=roles)))
+        output.raw("".join(f"{line}\n" for line in page.lines(roles=roles, width=output.width())))
     return exit_codes.OK
 
 
@@ -70,7 +71,26 @@ def _drawn(page: SkillPage, *, roles: bool) -> str | None:
     return drawn(page, roles=roles, width=shutil.get_terminal_size().columns)
 
 
-def _set(path: str, *, as_json: bool) -> int:
+def _costs(path: str, *, as_json: bool) -> int:
+    costs: list[SkillCost] = []
+    broken: list[dict[str, str]] = []
+    for target in targets((path,)):
+        try:
+            costs.append(SkillCost.of(read_skill(target.directory or target.path), target.path))
+        except SkillParseError as fault:
+            broken.append({"path": target.path, "message": str(fault)})
+    if as_json:
+        total = asdict(SkillCost.total(costs, path))
+        output.document({"skills": [asdict(cost) for cost in costs], "total": total, "broken": broken})
+    else:
+        for line in cost_lines(costs, path, output.width()):
+            output.line(line)
+        for one in broken:
+            output.note(printable_line(f"not counted: {one['message']}; see prowess check {one['path']}"))
+    return exit_codes.FAILED if broken else exit_codes.OK
+
+
+def _roles(path: str, *, as_json: bool) -> int:
     names: list[str] = []
     invalid: list[tuple[str, Diagnostic]] = []
     for target in targets((path,)):
