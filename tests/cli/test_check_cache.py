@@ -216,7 +216,7 @@ def test_a_forged_message_reaches_the_terminal_escaped(check: Checks) -> None:
     check()
     forged(lambda data: finding(data).update(message="\x1b[2Jgone\u202e"))(check.file)
     for form in ("text", "json", "github", "junit", "sarif"):
-        out, judged = check("--format", form)
+        out, judged = check("--verbose", "--format", form)
         assert judged == []
         assert "gone" in out
         assert "\x1b" not in out

@@ -37,6 +37,7 @@ COMMANDS = {
     "sandbox": "Check what the sandbox of this machine can do.",
     "config": "Show the settings that hold here, and where each was set.",
     "doctor": "Report the state of this machine and project.",
+    "completion": "Complete command lines in a shell; the man page.",
 }
 
 

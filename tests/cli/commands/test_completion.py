@@ -1,0 +1,98 @@
+"""Completion and the man page: printed, installed for this user, and understood by the programs they are for."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.cli.dispatch import run
+from prowess.cli.main import COMMANDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLACES = {
+    "bash": ".local/share/bash-completion/completions/prowess",
+    "zsh": ".local/share/zsh/site-functions/_prowess",
+    "fish": ".config/fish/completions/prowess.fish",
+}
+
+
+@pytest.fixture
+def home(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return own_home
+
+
+@pytest.mark.parametrize("shell", PLACES)
+def test_the_completion_of_a_shell_is_printed_and_installed(
+    home: Path, shell: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["completion", shell]) == 0
+    script = capfd.readouterr().out
+    assert "_PROWESS_COMPLETE" in script
+    assert run(["completion", shell, "--install"]) == 0
+    out, err = capfd.readouterr()
+    assert (home / PLACES[shell]).read_text() == script
+    page = home / ".local/share/man/man1/prowess.1"
+    assert out.splitlines() == [f"wrote {home / PLACES[shell]}", f"wrote {page}"]
+    assert "new shell" in err
+    assert run(["completion", "--man"]) == 0
+    assert page.read_text() == capfd.readouterr().out
+
+
+def test_without_a_name_the_shell_of_the_user_is_taken(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    assert run(["completion"]) == 0
+    assert capfd.readouterr().out.startswith("function _prowess_completion;")
+    monkeypatch.setenv("SHELL", "/bin/ksh")
+    assert run(["completion", "--install"]) == 2
+    assert "bash, zsh, fish" in capfd.readouterr().err
+    assert not (home / ".local").exists()
+
+
+def test_the_directories_of_the_user_are_taken(
+    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert run(["completion", "bash", "--install"]) == 0
+    assert (tmp_path / "data" / "bash-completion" / "completions" / "prowess").is_file()
+    assert (tmp_path / "data" / "man" / "man1" / "prowess.1").is_file()
+    assert not (home / ".local").exists()
+
+
+def test_bash_completes_commands_and_options_with_what_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "prowess").write_text(f'#!/bin/sh\nexec {sys.executable} -m prowess "$@"\n')
+    (tmp_path / "prowess").chmod(0o755)
+    script = f"""
+PATH={tmp_path}:$PATH
+source <(prowess completion bash)
+asked() {{
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _prowess_completion prowess; echo "${{COMPREPLY[@]}}"
+}}
+asked prowess com
+asked prowess check --exit
+"""
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.splitlines() == ["completion", "--exit-zero"]
+
+
+def test_the_man_page_has_every_command_and_is_read_without_a_warning(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", "--man"]) == 0
+    page = capfd.readouterr().out
+    for name in COMMANDS:
+        assert f"\n.SS prowess {name}".replace("-", "\\-") in page
+    assert "\\fB\\-\\-exit\\-zero\\fR" in page
+    assert "\n.SS prowess policy test" in page
+    if shutil.which("groff"):
+        ran = subprocess.run(
+            ["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True, text=True, check=True, timeout=60
+        )
+        assert ran.stderr == ""
