@@ -72,7 +72,7 @@ def test_calls_results_events_and_decisions_are_one_object_a_line_in_the_order_i
 
 @pytest.mark.skipif(not default_sandbox().probe().available, reason="no sandbox can start here")
 def test_an_event_is_printed_while_its_call_goes_on(tmp_path: Path, own_home: Path) -> None:
-    slow = "import os, time\nwhile not os.path.exists(os.environ['WORKSPACE'] + '/go'):\n    time.sleep(0.02)\n"
+    slow = "import os, time\nprint('begun')\nwhile not os.path.exists(os.environ['WORKSPACE'] + '/go'):\n    time.sleep(0.02)\n"
     write_skill(tmp_path / "skills", "kit", files={"scripts/slow.py": slow})
     (tmp_path / "work").mkdir()
     command = [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills"), "--events"]
@@ -83,8 +83,9 @@ def test_an_event_is_printed_while_its_call_goes_on(tmp_path: Path, own_home: Pa
         host.stdin.write(json.dumps({"id": 1, **_load("kit")}).encode() + b"\n" + json.dumps(run).encode() + b"\n")
         host.stdin.flush()
         for line in host.stdout:
-            if b"script.started" in line:
+            if b"script.output" in line:
                 break
+        assert json.loads(line)["event"]["text"] == "begun\n"
         (tmp_path / "work" / "go").touch()  # had the event come with the answer, the script would wait for ever
         host.stdin.close()
         rest = [json.loads(line) for line in host.stdout]

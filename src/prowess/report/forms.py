@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from prowess._internal.text.terminal_text import json_text
+from prowess._internal.text.terminal_text import json_text, wrapped
 from prowess.format.rules.table import RULES
 from prowess.report.text_report import TextLayout, check_lines, summary_line
 
@@ -36,8 +36,9 @@ def render(
         KeyError: there is no such form.
     """
     if form == "text":
-        lines = list(check_lines(skills, layout or TextLayout(), rules))
-        return _joined([*lines, summary_line(skills)] if summary else lines)
+        laid_out = layout or TextLayout()
+        lines = list(check_lines(skills, laid_out, rules))
+        return _joined([*lines, *wrapped(summary_line(skills), laid_out.width)] if summary else lines)
     if form in _DOCUMENTS:
         more = (rules,) if form == "sarif" else ()
         return f"{json_text(_made(*_DOCUMENTS[form], skills, *more), indent=2)}\n"

@@ -79,7 +79,7 @@ def check_lines(
         text = f"info  {len(each)} \N{MULTIPLICATION SIGN} {rule}  {what}; first {first}"
         yield from _coloured(wrapped(text, layout.width, _INDENT), Severity.INFO, layout)
     if grouped:
-        yield "--verbose shows each info that is only counted here"
+        yield from wrapped("--verbose shows each info that is only counted here", layout.width)
 
 
 def summary_line(skills: Sequence[CheckedSkill]) -> str:
