@@ -72,7 +72,8 @@ def test_calls_results_events_and_decisions_are_one_object_a_line_in_the_order_i
 
 @pytest.mark.skipif(not default_sandbox().probe().available, reason="no sandbox can start here")
 def test_an_event_is_printed_while_its_call_goes_on(tmp_path: Path, own_home: Path) -> None:
-    slow = "import os, time\nprint('begun')\nwhile not os.path.exists(os.environ['WORKSPACE'] + '/go'):\n    time.sleep(0.02)\n"
+    waits = "while not os.path.exists(os.environ['WORKSPACE'] + '/go'):\n    time.sleep(0.02)\n"
+    slow = f"import os, time\nprint('begun')\n{waits}"
     write_skill(tmp_path / "skills", "kit", files={"scripts/slow.py": slow})
     (tmp_path / "work").mkdir()
     command = [sys.executable, "-m", "prowess", "session", "--root", str(tmp_path / "skills"), "--events"]
