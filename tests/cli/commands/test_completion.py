@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from prowess.cli.dispatch import run
 from prowess.cli.main import COMMANDS
+from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +84,38 @@ asked prowess check --exit
 """
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.splitlines() == ["completion", "--exit-zero"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offers"),
+    [
+        ("load --root SKILLS al", ["plain,alpha"]),
+        ("why --root SKILLS b", ["plain,beta"]),
+        ("run --root SKILLS alpha scripts/", ["plain,scripts/go.sh"]),
+        ("run --root SKILLS alpha g", ["plain,go.sh"]),
+        ("run SKILLS/alpha g", ["plain,go.sh"]),
+        ("run --root SKILLS none g", [""]),
+        ("read ./s", ["dir,./s"]),
+    ],
+)
+def test_names_of_skills_and_scripts_are_completed(tmp_path: Path, home: Path, words: str, offers: list[str]) -> None:
+    write_skill(tmp_path / "skills", "alpha", files={"scripts/go.sh": "", "notes.md": ""})
+    write_skill(tmp_path / "skills", "beta")
+    line = words.replace("SKILLS", str(tmp_path / "skills"))
+    environment = {
+        "_PROWESS_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"prowess {line}",
+        "COMP_CWORD": str(len(line.split())),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv = ['prowess']; from prowess.cli.main import main; main()"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.stdout.splitlines() == offers, ran.stderr
 
 
 def test_the_man_page_has_every_command_and_is_read_without_a_warning(capfd: pytest.CaptureFixture[str]) -> None:

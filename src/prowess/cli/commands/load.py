@@ -11,6 +11,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import first_argument_option, policy_option
+from prowess.cli.options.skill_completion import complete_skill
 from prowess.runtime.activation.rendering import rendered
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_skill)
 @click.argument("args", required=False)
 @catalog_options
 @policy_option

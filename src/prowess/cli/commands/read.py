@@ -14,6 +14,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import policy_option
+from prowess.cli.options.skill_completion import complete_skill
 from prowess.errors import NotAFileError, SkillError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _MOST_ENTRIES = 50
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_skill)
 @click.argument("path")
 @catalog_options
 @policy_option

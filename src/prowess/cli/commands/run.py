@@ -17,6 +17,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.live_output import LiveOutput
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import open_rules, open_workspace, policy_option, workspace_options
+from prowess.cli.options.skill_completion import complete_script, complete_skill
 from prowess.cli.signals import ended_in_order
 from prowess.errors import ResourceNotFoundError, UnsafePathError
 from prowess.runtime import SessionOptions, SyncSession
@@ -35,8 +36,8 @@ _MOST_SCRIPTS = 30
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
-@click.argument("name")
-@click.argument("script")
+@click.argument("name", shell_complete=complete_skill)
+@click.argument("script", shell_complete=complete_script)
 @click.argument("arguments", nargs=-1)
 @catalog_options
 @workspace_options

@@ -9,13 +9,14 @@ import click
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.cli.options.skill_completion import complete_skill
 
 if TYPE_CHECKING:
     from prowess.catalog import Resolution, SkillEntry
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_skill)
 @catalog_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:

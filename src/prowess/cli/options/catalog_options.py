@@ -82,7 +82,7 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
             click.UsageError: there is no skill at the path, or `--root` names another place.
             SkillNotFoundError: a skill of a higher layer takes its place.
         """
-        if not _is_path(name):
+        if not is_path(name):
             return self.open(quiet=quiet), name
         if self.roots:
             raise click.UsageError(f"{name!r} names the skill by its path, so leave --root out")
@@ -105,9 +105,10 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
         return catalog, found.name
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Tell whether the name of a skill on a command line is a path."""
     parts = name.replace(os.sep, "/").split("/")
-    return parts[0] in {"", ".", ".."} or (len(parts) > 1 and os.path.lexists(name))
+    return parts[0] in {".", ".."} or (len(parts) > 1 and (not parts[0] or os.path.lexists(name)))
 
 
 def catalog_options(command: Callable[..., int]) -> Callable[..., int]:

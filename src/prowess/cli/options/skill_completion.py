@@ -1,0 +1,49 @@
+"""What a shell offers for the name of a skill and for one of its scripts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from prowess.catalog import Catalog
+from prowess.cli.options.catalog_options import is_path
+from prowess.errors import SkillError
+from prowess.format.reading import read_skill
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+
+def complete_skill(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
+    """Complete the name of a skill, or a path."""
+    del parameter
+    # Imported here, not at the top: only a shell that completes needs it.
+    from click.shell_completion import CompletionItem
+
+    if is_path(text):
+        return [CompletionItem(text, type="dir")]
+    with suppress(SkillError):
+        return [CompletionItem(entry.name, help=entry.description) for entry in _offered(context).entries(prefix=text)]
+    return []
+
+
+def complete_script(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
+    """Complete a script of the skill that stands before it, by its path or its name in the folder of scripts."""
+    del parameter
+    from click.shell_completion import CompletionItem  # as above
+
+    name = str(context.params["name"])
+    with suppress(SkillError):
+        skill = read_skill(name) if is_path(name) else _offered(context).skill(name)
+        paths = [file.path for file in skill.resources if file.kind == "script"]
+        paths += [path.partition("/")[2] for path in paths]
+        return [CompletionItem(path) for path in paths if path.startswith(text)]
+    return []
+
+
+def _offered(context: click.Context) -> Catalog:
+    given = context.params
+    if roots := given.get("roots"):
+        return Catalog(*roots)
+    return Catalog.discover(plugins=given.get("plugins") or (), trust_project=bool(given.get("trust_project")))
