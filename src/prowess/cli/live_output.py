@@ -3,6 +3,8 @@
 A pipe gets what the script wrote; on a terminal control characters are escaped. The spinner is drawn on standard error
 if that is a terminal which wants more than plain text. It is erased before anything is printed, and at the end,
 whatever ended the run.
+
+One thread of its own prints all of it, so that a reader who does not read holds up neither the run nor its end.
 """
 
 from __future__ import annotations
@@ -11,98 +13,96 @@ import itertools
 import sys
 import threading
 import time
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Self
 
 from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from prowess.runtime import OutputChunk
 
 _FRAMES = "|/-\\"
 _STEP_SECONDS = 0.1
+_LAST_SECONDS = 0.5  # from an interrupt to the end of this process, if nobody reads
 _WIDEST = 60  # characters of a name: a line that a terminal breaks cannot be erased
 _ERASE = "\r\x1b[K"
 
 
 class LiveOutput:
-    """Prints chunks as they come, between `with` and its end; `finish` prints what is left of the result.
+    """Prints chunks as they come, between `with` and its end.
 
-    Without `prints` only the spinner is shown. `begin` starts it: before the script runs, a person may be asked.
+    `begin` starts the spinner, if it `spins`: before the script runs, a person may be asked.
     """
 
-    def __init__(self, script: str, *, prints: bool, spins: bool) -> None:
-        self._text = printable_line(script)[:_WIDEST]
-        self._prints, self._spins = prints, spins and output.is_rich(sys.stderr)
-        self._printed = {"stdout": 0, "stderr": 0}
+    def __init__(self, script: str, *, spins: bool) -> None:
+        self._text, self._spins = printable_line(script)[:_WIDEST], spins and output.is_rich(sys.stderr)
+        self._chunks: SimpleQueue[OutputChunk | None] = SimpleQueue()
+        self._began: float | None = None
         self._at_line_start, self._drawn = True, False
+        self._is_open = {"stdout": False, "stderr": False}  # whether the last line of a stream has no end yet
         self._fault: OSError | None = None
-        self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="prowess-output", daemon=True)
 
     def __enter__(self) -> Self:
+        self._thread.start()
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self._over.set()
-        with self._lock:
-            self._erase()
+        self._chunks.put(None)
+        self._thread.join(_LAST_SECONDS)
 
     def begin(self) -> None:
         """Start the spinner."""
-        if self._spins:
-            threading.Thread(target=self._spin, name="prowess-spinner", daemon=True).start()
+        self._began = time.monotonic()
 
     def show(self, chunk: OutputChunk) -> None:
-        """Print a chunk; for `run_script(on_output=)`."""
-        with self._lock:
-            self._print(chunk.stream, chunk.text)
+        """Print a chunk soon; for `run_script(on_output=)`."""
+        self._chunks.put(chunk)
 
-    def finish(self, result: Mapping[str, object]) -> None:
-        """Print what was not printed yet: a reader of a pipe may have been slow. A last line gets its end.
+    def finish(self) -> None:
+        """Wait until everything is printed; a last line gets its end.
 
         Raises:
             OSError: standard output could not be written.
         """
-        self._over.set()
-        for stream in ("stdout", "stderr"):
-            text = str(result[stream])
-            with self._lock:
-                self._print(stream, text[self._printed[stream] :])
-                if text and not text.endswith("\n") and self._needs_end(stream):
-                    self._print(stream, "\n")
+        self._chunks.put(None)
+        self._thread.join()
         if self._fault is not None:
             raise self._fault
 
-    def _needs_end(self, stream: str) -> bool:  # a pipe gets what the script wrote
-        return not self._at_line_start if getattr(sys, stream).isatty() else stream == "stderr"
+    def _run(self) -> None:
+        for frame in itertools.cycle(_FRAMES):
+            try:
+                chunk = self._chunks.get(timeout=_STEP_SECONDS)
+            except Empty:
+                self._spin(frame)
+                continue
+            self._erase()
+            if chunk is None:
+                break
+            self._print(chunk.stream, chunk.text)
+        for stream, is_open in self._is_open.items():
+            # A pipe gets what the script wrote and nothing else.
+            if is_open and (not self._at_line_start if getattr(sys, stream).isatty() else stream == "stderr"):
+                self._print(stream, "\n")
 
     def _print(self, stream: str, text: str) -> None:
-        self._printed[stream] += len(text)
-        if not text or not self._prints or self._fault is not None:
-            return
-        self._erase()
+        self._is_open[stream] = not text.endswith("\n")
+        if is_terminal := getattr(sys, stream).isatty():
+            self._at_line_start = text.endswith("\n")
         if stream == "stderr":
             output.raw_note(printable(text))
-        else:
+        elif self._fault is None:
             try:
-                output.raw(printable(text) if sys.stdout.isatty() else text)
-            except OSError as fault:  # told at the end, by the thread that runs the command
+                output.raw(printable(text) if is_terminal else text)
+            except OSError as fault:  # told by `finish`, in the thread that runs the command
                 self._fault = fault
-        if getattr(sys, stream).isatty():
-            self._at_line_start = text.endswith("\n")
 
-    def _spin(self) -> None:
-        began = time.monotonic()
-        for frame in itertools.cycle(_FRAMES):
-            if self._over.wait(_STEP_SECONDS):
-                return
-            with self._lock:
-                if self._at_line_start and not self._over.is_set():
-                    self._drawn = True
-                    output.raw_note(f"{_ERASE}{frame} {self._text} {int(time.monotonic() - began)} s")
+    def _spin(self, frame: str) -> None:
+        if self._spins and self._began is not None and self._at_line_start:
+            self._drawn = True
+            output.raw_note(f"{_ERASE}{frame} {self._text} {int(time.monotonic() - self._began)} s")
 
     def _erase(self) -> None:
         if self._drawn:

@@ -11,6 +11,7 @@ fails where there are errors.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -45,9 +46,7 @@ def raw_bytes(data: bytes) -> bool:
         OSError: they cannot be written (a full disk); its file name is `standard output`.
     """
     try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        _write(sys.stdout, data)
     except BrokenPipeError:
         drop_standard_output()
         return False
@@ -145,11 +144,21 @@ def raw_note(text: str) -> None:
     """Print to standard error exactly this text, which must be safe already."""
     # A remark that nobody can be told changes nothing about the command.
     try:
-        sys.stderr.flush()
-        sys.stderr.buffer.write(text.encode())
-        sys.stderr.buffer.flush()
+        _write(sys.stderr, text.encode())
     except OSError:
         _drop(sys.stderr)
+
+
+def _write(stream: TextIO, data: bytes) -> None:
+    """Write past the buffer: a thread that waits for a reader must not hold its lock when Python ends."""
+    stream.flush()
+    target = getattr(stream.buffer, "raw", stream.buffer)
+    left = memoryview(data)
+    while left:
+        written = target.write(left)
+        if written is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        left = left[written:]
 
 
 def _drop(stream: TextIO) -> None:

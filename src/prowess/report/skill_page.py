@@ -32,7 +32,7 @@ _SHOWN_FILES = 50
 _LOOKED_AT = 8192
 _COLUMNS = ("always", "when_loaded", "when_needed", "files")
 _FOR_PEOPLE = frozenset({"evals", "tests", "skill.manifest.yaml", "skill.oms.sig", "skill-card.md", "benchmark.md"})
-_LICENSES = ("license", "licence", "notice", "copying")
+_PAPERS = ("license", "licence", "notice", "copying", "readme", "changelog", "contributing")
 _TRIAD = 3
 _GOOD, _BAD = "#10B981", "#EF4444"
 
@@ -127,7 +127,7 @@ def _is_read(file: Resource) -> bool:
     name = file.path.rpartition("/")[2].lower()
     hidden = any(part.startswith(".") for part in file.path.split("/"))
     return not (
-        hidden or file.kind == "script" or top in _FOR_PEOPLE or name in _FOR_PEOPLE or name.startswith(_LICENSES)
+        hidden or file.kind == "script" or top in _FOR_PEOPLE or name in _FOR_PEOPLE or name.startswith(_PAPERS)
     )
 
 

@@ -29,6 +29,7 @@ while [ ! -e $WORKSPACE/go ]; do sleep 0.02; done
 printf last
 """
 _FRAME = re.compile(r"\r\x1b\[K(?:[-|/\\\\] naps\.sh \d+ s)?")
+FLOOD = "head -c 900000 /dev/zero | tr '\\0' x"
 NAPS = "sleep 1\nprintf 'a\\033[2Jb'\necho err >&2\n"
 
 
@@ -44,7 +45,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     scripts = {
         "scripts/waits.sh": WAITS,
         "scripts/naps.sh": NAPS,
-        "scripts/flood.sh": "head -c 900000 /dev/zero | tr '\\0' x\n",
+        "scripts/flood.sh": f"{FLOOD}\n",
         "scripts/deep/er.sh": "echo deeper\n",
         "notes.md": "Notes.\n",
     }
@@ -79,6 +80,17 @@ def test_a_reader_that_is_slow_gets_every_byte(work: Path) -> None:
         time.sleep(7)  # longer than a run waits for a callback; the pipe holds less than the script writes
         assert len(child.stdout.read()) == 900_000
         assert child.wait(20) == exit_codes.OK
+
+
+def test_an_interrupt_ends_the_command_though_nobody_reads(work: Path) -> None:
+    write_skill(work.parent / "skills", "demo", files={"scripts/flood.sh": f"{FLOOD}\nsleep 30\n"})
+    with subprocess.Popen(_line("../skills/demo", "flood.sh"), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.read(1000)  # it runs, and the pipe is full
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == exit_codes.INTERRUPTED
+        assert child.stderr.read() == b"interrupted: the script was ended\n"
 
 
 def test_a_reader_that_goes_ends_nothing_else(work: Path) -> None:

@@ -79,7 +79,7 @@ def command(
         _require_place(out)
     policy, audit = open_rules(policy_file, "this run leaves no audit record")
     options = SessionOptions(audit=audit, workspace=chosen, write=write, policy=policy, approver=TerminalApprover())
-    live = LiveOutput(script, prints=not as_json, spins=not skills.quiet)
+    live = LiveOutput(script, spins=not skills.quiet)
 
     def begin(event: SessionEvent) -> None:
         if isinstance(event, ScriptStarted):
@@ -93,7 +93,7 @@ def command(
             result = dict(
                 session.run_script(path, arguments, on_output=None if as_json else live.show, timeout=timeout)
             )
-            live.finish(result)
+            live.finish()
             # The session takes its artifacts with it when it ends, so they are brought home before.
             result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
     except KeyboardInterrupt:
