@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parent.parent
 _KINDS = _ROOT / "tools" / "peers" / "linter_kinds.toml"
 _PAGE = _ROOT / "docs" / "compared.md"
+_HOOKS = "\n## Hooks beside Claude Code\n"  # from here on the page is written by hand
 _OURS = "prowess"
 _ABOUT = """\
 Four other tools and `prowess check` over the same {count} public skills of {repositories} repositories and {packages}
@@ -160,7 +161,8 @@ def page(runs: Mapping[str, Run], known: list[Kind]) -> tuple[str, list[str]]:
         counts = [len(ours - tools[peer].get(name, set())) for peer in peers]
         if any(counts):
             lines.append(f"| {name} | {' | '.join(str(number or '') for number in counts)} |")
-    return "\n".join(lines) + "\n", open_kinds
+    kept = "".join(_PAGE.read_text(encoding="utf-8").partition(_HOOKS)[1:])
+    return "\n".join(lines) + "\n" + kept, open_kinds
 
 
 def _by_rule(ours: Run) -> list[str]:

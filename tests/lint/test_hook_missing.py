@@ -61,3 +61,44 @@ def test_a_document_without_a_directory_has_no_files_to_miss() -> None:
 
 def test_thousands_of_missing_hooks_are_reported_in_part(skill: Path) -> None:
     assert len(advice(skill, f"hooks: {{pre: [{', '.join(f'gone{number}' for number in range(4000))}]}}\n")) == 100
+
+
+@pytest.mark.parametrize(
+    ("command", "rule", "says"),
+    [
+        ("bash ${CLAUDE_SKILL_DIR}/scripts/chek.sh", "hooks.missing", "did you mean scripts/check.sh?"),
+        ("./scripts/chek.sh now", "hooks.missing", "scripts/chek.sh does not exist; did you mean scripts/check.sh?"),
+        ("bash $HOME/.claude/skills/a/scripts/gone.sh", "hooks.missing", "does not exist"),
+        (
+            "bash ${CLAUDE_SKILL_DIR}/../other/check.sh",
+            "hooks.missing",
+            "${CLAUDE_SKILL_DIR}/../other/check.sh does not exist",
+        ),
+        ("cat a | grep b", "hooks.command", "the command needs a shell, and hooks are run without one ('|' connects"),
+        ("echo $FILE", "hooks.command", "needs a shell"),
+        ("bash scripts/check.sh 2>/dev/null", "hooks.command", "needs a shell"),
+        ("cd x && ./scripts/check.sh", "hooks.command", "needs a shell"),
+    ],
+)
+@pytest.mark.proves("runtime.hooks.missing", "runtime.hooks.variables")
+def test_a_command_that_will_refuse_activation_is_reported(skill: Path, command: str, rule: str, says: str) -> None:
+    (found,) = advice(skill, f"hooks:\n  Stop:\n  - type: command\n    command: {command}\n")
+    assert (found.rule, found.location.line) == (rule, 7)
+    assert says in found.message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash ${CLAUDE_SKILL_DIR}/scripts/check.sh",
+        "'\"$CLAUDE_PLUGIN_ROOT\"/scripts/check.sh now'",
+        "bash $HOME/.claude/skills/a/scripts/check.sh",
+        "bash ${CLAUDE_SKILL_DIR}/../beside/check.sh",
+        "'\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/x.sh'",
+        "bash -c 'a | b; exit 0'",
+    ],
+)
+def test_a_command_that_can_be_run_is_not_reported(skill: Path, command: str) -> None:
+    (skill.parent / "beside").mkdir()
+    (skill.parent / "beside" / "check.sh").write_text("true\n")
+    assert advice(skill, f"hooks:\n  Stop:\n  - command: {command}\n") == []

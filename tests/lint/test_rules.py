@@ -30,6 +30,7 @@ _OLDER = {
     "body.tokens",
     "directory.extraneous",
     "hooks.missing",
+    "hooks.command",
 }
 
 

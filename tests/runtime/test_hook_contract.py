@@ -422,3 +422,60 @@ async def test_a_matcher_of_another_tool_leaves_a_call_alone(
     session = await _session(tmp_path, work, probe, matcher=matcher, policy=_policy(tmp_path, ""))
     (work / "status").write_text("2")
     assert (await session.call(tool, {"text": "a"})).success
+
+
+SHOW = """\
+import json, os, sys
+names = ("CLAUDE_SKILL_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR", "HOME")
+print(json.dumps({"systemMessage": json.dumps({"argv": sys.argv[1:], "env": {n: os.environ.get(n) for n in names}})}))
+"""
+
+
+@pytest.mark.proves("runtime.hooks.variables")
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        ("python3 ${CLAUDE_SKILL_DIR}/show.py ${CLAUDE_SKILL_DIR}", ["/skill"]),
+        ('python3 "${CLAUDE_PLUGIN_ROOT}/show.py" "$CLAUDE_PLUGIN_ROOT/show.py"', ["/skill/show.py"]),
+        ("$CLAUDE_SKILL_DIR/show.py $CLAUDE_PROJECT_DIR/", ["/workspace/"]),
+        ("python3 show.py --home=$HOME '$HOME' \"; touch x\"", ["--home=/tmp/home", "$HOME", "; touch x"]),
+        ("python3 $HOME/.claude/skills/shower/show.py a", ["a"]),
+        ('python3 "$CLAUDE_PROJECT_DIR"/hooks/show.py a', ["a"]),
+        ("~/.claude/skills/shower/show.py a", ["a"]),
+    ],
+)
+async def test_variables_become_values_and_an_interpreter_runs_a_script(
+    tmp_path: Path, work: Path, probe: _Probe, command: str, argv: list[str]
+) -> None:
+    (work / "hooks").mkdir()
+    (work / "hooks" / "show.py").write_text(SHOW)
+    hooks = f"hooks:\n  PreToolUse:\n  - command: {json.dumps(command)}\n"
+    directory = write_skill(
+        tmp_path / "skills", "shower", extra=hooks, files={"show.py": f"#!/usr/bin/python3\n{SHOW}"}
+    )
+    (directory / "show.py").chmod(0o755)
+    session = Session(Catalog(tmp_path / "skills"), workspace=work, extra_tools=[probe])
+    await session.load(["shower"])
+    (notice,) = result(await session.call("probe", {"text": "a"}))["notices"]
+    shown = json.loads(notice["message"].partition(": ")[2])
+    assert shown["argv"] == argv
+    assert shown["env"]["CLAUDE_PROJECT_DIR"] == "/workspace"
+    assert shown["env"]["CLAUDE_SKILL_DIR"] == shown["env"]["CLAUDE_PLUGIN_ROOT"]
+    assert shown["env"]["HOME"] == "/tmp/home"
+
+
+@pytest.mark.proves("runtime.hooks.variables")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash ${CLAUDE_SKILL_DIR}/gone.sh", "bash ${CLAUDE_SKILL_DIR}/../gone/x.sh", "bash $HOME/.ssh/id_rsa",
+        "cat ${CLAUDE_SKILL_DIR}/../../etc/passwd", "bash $CLAUDE_PROJECT_DIR/gone.sh", "echo $SECRET",
+        "bash $CLAUDE_PROJECT_DIR/../x.sh", "$CLAUDE_SKILL_DIR/show.py | cat",
+    ],
+)  # fmt: skip
+async def test_a_command_that_leads_nowhere_stops_the_activation(tmp_path: Path, work: Path, command: str) -> None:
+    (tmp_path / "x.sh").write_text("true")
+    hooks = f"hooks:\n  Stop:\n  - command: {json.dumps(command)}\n"
+    write_skill(tmp_path / "skills", "a", extra=hooks, files={"show.py": SHOW})
+    session = Session(Catalog(tmp_path / "skills"), workspace=work)
+    assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"

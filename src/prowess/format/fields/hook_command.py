@@ -19,7 +19,7 @@ from prowess._internal.shell.plain_command import plain_words
 from prowess._internal.shell.words import ShellRefusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     Has = Callable[[str, str], bool]  # whether the skill in the directory of this name has a file at this path
 
@@ -32,6 +32,7 @@ VARIABLES: Mapping[str, Base] = {
     "SKILL_DIR": "skill",
     "WORKSPACE": "project",
 }
+_NO_TEXT = "holds a character that no command line holds"
 NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script of the skill instead"
 
 # A variable that no backslash keeps, or the home directory at the beginning of a word.
@@ -92,20 +93,30 @@ class FileOfSkill(Struct, frozen=True, kw_only=True):
     path: str
 
 
+def read_words(words: Sequence[str]) -> HookCommand:
+    """Return words that are given one by one, with the variables in them."""
+    if not {_OPEN, _CLOSE}.isdisjoint("".join(words)):
+        return HookCommand(fault=_NO_TEXT)
+    return HookCommand(words=tuple(HookWord(parts=_parts(_PLACEHOLDER.sub(_mark, word))) for word in words))
+
+
 def read_command(command: str) -> HookCommand:
     """Split a command line into words."""
     if not {_OPEN, _CLOSE}.isdisjoint(command):
-        return HookCommand(fault=NEEDS_SHELL.format("it holds a character that no command line holds"))
+        return HookCommand(fault=_NO_TEXT)
 
     def marked(match: re.Match[str]) -> str | None:
-        if _in_single_quotes(command, match.start()):
-            return None  # literal text, as `bash -c '…'` gets it
-        return f"{_OPEN}{match['bare'] or match['braced'] or 'HOME'}{_CLOSE}"
+        # In single quotes it is literal text, as `bash -c '…'` gets it.
+        return None if _in_single_quotes(command, match.start()) else _mark(match)
 
     words = plain_words(command, _PLACEHOLDER, marked)
     if isinstance(words, ShellRefusal):
         return HookCommand(fault=NEEDS_SHELL.format(words.reason))
     return HookCommand(words=tuple(HookWord(parts=_parts(word)) for word in words))
+
+
+def _mark(match: re.Match[str]) -> str:
+    return f"{_OPEN}{match['bare'] or match['braced'] or 'HOME'}{_CLOSE}"
 
 
 def _parts(word: str) -> tuple[str | Variable, ...]:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from prowess._internal.files.contained import check_relative
 from prowess._internal.globs import fits_stars
 from prowess.errors import UnsafePathError
-from prowess.format.fields.hook_command import HookCommand, HookWord, file_of_skill, read_command
+from prowess.format.fields.hook_command import HookCommand, HookWord, file_of_skill, read_command, read_words
 from prowess.format.fields.value_readers import (
     is_blank,
     kind,
@@ -27,6 +27,7 @@ from prowess.format.fields.value_readers import (
     read_seconds,
     read_switch,
     read_text,
+    read_texts,
     report_unknown,
 )
 
@@ -42,7 +43,12 @@ HOOK_EVENTS = (
 )  # fmt: skip
 MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in use
 
-_KEYS = ("type", "script", "command", "matcher", "once", "timeout", "statusMessage")
+_NOT_OBEYED = {
+    "if": "the hook runs whatever the call is",
+    "async": "the hook is waited for",
+    "asyncRewake": "the hook is waited for",
+}
+_KEYS = ("type", "script", "command", "args", "shell", "matcher", "once", "timeout", "statusMessage", *_NOT_OBEYED)
 _IGNORED = "; it is ignored"
 _MATCHER = r"[A-Za-z0-9_.:/*-]+(?:\|[A-Za-z0-9_.:/*-]+)*\Z"
 NOT_THERE = "names a file that the skill does not contain"
@@ -51,7 +57,8 @@ NOT_THERE = "names a file that the skill does not contain"
 class Hook(Struct, frozen=True, kw_only=True):
     """One hook: exactly one of `script` and `command` is set.
 
-    `script` is a path relative to the skill, `command` a command line as written. `matcher` is None where the hook is
+    `script` is a path relative to the skill, `command` a command line as written; with `args` it is one word, and they
+    are the others. `matcher` is None where the hook is
     for every tool; else names joined by `|`, in which `*` stands for any characters. `timeout` is in seconds; None
     leaves it to the host.
     """
@@ -59,6 +66,7 @@ class Hook(Struct, frozen=True, kw_only=True):
     event: str
     script: str | None = None
     command: str | None = None
+    args: tuple[str, ...] | None = None
     matcher: str | None = None
     once: bool = False
     timeout: float | None = None
@@ -68,7 +76,7 @@ class Hook(Struct, frozen=True, kw_only=True):
         """The words to run, the script or program first, with their variables."""
         if self.script is not None:
             return HookCommand(words=(HookWord(parts=(self.script,)),))
-        return read_command(self.command or "")
+        return read_command(self.command or "") if self.args is None else read_words((self.command or "", *self.args))
 
     @property
     def argv(self) -> tuple[str, ...] | None:
@@ -194,7 +202,11 @@ def _hook(outer: Hook, entry: object, path: Path, faults: Faults) -> Hook | None
     if "script" in entry:
         return _script(hook, entry["script"], (*path, "script"), faults)
     command = read_text(entry["command"], "hooks.type", (*path, "command"), faults)
-    return None if command is None else replace(hook, command=command)
+    args = read_texts(entry["args"], "hooks.type", (*path, "args"), faults) if "args" in entry else None
+    if (shell := entry.get("shell", "bash")) != "bash":
+        faults.add("hooks.type", f"{named((*path, 'shell'))} is {kind(shell)}; it can be bash", (*path, "shell"))
+        return None
+    return None if command is None or (args is None and "args" in entry) else replace(hook, command=command, args=args)
 
 
 def _script(hook: Hook, value: object, path: Path, faults: Faults) -> Hook | None:
@@ -219,6 +231,10 @@ def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) 
     if "once" in entry:
         once = read_switch(entry["once"], "hooks.value", (*path, "once"), faults)
         hook = replace(hook, once=once is True)
+    for key, instead in _NOT_OBEYED.items():
+        if key in entry:
+            message = f"{named((*path, key))} is not obeyed: {instead}"
+            faults.add("hooks.value", message, (*path, key), on_key=True)
     if "timeout" in entry:
         place: Path = (*path, "timeout")
         timeout = read_seconds(entry["timeout"], "hooks.value", place, faults, most=MAX_HOOK_SECONDS)

@@ -1,7 +1,8 @@
-"""The rule `hooks.missing`."""
+"""The rule `hooks.missing`, and what is wrong with the hooks of a skill as a session would find it."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from prowess._internal.globs import path_components
@@ -13,16 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess._internal.yaml_reader import Node
+    from prowess.diagnostics import Location
+    from prowess.format.fields.hooks import HookFault
 
 # Each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
+_OWN = ("${CLAUDE_SKILL_DIR}/", "${SKILL_DIR}/", "${CLAUDE_PLUGIN_ROOT}/")
 
 
 class HookMissing(LintRule):
     """A hook whose script the skill does not have.
 
     What it does:
-        Looks for the script of each hook in the skill's directory, spelled as it is on disk. Commands are not read.
+        Looks for the script of each hook in the skill's directory, spelled as it is on disk, and for the files that a
+        command names by a variable: in the skill, and in skills beside it.
 
     Why it matters:
         A hook that cannot run stops the activation of the skill.
@@ -43,25 +48,40 @@ class HookMissing(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each script that is missing, once."""
-        field = subject.document.field("hooks")
-        if field is None or subject.document.directory is None:
-            return
-        hooks = extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks
-        scripts = dict.fromkeys(hook.script for hook in hooks.entries if hook.script is not None)
-        written = {"/".join(path_components(text.text.strip())): text for text in reversed([*_texts(field.value)])}
-        missing = 0
-        for script in scripts:
-            sighting = subject.files.look_for(script)
-            if sighting.kind == "found":
+        """Yield each file that is missing, once."""
+        seen: set[str] = set()
+        for fault, location in hook_faults(subject):
+            if (path := fault.missing) is None or path in seen:
                 continue
-            missing += 1
+            seen.add(path)
+            own = next((path.removeprefix(start) for start in _OWN if path.startswith(start)), path)
+            sighting = subject.files.look_for(own)
             near = sighting.path if sighting.kind == "other case" else None
-            if near is None and missing <= _MAX_SUGGESTIONS:
-                near = subject.files.suggest(script)
+            if near is None and len(seen) <= _MAX_SUGGESTIONS:
+                near = subject.files.suggest(own)
             hint = f"; did you mean {near}?" if near else ""
-            node = written.get(script, field.value)
-            yield self.meta.found(f"{script} does not exist{hint}", field.origin.location(node.start, node.end))
+            yield self.meta.found(f"{path} does not exist{hint}", location)
+
+
+def hook_faults(subject: LintSubject) -> Iterator[tuple[HookFault, Location]]:
+    """Yield what would stop the activation of a skill with a directory, hook by hook, with its place."""
+    field, directory = subject.document.field("hooks"), subject.document.directory
+    if field is None or directory is None:
+        return
+    own = os.path.basename(os.path.abspath(directory))
+
+    def has(skill: str, path: str) -> bool:
+        if skill == own:
+            return subject.files.look_for(path).kind == "found"
+        return os.path.exists(os.path.join(os.path.dirname(os.path.abspath(directory)), skill, path))
+
+    written: dict[str, Scalar] = {}
+    for text in reversed([*_texts(field.value)]):
+        written["/".join(path_components(text.text.strip()))] = written[text.text.strip()] = text
+    for hook in extended_fields({"hooks": subject.document.mapping()["hooks"]}).hooks.entries:
+        if (fault := hook.fault(own, has)) is not None:
+            node = written.get(hook.script or hook.command or "", field.value)
+            yield fault, field.origin.location(node.start, node.end)
 
 
 def _texts(node: Node) -> Iterator[Scalar]:
