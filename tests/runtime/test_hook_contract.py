@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -479,3 +480,49 @@ async def test_a_command_that_leads_nowhere_stops_the_activation(tmp_path: Path,
     write_skill(tmp_path / "skills", "a", extra=hooks, files={"show.py": SHOW})
     session = Session(Catalog(tmp_path / "skills"), workspace=work)
     assert failure(await session.call("skills.load", {"names": ["a"]}))["code"] == "hook_failed"
+
+
+@pytest.mark.proves("runtime.hooks.unreadable", "runtime.hooks.never-loosen")
+async def test_damaged_refusals_of_real_processes_never_let_a_call_through(
+    tmp_path: Path, work: Path, probe: _Probe
+) -> None:
+    session = await _session(tmp_path, work, probe)
+    draw = random.Random(20)
+    forms = ['{"decision":"block","reason":"no"}', '{"continue":false}', pre(permissionDecision="deny")]
+    for _ in range(60):
+        text = draw.choice(forms).encode()
+        at = draw.randrange(1, len(text))
+        damaged = draw.choice(
+            [text[:at], text[:at] + b"\xff" + text[at:], text[:at] + text[at + 1 :], b"loading\n" + text, text + text]
+        )
+        (work / "answer").write_bytes(damaged)
+        assert failure(await session.call("probe", {"text": "a"}))["code"] == "hook_failed", damaged
+    assert probe.ran == []
+
+
+async def test_what_a_program_is_given_of_the_project_need_not_be_there(
+    tmp_path: Path, work: Path, probe: _Probe
+) -> None:
+    hooks = "hooks:\n  PreToolUse:\n  - command: touch $CLAUDE_PROJECT_DIR/made\n"
+    write_skill(tmp_path / "skills", "a", extra=hooks)
+    session = Session(Catalog(tmp_path / "skills"), workspace=work, write=True, extra_tools=[probe])
+    await session.load(["a"])
+    result(await session.call("probe", {"text": "a"}))
+    assert (work / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "scripted", ["command: bash check.sh", "command: bash $CLAUDE_SKILL_DIR/check.sh", "script: check.sh"]
+)
+async def test_a_script_of_a_skill_reads_one_beside_it(
+    tmp_path: Path, work: Path, probe: _Probe, scripted: str
+) -> None:
+    helped = '#!/bin/bash\n. "$(dirname "$0")/../other/lib/help.sh" && refuse\n'
+    write_skill(tmp_path / "skills", "other", files={"lib/help.sh": "refuse() { echo helped >&2; exit 2; }\n"})
+    write_skill(
+        tmp_path / "skills", "a", extra=f"hooks: {{PreToolUse: [{{{scripted}}}]}}\n", files={"check.sh": helped}
+    )
+    session = Session(Catalog(tmp_path / "skills"), workspace=work, extra_tools=[probe])
+    await session.load(["a"])
+    refused = failure(await session.call("probe", {"text": "a"}))
+    assert ("refused: helped" in refused["message"]) is not scripted.startswith("script")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from prowess.runtime.scripts import SkillPrograms
     from prowess.runtime.state import ActiveSkill
 
+_INTERPRETERS = ("bash", "sh", "python3", "python", "node", "ruby", "perl")
 _BESIDE = "/skills"  # where skills lie beside each other
 _MAX_MOUNTS = 16
 _READ_BYTES = 64 * 1024  # of a script, to see which skills it names
@@ -76,13 +77,17 @@ class HookPlaces:
             return "cannot be run: scripts are switched off in this session"
         if (fault := hook.fault(self.own, self.has)) is not None:
             return fault.reason
-        for word in hook.read.words:
+        words = hook.read.words
+        for number, word in enumerate(words):
             place = file_of_skill(word, self.own, self.has)
             # Each word, because `python3 hooks/check.py` runs that file as well.
             path = place.path if place is not None else file_of(self._manifest, word.text or "")
             if path is not None:
                 self._programs.rules.require_hook(path, path.split("/"))
-            elif word.path is not None and word.path[0] == "project" and not self._in_workspace(word.path[1]):
+                continue
+            # What runs has to be there; what a program is given need not, as a file that it writes.
+            runs = number == 0 or (number == 1 and words[0].text in _INTERPRETERS)
+            if runs and word.path is not None and not self._in_workspace(word.path[1]):
                 return f"names a file that the workspace does not have: {word.written}"
         return None
 
@@ -98,7 +103,8 @@ class HookPlaces:
         env = {"CLAUDE_SKILL_DIR": base, "CLAUDE_PLUGIN_ROOT": base}
         if self._programs.workspace is not None:
             env |= {"CLAUDE_PROJECT_DIR": directory, **PLUGIN_DATA}
-        argv = tuple(self._word(word, values) for word in hook.read.words)
+        first, *rest = hook.read.words
+        argv = (self._word(first, values), *(self._argument(word, values) for word in rest))
         return HookProgram(argv=argv, mounts=tuple(self._mounts.values()), env=env)
 
     def _word(self, word: HookWord, values: Mapping[Base, str]) -> str:
@@ -108,6 +114,10 @@ class HookPlaces:
         if place.skill != self.own:
             return f"{_BESIDE}/{place.skill}/{place.path}"
         return f"{values['skill']}/{place.path}" if self._mounts else place.path
+
+    def _argument(self, word: HookWord, values: Mapping[Base, str]) -> str:
+        own = file_of(self._manifest, word.text or "")
+        return self._word(word, values) if own is None else f"{values['skill']}/{own}"
 
     def _in_workspace(self, parts: tuple[str, ...]) -> bool:
         workspace = self._programs.workspace
