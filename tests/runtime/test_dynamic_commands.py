@@ -100,6 +100,26 @@ async def test_a_command_that_needs_a_shell_is_refused_at_its_place_and_never_ru
     assert len(more) == len(SHELL_LINES) - 1
 
 
+@needs_sandbox
+@pytest.mark.proves("runtime.activate.dynamic.shell")
+async def test_a_block_of_commands_runs_if_it_is_one_command_and_is_refused_whole_otherwise(tmp_path: Path) -> None:
+    body = "A\n\n```!\necho one $0\n```\n\nB !`echo two`\n\n```!\ntouch ran\ntouch ran\n```\n\n```sh\necho !\n```\n"
+    write_skill(tmp_path / "skills", "a", body=body)
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    session = Session(Catalog(tmp_path / "skills"), commands=True, workspace=workspace, write=True)
+    done = result(await session.call("skill", {"skill": "a", "args": "word"}))
+    assert "A\n\none word\n\nB two\n\n[command not run: it has several lines; commands run" in done["content"]
+    assert "```sh\necho !\n```" in done["content"]
+    assert codes(done) == ["command_refused"]
+    assert "line 13 of a/SKILL.md" in done["notices"][0]["message"]
+    assert list(workspace.iterdir()) == []
+    off = Session(Catalog(tmp_path / "skills"))
+    assert codes(await off.load(["a"])) == ["commands_not_run"]
+    assert "touch ran\ntouch ran" in off.instructions()
+    assert [command.text for command in commands("> ~~~!\n> x\n> ~~~\n\n```!\nopen")] == ["open"]
+
+
 def _done(exit_code: int = 0, stdout: bytes = b"", stderr: bytes = b"", *, timed_out: bool = False) -> ExecResult:
     guarantees = Guarantees(
         backend="none", version="0", tier=0, network="none", filesystem="none", enforced=(), not_enforced=()

@@ -31,4 +31,10 @@ MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
 MAX_TAG_LENGTH = 64
 
 
-COMMAND_MARK = "!`"  # a body without it has no commands
+COMMAND_MARK = "!`"  # before a command in a body
+COMMAND_FENCE = "```!"  # begins a block of commands
+
+
+def may_hold_commands(body: str) -> bool:
+    """Whether a body may have commands; without one of the marks it has none."""
+    return COMMAND_MARK in body or COMMAND_FENCE in body

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess.errors import InvalidArgumentsError, SkillError, SkillNotFoundError
-from prowess.format.limits import COMMAND_MARK
+from prowess.format.limits import may_hold_commands
 from prowess.runtime.activation import load_result
 from prowess.runtime.activation.stack import entered
 from prowess.runtime.events.event import RestrictionChanged, SkillActivating, SkillLoading, SkillUnloaded
@@ -219,7 +219,7 @@ class Activator:
         """Run the commands in the bodies of `fresh`, and put those skills with what they printed into `ready`."""
         remarks: list[Notice] = []
         for place, snapshot in enumerate(ready):
-            if COMMAND_MARK in snapshot.source.body and snapshot in fresh:
+            if may_hold_commands(snapshot.source.body) and snapshot in fresh:
                 skill, said = await self._commands.run(snapshot, call_id)
                 ready[place] = replace(snapshot, skill=skill)
                 remarks += said

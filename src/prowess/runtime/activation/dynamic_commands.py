@@ -1,7 +1,8 @@
 """Commands in a body: `` !`git status` `` stands for what the command prints.
 
 Which inline code is a command is told by a Markdown parser, from the body as its author wrote it: a single pair of
-backticks with a `!` before it, outside fences, comments and longer backticks. So neither code that shows the notation
+backticks with a `!` before it, outside fences, comments and longer backticks, or a block whose fence is followed by `!`
+alone, which has one command. So neither code that shows the notation
 nor a value that holds it is run, and two equal commands are two commands. A command runs in the sandbox and no shell
 reads it: the value of a placeholder stays within its word, and a command that needs a shell is refused whole.
 """
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.markdown import inline_code
+from prowess._internal.markdown import inline_code, outline
 from prowess._internal.shell.plain_command import plain_words
-from prowess.format.limits import COMMAND_MARK
+from prowess.format.limits import COMMAND_FENCE, may_hold_commands
 from prowess.runtime.activation.substitution import Placeholders
 
 if TYPE_CHECKING:
@@ -43,13 +44,29 @@ class DynamicCommand(Struct, frozen=True, kw_only=True):
 
 def commands(body: str) -> tuple[DynamicCommand, ...]:
     """Return the commands of a body in order. Where no parser gives positions, there are none."""
-    if COMMAND_MARK not in body:
+    if not may_hold_commands(body):
         return ()
-    return tuple(
+    if (spans := inline_code(body)) is None:
+        return ()
+    found = [
         DynamicCommand(text=_text(body, code), start=code.start - 1, end=code.end)
-        for code in inline_code(body) or ()
+        for code in spans
         if _is_marked(body, code.start, code.end)
-    )
+    ]
+    if COMMAND_FENCE in body:
+        found += [
+            DynamicCommand(text=_inside(body[block.start : block.end]), start=block.start, end=block.end)
+            for block in outline(body).blocks
+            if body.startswith(COMMAND_FENCE, block.start) and (block.info or "").strip() == "!"
+        ]
+    return tuple(sorted(found, key=lambda command: command.start))
+
+
+def _inside(block: str) -> str:
+    """Return the lines between the fences."""
+    first, *lines = block.splitlines()
+    closed = bool(lines) and lines[-1].strip().strip(first.strip()[0]) == ""
+    return "\n".join(lines[:-1] if closed else lines)
 
 
 def _text(body: str, code: InlineCode) -> str:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from prowess._internal.files.tree_digest import read_tree
 from prowess.errors import DigestChangedError, SkillError, SkillNotFoundError, UnavailableError
 from prowess.format.fields.extended_fields import extended_fields
-from prowess.format.limits import COMMAND_MARK
+from prowess.format.limits import may_hold_commands
 from prowess.runtime.state import ActiveSkill
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _snapshot(entry: SkillEntry, skill: Skill) -> Snapshot:
     bound = sidecar.tools is not None or sidecar.composition is not None or bool(sidecar.faults)
     hooked = bool(fields.hooks.entries) or not fields.hooks.complete
     hides = entry.hides_something
-    plain = not (bound or hooked or hides or COMMAND_MARK in skill.body)
+    plain = not (bound or hooked or hides or may_hold_commands(skill.body))
     return Snapshot(skill=active, source=skill, fields=fields, is_plain=plain, hides_something=hides)
 
 
