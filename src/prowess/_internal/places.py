@@ -22,6 +22,7 @@ from prowess.errors import UnavailableError
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # the second lies in the home
 _ROOT = 0
 
 

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prowess._internal.files.file_mark import Mark, last_change, mark_of, settled_before
-from prowess._internal.places import prowess_home
+from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, prowess_home
 from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import PolicyError
 from prowess.policy.decision import Decision, effect_of
@@ -37,13 +37,12 @@ if TYPE_CHECKING:
 
     from prowess.policy.policy_file import Expectation
 
-ENTERPRISE_FILE = "/etc/prowess/policy.toml"
-FILE_NAME = "policy.toml"
+ENTERPRISE_FILE = MACHINE_POLICY
 
 
 def policy_places(enterprise_file: str = ENTERPRISE_FILE) -> tuple[str, str]:
     """Return the files that hold wherever they exist, the stronger first: the machine's and the user's."""
-    return enterprise_file, os.path.join(prowess_home(), FILE_NAME)
+    return enterprise_file, os.path.join(prowess_home(), POLICY_FILE)
 
 
 def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:

@@ -41,6 +41,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
     """What `prowess show` shows; all texts are as the skill has them, so that whoever prints them must escape them."""
 
     skill: Skill
+    policy: str | None = None  # what a policy does to the skill
 
     @property
     def role(self) -> Role:
@@ -58,6 +59,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
             ("compatibility", fields.compatibility),
             ("allowed-tools", tools),
             *((f"metadata.{key}", value) for key, value in fields.metadata.items()),
+            ("policy", self.policy),
         )
         return tuple((label, text) for label, text in known if text is not None)
 

@@ -20,6 +20,9 @@ from prowess.errors import SkillError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from prowess.catalog import Catalog
+
+_MOST_NAMES = 5
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
@@ -137,7 +140,7 @@ def _catalog() -> _Line:
     from prowess.catalog import Catalog
 
     catalog = Catalog.discover()
-    count = counted(len(catalog.entries()), "skill")
+    count = counted(len(catalog.entries()), "skill") + _under_policy(catalog)
     if held := [notice for notice in catalog.notices if "trust" in notice.code]:
         return _Line(status="warn", detail=count, next=held[0].message)
     if catalog.diagnostics:
@@ -147,6 +150,24 @@ def _catalog() -> _Line:
             next="prowess list shows them",
         )
     return _Line(status="ok", detail=count)
+
+
+def _under_policy(catalog: Catalog) -> str:
+    """Return what the policy files do to the skills, empty without one; PolicyError where they cannot be read."""
+    # Imported here, not at the top: see _yaml.
+    from prowess.cli.policy_effects import PolicyEffects
+    from prowess.policy.policy_in_force import load_policy
+
+    if not (files := load_policy().files):
+        return ""
+    effects = PolicyEffects(catalog)
+    names: dict[str, list[str]] = {"deny": [], "ask": [], "allow": []}
+    for entry in catalog.entries():
+        if (effect := effects.of(entry)) is not None:
+            names[effect.effect].append(entry.name)
+    shown = f" ({', '.join(names['deny'][:_MOST_NAMES])})" if names["deny"] else ""
+    by = ", ".join(file.path for file in files)
+    return f", {len(names['deny'])} denied{shown}, {len(names['ask'])} asked about by {by}"
 
 
 def _trust() -> _Line:

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from prowess._internal.text.terminal_text import columns, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
+from prowess.cli.policy_effects import PolicyEffects
 
 if TYPE_CHECKING:
     from prowess.catalog import Catalog, SkillEntry
@@ -43,11 +44,11 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     """  # noqa: D301 -- click looks for the character itself
     catalog = skills.open(quiet=as_json)
     if as_json:
-        output.document(_document(catalog, prefix))
+        output.document(_document(catalog, prefix, PolicyEffects(catalog)))
         return exit_codes.OK
     entries = catalog.entries(prefix=prefix)
     if entries:
-        output.raw("".join(_rows(entries)))
+        output.raw("".join(_rows(entries, PolicyEffects(catalog))))
     if not skills.quiet:
         if not entries:
             output.note(
@@ -60,17 +61,26 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     return exit_codes.OK
 
 
-def _rows(entries: tuple[SkillEntry, ...]) -> list[str]:
+def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
     names = [printable_line(entry.name) for entry in entries]
     # A skill of another server is of the lowest layer; that it is, matters more.
     layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
     name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
     layer_width = max(len(layer) for layer in layers)
     left = max(_columns() - name_width - layer_width - 4, _SHORTEST_DESCRIPTION)
+    texts = [_shortened(_told(entry, effects), left) for entry in entries]
     return [
-        f"{name}{' ' * (name_width - columns(name))}  {layer:<{layer_width}}  {_shortened(entry.description, left)}\n"
-        for name, layer, entry in zip(names, layers, entries, strict=True)
+        f"{name}{' ' * (name_width - columns(name))}  {layer:<{layer_width}}  {text}\n"
+        for name, layer, text in zip(names, layers, texts, strict=True)
     ]
+
+
+def _told(entry: SkillEntry, effects: PolicyEffects) -> str:
+    """Return the description, after what a policy does against the skill."""
+    effect = effects.of(entry)
+    if effect is None or effect.effect == "allow":
+        return entry.description
+    return f"({effect.short}) {entry.description}"
 
 
 def _columns() -> int:
@@ -112,7 +122,7 @@ def _line(found: Diagnostic) -> str:
     return f"{place}{spot} {found.severity} {found.rule}  {printable_line(found.message)}"
 
 
-def _document(catalog: Catalog, prefix: str) -> dict[str, object]:
+def _document(catalog: Catalog, prefix: str, effects: PolicyEffects) -> dict[str, object]:
     # Imported here: only JSON needs it.
     from prowess.catalog.resolution import resolve
 
@@ -123,9 +133,11 @@ def _document(catalog: Catalog, prefix: str) -> dict[str, object]:
             copies.setdefault(entry.key, []).append(entry)
     resolved = [resolve(group[0].name, group) for group in copies.values()]
     return {
-        "skills": [_entry(entry) for entry in catalog.entries(prefix=prefix)],
+        "skills": [{**_entry(entry), **effects.as_member(entry)} for entry in catalog.entries(prefix=prefix)],
         "shadowed": [
-            {**_entry(shadowed.entry), "reason": shadowed.reason} for found in resolved for shadowed in found.shadowed
+            {**_entry(shadowed.entry), "reason": shadowed.reason, **effects.as_member(shadowed.entry)}
+            for found in resolved
+            for shadowed in found.shadowed
         ],
         "diagnostics": [_diagnostic(found) for found in catalog.diagnostics],
         "notices": catalog.notices,

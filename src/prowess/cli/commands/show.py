@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
+from prowess.cli.policy_effects import effect_at
 from prowess.cli.targets import is_folder_of_skills, targets
 from prowess.diagnostics import Severity
 from prowess.errors import SkillParseError
@@ -45,13 +46,15 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
     if not os.path.exists(path):
         raise click.UsageError(f"there is no {path!r}")
     try:
-        page = SkillPage(skill=read_skill(path))
+        skill = read_skill(path)
     except SkillParseError as fault:
         output.error(f"{printable_line(str(fault))}; see prowess check {printable_line(path)}")
         return exit_codes.FAILED
+    effect = effect_at(path)
+    page = SkillPage(skill=skill, policy=None if effect is None else str(effect))
     roles = theme == "trit"
     if as_json:
-        output.document(page.as_dict())
+        output.document({**page.as_dict(), **({} if effect is None else {"policy": effect})})
     elif (text := _drawn(page, roles=roles)) is not None:
         output.raw(text)
     else:

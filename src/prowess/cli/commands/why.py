@@ -10,6 +10,7 @@ from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.skill_completion import complete_skill
+from prowess.cli.policy_effects import PolicyEffects
 
 if TYPE_CHECKING:
     from prowess.catalog import Resolution, SkillEntry
@@ -22,17 +23,18 @@ if TYPE_CHECKING:
 def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     """Say which copy of the skill NAME is used, which are shadowed, and why.
 
-    A skill that was left out or held back is named with the reason.
+    A skill that was left out or held back is named with the reason. With a policy, each copy has what it decides.
 
     \b
     Example:
       prowess why csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
-    found = skills.open(quiet=as_json).why(name)
+    catalog = skills.open(quiet=as_json)
+    found, effects = catalog.why(name), PolicyEffects(catalog)
     if as_json:
-        output.document(_document(found))
+        output.document(_document(found, effects))
     else:
-        output.line("\n".join(_rows(found)))
+        output.line("\n".join(_rows(found, effects)))
     return exit_codes.OK
 
 
@@ -41,7 +43,7 @@ def _copies(found: Resolution) -> list[tuple[SkillEntry, str]]:
     return [*winner, *((shadowed.entry, shadowed.reason) for shadowed in found.shadowed)]
 
 
-def _rows(found: Resolution) -> list[str]:
+def _rows(found: Resolution, effects: PolicyEffects) -> list[str]:
     copies = _copies(found)
     places = [_place(entry) for entry, _ in copies]
     layer_width = max(len(entry.layer.value) for entry, _ in copies)
@@ -52,6 +54,8 @@ def _rows(found: Resolution) -> list[str]:
         rows.append(f"{lead}{entry.layer.value:<{layer_width}}  {place:<{width}}  {printable_line(state)}")
         lead = " " * len(lead)
         rows += [f"{lead}{'':<{layer_width}}  also reached as {output.shown_path(alias)}" for alias in entry.aliases]
+        if (effect := effects.of(entry)) is not None:
+            rows.append(f"{lead}{'':<{layer_width}}  policy: {printable_line(str(effect))}")
     return rows
 
 
@@ -61,7 +65,7 @@ def _place(entry: SkillEntry) -> str:
     return output.shown_path(entry.root_dir)
 
 
-def _document(found: Resolution) -> dict[str, object]:
+def _document(found: Resolution, effects: PolicyEffects) -> dict[str, object]:
     return {
         "name": found.name,
         "copies": [
@@ -73,6 +77,7 @@ def _document(found: Resolution) -> dict[str, object]:
                 "origin": entry.origin,
                 "location": entry.location,
                 "aliases": list(entry.aliases),
+                **effects.as_member(entry),
             }
             for entry, state in _copies(found)
         ],

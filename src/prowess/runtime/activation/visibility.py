@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog, SkillEntry
     from prowess.format.fields.extended_fields import ExtendedFields
+    from prowess.policy.decision import Decision
     from prowess.policy.policy import Policy, PolicySource
     from prowess.policy.skill_identity import SkillIdentity
     from prowess.runtime.state import ActiveSkill
@@ -177,7 +178,7 @@ class Visibility:
         policy = _with_rules(self._policy)
         if policy is None or not policy.needs_digests:
             return  # a rule about anything else has decided already
-        decision = policy.decide(_STARTS[by](of_active(skill, self.catalog)))
+        decision = decided(policy, of_active(skill, self.catalog), by)
         if isinstance(decision, Deny):
             raise PolicyDeniedError(rule_of(decision), decision.reason)
 
@@ -193,7 +194,12 @@ class Visibility:
 
 def permits(policy: Policy, skill: SkillIdentity, by: By) -> bool:
     """Whether `policy` lets a skill be started by the model, or by the user."""
-    return not isinstance(policy.decide(_STARTS[by](skill)), Deny)
+    return not isinstance(decided(policy, skill, by), Deny)
+
+
+def decided(policy: Policy, skill: SkillIdentity, by: By) -> Decision:
+    """Return what `policy` decides about a model, or a user, that starts a skill."""
+    return policy.decide(_STARTS[by](skill))
 
 
 def _with_rules(source: PolicySource | None) -> Policy | None:

@@ -1,0 +1,93 @@
+"""What the policy files of this machine and this user do to skills, for the commands that describe skills.
+
+A skill is denied, asked about or allowed: what the policy decides about a model that loads it. Without a policy file
+nothing is said, because then no skill is denied.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from prowess._internal.places import MACHINE_POLICY, POLICY_FILE, prowess_home, user_home
+
+if TYPE_CHECKING:
+    from prowess.catalog import Catalog, SkillEntry
+    from prowess.policy.policy import Policy
+
+_SAID = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
+
+
+class PolicyEffect(Struct, frozen=True, kw_only=True):
+    """What is decided about one skill: by which rule, where it stands (None for a default), and why."""
+
+    effect: Literal["allow", "ask", "deny"]
+    rule: str
+    origin: str | None
+    reason: str
+
+    @property
+    def short(self) -> str:
+        """What was decided and the place of the rule, for a row of a table."""
+        place = "the policy's default" if self.origin is None else self.origin
+        if place.startswith(home := f"{user_home()}/"):
+            place = f"~/{place.removeprefix(home)}"
+        return f"{_SAID[self.effect]} by {place if self.rule != 'policy' else 'a policy that cannot be read'}"
+
+    def __str__(self) -> str:
+        return f"{self.short} ('{self.rule}'): {self.reason}" if self.origin else f"{self.short}: {self.reason}"
+
+
+class PolicyEffects:
+    """Answers for the skills of one catalog, under the files as they are now."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self.policy: Policy | None = None
+        if any(os.path.lexists(path) for path in (MACHINE_POLICY, os.path.join(prowess_home(), POLICY_FILE))):
+            # Imported here, not at the top: a machine without a policy need not read the rules.
+            from prowess.policy.policy_in_force import PolicyInForce
+
+            self.policy = PolicyInForce().now()
+
+    def of(self, entry: SkillEntry) -> PolicyEffect | None:
+        """Return what the policy decides; None if there is no policy file."""
+        if self.policy is None:
+            return None
+        # Imported here, not at the top: as above.
+        from prowess.policy.decision import effect_of
+        from prowess.runtime.activation.skill_identities import of_entry
+        from prowess.runtime.activation.visibility import decided
+
+        known = of_entry(entry, self._catalog if self.policy.needs_digests else None)
+        decision = decided(self.policy, known, "model")
+        return PolicyEffect(
+            effect=effect_of(decision),  # type: ignore[arg-type]  # one of the three, which its name does not say
+            rule=decision.rule,
+            origin=None if decision.origin is None else str(decision.origin),
+            reason=decision.reason,
+        )
+
+    def as_member(self, entry: SkillEntry) -> dict[str, object]:
+        """Return the effect as a member `policy` of a JSON object; nothing if there is no policy file."""
+        effect = self.of(entry)
+        return {} if effect is None else {"policy": effect}
+
+
+def effect_at(path: str) -> PolicyEffect | None:
+    """Return what the policy does to the skill at `path`, in whatever layer it is found; None without a policy file."""
+    # Imported here, not at the top: few commands ask about one path.
+    from prowess.catalog import Catalog
+
+    directory = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    real = os.path.realpath(directory)
+    for catalog in (Catalog.discover(trust_project=True), Catalog(directory)):
+        effects = PolicyEffects(catalog)
+        if effects.policy is None:
+            return None
+        for entry in catalog.all_entries():
+            if entry.root_dir == real:
+                return effects.of(entry)
+    return None
