@@ -25,3 +25,8 @@ def test_a_directory_is_named_as_such_outside_drawn_trees(text: str, *, named: b
 )
 def test_a_name_counts_as_a_whole(text: str, *, named: bool) -> None:
     assert names_whole(text, "api.md") is named
+
+
+@pytest.mark.parametrize("text", ["", "a", "ab c", "a-b"])
+def test_an_empty_name_is_in_no_text_and_the_search_for_it_ends(text: str) -> None:
+    assert not names_whole(text, "")

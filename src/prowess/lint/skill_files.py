@@ -362,8 +362,8 @@ def names_folder(text: str, folder: str) -> bool:
 
 
 def names_whole(text: str, name: str) -> bool:
-    """Whether a text holds a name that is no part of a longer one."""
-    start = text.find(name)
+    """Whether a text holds a name that is no part of a longer one; an empty name is in no text."""
+    start = text.find(name) if name else -1
     while start >= 0:
         end = start + len(name)
         if not _in_word(text[max(start - 1, 0) : start]) and not _in_word(text[end : end + 1], point=False):

@@ -47,7 +47,7 @@ CASES = [
     ),
     Case(
         rule="reference.large",
-        bad=beside(body("[a](references/a.md)"), references__a_md="word " * 6000),
+        bad=beside(body("[a](references/a.md)"), references__a_md="word " * 7000),
         good=(beside(body("[a](references/a.md)"), references__a_md="word " * 3000),),
         says="tokens (pieces of text); split it",
     ),

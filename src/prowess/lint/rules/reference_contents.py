@@ -10,6 +10,7 @@ from prowess.lint.skill_files import names_whole
 
 _LONG = 150  # lines; the guide says 100, but who reads the beginning of a file has seen most of one of 120
 _TOP = 40
+_PROMPTS = "agents/"  # of sub-agents, which are read whole
 _FEW = 3  # headings that need no list
 # A line of its own, without its marks, in small letters.
 _TITLE = (
@@ -30,7 +31,8 @@ class ReferenceContents(LintRule):
     What it does:
         Looks at the first 40 lines of each Markdown file of more than 150 lines that SKILL.md names or `references/`
         holds, for a list of links to its parts, a list of its headings, a sentence that names at least half of them, or
-        a word such as contents. A file with fewer than three headings needs none.
+        a word such as contents. A file with fewer than three headings needs none, nor does the prompt of a sub-agent in
+        `agents/`.
 
     Why it matters:
         Agents often read the beginning of a long file; a list of its parts tells them where to go on.
@@ -56,6 +58,8 @@ class ReferenceContents(LintRule):
         for path, text in subject.other_texts:
             if text.count("\n") <= _LONG or not (path in named or path.startswith("references/")):
                 continue
+            if path.startswith(_PROMPTS):
+                continue
             if text.count("\n#") >= _FEW and not _has_contents(text) and len(outline(text).headings) >= _FEW:
                 message = f"{path} has more than {_LONG} lines and no table of contents at its top"
                 yield self.meta.found(message, subject.file_place(path))
@@ -66,15 +70,15 @@ def _has_contents(text: str) -> bool:
     top = "\n".join(lines)
     if "](#" in top or any(re.match(_TITLE, line) for line in _plain(lines)):
         return True
-    headings = _plain(re.findall(_HEADING, text))
-    if len(headings) < _FEW or len(headings & _plain(re.findall(_ENTRY, top))) >= _FEW:
+    headings = set(_plain(re.findall(_HEADING, text)))
+    if len(headings) < _FEW or len(headings.intersection(_plain(re.findall(_ENTRY, top)))) >= _FEW:
         return True
-    sections = _plain(re.findall(_SECTION, text))
+    sections = set(_plain(re.findall(_SECTION, text))) - {""}
     before = " ".join(_plain(top.partition("\n## ")[0].split("\n")))
     return sum(names_whole(before, section) for section in sections) >= max(_FEW, len(sections) / 2)
 
 
-def _plain(lines: list[str]) -> set[str]:
-    """Return each different line without its marks, in small letters."""
+def _plain(lines: list[str]) -> list[str]:
+    """Return each line without its marks, in small letters."""
     unmarked = re.sub(_MARKUP, "", "\n".join(line[:_WIDEST] for line in lines)).lower().split("\n")
-    return {line.strip(" #>-") for line in unmarked}
+    return [line.strip(" #>-") for line in unmarked]

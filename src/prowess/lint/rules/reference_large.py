@@ -6,12 +6,15 @@ from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.tokens import tokens_above
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
+_MOST = MAX_BODY_TOKENS * 6 // 5
+
 
 class ReferenceLarge(LintRule):
     """A reference file that is too large to read at once.
 
     What it does:
-        Estimates the tokens of each Markdown file that SKILL.md links to, and compares them with 5000.
+        Estimates the tokens of each Markdown file that SKILL.md links to, and compares them with 6000: what a body
+        should have at most, and a fifth, because the count is an estimate.
 
     Why it matters:
         A reference is read whole; one that is larger than a whole skill fills the context for one question.
@@ -27,11 +30,11 @@ class ReferenceLarge(LintRule):
         id="reference.large",
         order=19,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
-        summary="A reference file has at most 5000 tokens.",
+        summary="A reference file has at most 6000 tokens.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield each file that is too large."""
         for path, text in subject.linked_texts:
-            if (count := tokens_above(text, MAX_BODY_TOKENS)) is not None:
+            if (count := tokens_above(text, _MOST)) is not None:
                 yield self.meta.found(f"{path} has {count}; split it, one topic a file", subject.file_place(path))
