@@ -103,6 +103,8 @@ CASES = [
         bad=beside(_RUN, scripts__run_py="try:\n    run()\nexcept Exception:\n    pass\n"),
         good=(
             beside(_RUN, scripts__run_py="try:\n    run()\nexcept Exception:\n    raise\n"),
+            beside(_RUN, scripts__run_py="try:\n    run()\nexcept Exception:\n    pass  # no such field\n"),
+            beside(_RUN, scripts__run_py="try:\n    run()\nexcept Exception:  # none\n    pass"),
             beside(_SHELL, scripts__run_sh="set -e\n" + "ls\n" * 20),
             beside(_SHELL, scripts__run_sh="ls\n"),
         ),

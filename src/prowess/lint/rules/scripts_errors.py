@@ -15,7 +15,7 @@ class ScriptsErrors(LintRule):
 
     What it does:
         Looks for Python handlers that swallow every exception (`except:` or `except Exception:` with nothing but
-        `pass`), and for shell scripts of several commands without `set -e`.
+        `pass`, and no comment that gives the reason), and for shell scripts of several commands without `set -e`.
 
     Why it matters:
         An agent believes an exit code of 0. What failed in silence is reported as done.
@@ -38,7 +38,7 @@ class ScriptsErrors(LintRule):
     def check(self, subject: LintSubject) -> Findings:
         """Yield each script that hides a failure."""
         for script in subject.files.scripts:
-            at = _swallows(script.code) if script.language == "python" else -1
+            at = _swallows(script.code, script.text) if script.language == "python" else -1
             if (
                 script.language == "shell"
                 and script.code.count("\n") > _SHORT
@@ -54,12 +54,18 @@ class ScriptsErrors(LintRule):
                 yield self.meta.found(f"{script.path} {what}", subject.file_place(script.path, at, script.text))
 
 
-def _swallows(code: str) -> int:
-    """Return the offset of the first handler that does nothing; -1 if there is none."""
+def _swallows(code: str, text: str) -> int:
+    """Return the offset of the first handler that does nothing and does not say why; -1 if there is none.
+
+    `code` is the text with blanks in place of its comments.
+    """
     for handler in _HANDLERS:
         at = code.find(handler)
         while at >= 0:
-            if code[at + len(handler) : at + _NEAR].split(None, 1)[:1] == ["pass"]:
-                return at
+            body = code[at + len(handler) : at + _NEAR]
+            if body.split(None, 1)[:1] == ["pass"]:
+                end = text.find("\n", at + len(handler) + body.index("pass"))
+                if "#" not in text[at : end if end >= 0 else len(text)]:
+                    return at
             at = code.find(handler, at + 1)
     return -1
