@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parent.parent
 _KINDS = _ROOT / "tools" / "peers" / "linter_kinds.toml"
 _PAGE = _ROOT / "docs" / "compared.md"
-_HOOKS = "\n## Hooks beside Claude Code\n"  # from here on the page is written by hand
+_BY_HAND = "<!-- What follows is written by hand, and kept when the page is written anew. -->\n"
 _OURS = "prowess"
 _ABOUT = """\
 Four other tools and `prowess check` over the same {count} public skills of {repositories} repositories and {packages}
@@ -161,8 +161,7 @@ def page(runs: Mapping[str, Run], known: list[Kind]) -> tuple[str, list[str]]:
         counts = [len(ours - tools[peer].get(name, set())) for peer in peers]
         if any(counts):
             lines.append(f"| {name} | {' | '.join(str(number or '') for number in counts)} |")
-    kept = "".join(_PAGE.read_text(encoding="utf-8").partition(_HOOKS)[1:])
-    return "\n".join(lines) + "\n" + kept, open_kinds
+    return "\n".join(lines) + "\n", open_kinds
 
 
 def _by_rule(ours: Run) -> list[str]:
@@ -209,7 +208,8 @@ def main(arguments: list[str]) -> int:
         _list(runs, known, *options.list)
         return 0
     text, open_kinds = page(runs, known)
-    _PAGE.write_text(text, encoding="utf-8")
+    _, mark, kept_text = _PAGE.read_text(encoding="utf-8").partition(f"\n{_BY_HAND}")
+    _PAGE.write_text(f"{text}{mark}{kept_text}", encoding="utf-8")
     print(*open_kinds, sep="\n")
     return int(bool(open_kinds))
 
