@@ -105,9 +105,15 @@ def test_a_closed_pipe_never_hides_that_a_check_found_errors(faulty: Path, form:
     assert (ran.returncode, ran.stderr) == (1, b"")
 
 
-def test_a_terminal_is_shown_a_file_and_a_pipe_gets_its_bytes(root: Path) -> None:
+def test_a_terminal_and_a_pipe_are_shown_a_file_and_a_file_on_the_disk_gets_its_bytes(
+    root: Path, tmp_path: Path
+) -> None:
     arguments = [*_PROWESS, "read", "a", "odd.bin", "--root", str(root)]
-    assert subprocess.run(arguments, capture_output=True, timeout=60, check=True).stdout == b"\x1b[2J\xff\n"
+    piped = subprocess.run(arguments, capture_output=True, timeout=60, check=True).stdout
+    assert piped == b"\\x1b[2J\\xff\n"
+    with (tmp_path / "copy").open("wb") as copy:
+        subprocess.run(arguments, stdout=copy, timeout=60, check=True)
+    assert (tmp_path / "copy").read_bytes() == b"\x1b[2J\xff\n"
     own, other = os.openpty()
     try:
         subprocess.run(arguments, stdout=other, stdin=subprocess.DEVNULL, timeout=60, check=True)

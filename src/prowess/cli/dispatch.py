@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from importlib import import_module
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import click
 
 from prowess import __version__
 from prowess._internal.places import working_directory
-from prowess._internal.text.terminal_text import printable_line
+from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
 from prowess.cli.signals import SignalledError
@@ -135,7 +136,9 @@ def run(arguments: list[str]) -> int:
         output.note(f"ended by {ended.name}")
         return exit_codes.SIGNALLED + ended.number
     except click.ClickException as fault:
-        fault.show()
+        told = StringIO()
+        fault.show(told)  # it repeats words of the command line
+        output.raw_note(printable(told.getvalue()))
         return fault.exit_code
     except SkillError as fault:
         if isinstance(fault, SkillNotFoundError) and not (fault.suggestions or fault.reason):

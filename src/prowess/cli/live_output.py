@@ -89,13 +89,13 @@ class LiveOutput:
 
     def _print(self, stream: str, text: str) -> None:
         self._is_open[stream] = not text.endswith("\n")
-        if is_terminal := getattr(sys, stream).isatty():
+        if getattr(sys, stream).isatty():
             self._at_line_start = text.endswith("\n")
         if stream == "stderr":
             output.raw_note(printable(text))
         elif self._fault is None:
             try:
-                output.raw(printable(text) if is_terminal else text)
+                output.foreign(text)
             except OSError as fault:  # told by `finish`, in the thread that runs the command
                 self._fault = fault
 

@@ -14,13 +14,16 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 import sys
+from codecs import getincrementaldecoder
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.terminal_text import printable, printable_line
+from prowess._internal.text.terminal_text import printable, printable_line, without_controls
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import TextIO
 
     from prowess.compat.skills_ref.outcomes import Outcome
@@ -37,6 +40,32 @@ def line(text: str = "") -> None:
 def raw(text: str) -> None:
     """Print a document exactly as it is, without adding a line break. Only for formats that escape by themselves."""
     raw_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def foreign(text: str) -> None:
+    """Print text of a skill or a script: exactly into a file on the disk, with escapes on terminals and into pipes."""
+    if _takes_bytes():
+        raw(text)
+    else:
+        raw(printable(text) if sys.stdout.isatty() else without_controls(text))
+
+
+def foreign_bytes(parts: Iterable[bytes]) -> None:
+    """Print the parts of a file of a skill as `foreign` does text; bytes that are no UTF-8 are escapes too."""
+    exactly, decoder = _takes_bytes(), getincrementaldecoder("utf-8")("backslashreplace")
+    for part in parts:
+        if exactly and not raw_bytes(part):
+            return
+        if not exactly:
+            foreign(decoder.decode(part))
+    foreign(decoder.decode(b"", final=True))
+
+
+def _takes_bytes() -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def raw_bytes(data: bytes) -> bool:

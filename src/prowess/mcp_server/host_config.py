@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import sysconfig
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.text.terminal_text import json_text
+from prowess._internal.text.terminal_text import UNSAFE, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +48,12 @@ def _toml(entry: Entry) -> str:
 
 def _assignments(values: Mapping[str, object]) -> list[str]:
     # JSON strings, and arrays of them, are TOML too, as long as no character is written as a surrogate escape.
-    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+    return [f"{key} = {_escaped(json.dumps(value, ensure_ascii=False))}" for key, value in values.items()]
+
+
+def _escaped(text: str) -> str:
+    """Write what a terminal acts on as escapes of TOML, which all characters of JSON strings may have."""
+    return re.sub(UNSAFE, lambda match: f"\\U{ord(match[0]):08X}", text)
 
 
 HOSTS: Mapping[str, Host] = {

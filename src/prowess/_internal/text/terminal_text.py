@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+_CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is no text becomes U+DCNN
 
 
@@ -29,6 +30,16 @@ def printable(text: str) -> str:
     if text.replace("\n", "").isprintable():  # so it is safe; the pattern takes long to compile
         return text
     return re.sub(UNSAFE, _escape, text)
+
+
+def without_controls(text: str) -> str:
+    """Return `text` for a pipe: control characters, those of writing direction too, as escapes, line ends as LF.
+
+    Characters of no width stay, because words and emoji need them.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return re.sub(_CONTROLS, _escape, text.replace("\r\n", "\n"))
 
 
 def printable_line(text: str) -> str:

@@ -65,8 +65,6 @@ def command(
                 ],
             }
         )
-    elif sys.stdout.isatty():
-        output.line(body.text)
     else:
-        output.raw(body.text)
+        output.foreign(f"{body.text}\n" if sys.stdout.isatty() else body.text)
     return exit_codes.OK

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from base64 import b64decode
-from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from prowess._internal.text.terminal_text import printable
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
@@ -34,9 +31,9 @@ _MOST_ENTRIES = 50
 def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | None) -> int:
     """Print the file PATH of the skill NAME.
 
-    A pipe gets the exact bytes; on a terminal, control characters are escaped. PATH is relative to the skill's
-    directory. Links, other skills and everything outside are refused, and the rules are those of a session: a script is
-    run and not shown.
+    A file on the disk (> FILE) gets the exact bytes; on a terminal and in a pipe, control characters are escaped.
+    PATH is relative to the skill's directory. Links, other skills and everything outside are refused, and the rules are
+    those of a session: a script is run and not shown.
 
     \b
     Example:
@@ -45,21 +42,10 @@ def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | 
     catalog, name = skills.open_one(name)
     try:
         with activated(catalog, name, policy_file=policy_file) as session:
-            _print(session, path)
+            output.foreign_bytes(_parts(session, path))
     except NotAFileError as fault:
         raise NotAFileError(fault.skill, fault.path, _shortened(fault.suggestions)) from None
     return exit_codes.OK
-
-
-def _print(session: SyncSession, path: str) -> None:
-    decoder = getincrementaldecoder("utf-8")("backslashreplace")
-    for part in _parts(session, path):
-        if sys.stdout.isatty():
-            # A terminal must not act on what stands in a file; bytes that are no UTF-8 are escapes too.
-            output.raw(printable(decoder.decode(part)))
-        elif not output.raw_bytes(part):
-            return
-    output.raw(printable(decoder.decode(b"", final=True)))
 
 
 def _parts(session: SyncSession, path: str) -> Iterator[bytes]:

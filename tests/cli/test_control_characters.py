@@ -1,0 +1,122 @@
+"""No command sends a raw control character into a pipe, whatever names, texts, paths and scripts hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prowess.cli.main import COMMANDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ODD = "\x1b[31m\x9b1m\x07\x7f\r\u202e\u2028"
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+REFERENCE = {"validate", "to-prompt", "read-properties"}  # byte for byte as the reference library's, but with --json
+ROOT = ("--root", "skills")
+
+CASES: list[tuple[str, ...]] = [
+    ("list", *ROOT),
+    ("list", "--json", *ROOT),
+    ("why", "good", *ROOT),
+    ("why", "--json", "good", *ROOT),
+    ("why", ODD, *ROOT),
+    ("load", "good", *ROOT),
+    ("load", "good", ODD, *ROOT),
+    ("load", "--json", "good", ODD, *ROOT),
+    ("load", ODD, *ROOT),
+    ("load", f"./{ODD}"),
+    ("read", "good", "references/plain.md", *ROOT),
+    ("read", "good", f"references/{ODD}.md", *ROOT),
+    ("read", "good", "assets/odd.bin", *ROOT),
+    ("read", "good", "references", *ROOT),
+    ("read", "good", ODD, *ROOT),
+    ("run", "good", "say.py", *ROOT),
+    ("run", "good", "say.py", "--json", *ROOT),
+    ("run", "good", ODD, *ROOT),
+    ("run", "good", "say.py", "--out", f"out{ODD}", *ROOT),
+    *(("check", "--format", form, "skills") for form in ("text", "json", "github", "sarif", "junit")),
+    ("check", f"skills/bad{ODD}"),
+    ("check", ODD),
+    ("show", "skills/good"),
+    ("show", "--json", "skills/good"),
+    ("show", f"skills/bad{ODD}"),
+    ("show", "skills"),
+    ("fmt", "--check", "skills"),
+    ("fmt", "--diff", "skills/good"),
+    ("rule", ODD),
+    ("config", "."),
+    ("config", "--json", "."),
+    ("config", f"skills/bad{ODD}"),
+    ("doctor",),
+    ("doctor", "--json"),
+    ("new", ODD),
+    ("new", "fresh", "more", ODD),
+    ("trust", ODD),
+    ("trust", f"skills/bad{ODD}"),
+    ("policy", "policy.toml"),
+    ("policy", ODD),
+    ("audit", "show"),
+    ("audit", "show", "--json"),
+    ("audit", "verify"),
+    ("audit", ODD),
+    ("session", "--bogus", ODD),
+    ("session", *ROOT),
+    ("session", "--policy", ODD, *ROOT),
+    ("agent", "--bogus", ODD),
+    ("serve", "--http", ODD),
+    ("serve", "--print-config", "vscode", "--root", f"skills/bad{ODD}"),
+    ("serve", "--print-config", "codex", "--workspace", f"skills/bad{ODD}"),
+    ("sandbox", ODD),
+    ("conformance", ODD),
+    ("lsp", ODD),
+    (ODD,),
+    *((name, "--json", path) for name in sorted(REFERENCE) for path in ("skills/good", f"skills/bad{ODD}")),
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with hostile skills, settings and a policy file."""
+    root = tmp_path_factory.mktemp("hostile")
+    quoted = json.dumps(ODD)
+    for directory, name in (("good", "good"), (f"bad{ODD}", f'"bad{quoted[1:-1]}"'), ("twice", "good")):
+        skill = root / "skills" / directory
+        for folder in ("scripts", "references", "assets"):
+            (skill / folder).mkdir(parents=True)
+        (skill / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: {json.dumps('Does ' + ODD + ' x. Use when y.')}\n"
+            f"license: {quoted}\nargument-hint: {quoted}\nmetadata:\n  k: {quoted}\n---\n"
+            f"# {ODD}\n\nDo {ODD}. See [x](references/plain.md) and [y](references/{ODD}.md). $ARGUMENTS\n"
+        )
+        (skill / "scripts" / "say.py").write_text(
+            f"import os, sys\nprint({ODD!r})\nprint({ODD!r}, file=sys.stderr)\n"
+            f"open(os.environ['OUT'] + {f'/a{ODD}'!r}, 'w').write('x')\nsys.exit(3)\n"
+        )
+        (skill / "references" / f"{ODD}.md").write_text(ODD)
+        (skill / "references" / "plain.md").write_bytes(f"# {ODD}\r\nx {ODD}".encode())
+        (skill / "assets" / "odd.bin").write_bytes(bytes(range(256)))
+    (root / "policy.toml").write_text(f'default = "allow"\n[[rules]]\ntool = {quoted}\neffect = "none"\n')
+    (root / "prowess.toml").write_text(f"select = [{quoted.replace(chr(0x7F), '')}]\n")
+    return root
+
+
+def test_every_command_is_tried() -> None:
+    assert {case[0] for case in CASES} >= set(COMMANDS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case).encode("unicode_escape").decode())
+def test_no_raw_control_character_reaches_a_pipe(place: Path, tmp_path: Path, case: tuple[str, ...]) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "PROWESS_HOME": str(tmp_path / ".prowess")}
+    line = json.dumps({"id": 1, "method": "skills.load", "params": {"names": [ODD, "good"]}}).encode() + b"\n"
+    command = [sys.executable, "-m", "prowess", *case]
+    ran = subprocess.run(command, cwd=place, env=environment, input=line, capture_output=True, timeout=120, check=False)
+    for stream in (ran.stdout.decode(), ran.stderr.decode()):
+        assert CONTROLS.search(stream) is None, stream
+        assert "Traceback" not in stream
