@@ -21,6 +21,7 @@ from prowess.errors import (
 )
 from prowess.policy.policy import decide_call
 from prowess.policy.rule import PolicyCall
+from prowess.runtime.activation.snapshots import SkillDirectory
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.disclosure import compaction, history
 from prowess.runtime.disclosure.cost import Cost, ReadTokens, measured
@@ -89,6 +90,12 @@ class SessionView:
     def permitted_skills(self) -> tuple[ActiveSkill, ...]:
         """The active skills that the policy lets be started now: those whose contents a host may show."""
         return self._parts.offered.permitted(self.active_skills)
+
+    @property
+    def skill_directories(self) -> tuple[SkillDirectory, ...]:
+        """The directories of `permitted_skills`, for `builtin_tools(readable=…)`: files as they were loaded."""
+        snapshots = self._parts.active.snapshots
+        return tuple(SkillDirectory(skill=skill, snapshots=snapshots) for skill in self.permitted_skills)
 
     @property
     def active_skill_name(self) -> str | None:

@@ -161,7 +161,7 @@ def _tools(
         names,
         workspace=workspace,
         write=write,
-        readable=lambda: [skill.root_dir for session in opened for skill in session.permitted_skills],
+        readable=lambda: [directory for session in opened for directory in session.skill_directories],
         session_id=session_id or "",
     )
 

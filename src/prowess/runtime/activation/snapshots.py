@@ -44,6 +44,28 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     hides_something: bool = False
 
 
+class SkillDirectory(Struct, frozen=True, kw_only=True):
+    """The directory of an active skill, for tools that read files in it."""
+
+    skill: ActiveSkill
+    snapshots: Snapshots
+
+    @property
+    def root_dir(self) -> str:
+        """The real path."""
+        return self.skill.root_dir
+
+    def require_loaded(self, path: str, digest: str) -> None:
+        """Compare the digest of a file with what was loaded.
+
+        Raises:
+            DigestChangedError: it was edited or added since.
+        """
+        record = self.snapshots.manifest(self.skill).find(path)
+        if record is None or f"sha256:{record.sha256}" != digest:
+            raise DigestChangedError(self.skill.name, path)
+
+
 class Snapshots:
     """The skills that one session has loaded, as they were then. Methods may read the disk and block.
 

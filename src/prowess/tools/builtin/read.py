@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import base64
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+from prowess._internal.text.canonical_json import sha256_of
 from prowess.errors import LimitExceededError
 from prowess.execution.artifacts import media_type
 from prowess.tools.builtin.text import ENCODINGS, decode, image_type, line_ends, lines_of
 from prowess.tools.builtin.workspace import AccessRefusedError, WorkspaceTool
 from prowess.tools.spec import ToolSpec, object_schema
+
+if TYPE_CHECKING:
+    from prowess._internal.files.contained import OpenedFile
+    from prowess.tools.builtin.workspace import Place
 
 DEFAULT_LINES = 2000
 DEFAULT_BYTES = 65_536
@@ -52,9 +57,11 @@ class Read(WorkspaceTool):
         """
         place = self._workspace.place(cast("str", arguments["file_path"]))
         encoding = cast("str", arguments["encoding"])
-        with self._workspace.opened(place) as root, root.open(place.path, allow_hard_links=True) as file:
+        with self._workspace.opened(place) as root, root.open(place.path, allow_hard_links=place.skill is None) as file:
             if self._workspace.is_script(root, place.parts):
                 raise AccessRefusedError(place.shown, "scripts of a skill are run with skills.run_script, not read")
+            if place.skill is not None:
+                place.skill.require_loaded(place.path, sha256_of(_whole(file, place)))
             head: dict[str, object] = {"file_path": place.shown, "size_bytes": file.size}
             if encoding == "binary":
                 return head | _bytes(
@@ -70,6 +77,14 @@ class Read(WorkspaceTool):
             encoded = base64.b64encode(data).decode("ascii")
             return head | {"encoding": "base64", "media_type": kind, "data_base64": encoded}
         return head | _lines(decode(data, place.shown, encoding), arguments, encoding)
+
+
+def _whole(file: OpenedFile, place: Place) -> bytes:
+    """Return the bytes of a file of a skill, all of which are compared with what was loaded."""
+    if file.size > MAX_FILE_BYTES:
+        advice = "a script of the skill can process it"
+        raise LimitExceededError(f"bytes of {place.shown}", MAX_FILE_BYTES, file.size, advice)
+    return file.read(MAX_FILE_BYTES + 1)
 
 
 def _lines(text: str, arguments: dict[str, object], encoding: str) -> dict[str, object]:

@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from anyio import to_thread
 from msgspec import Struct
@@ -89,15 +89,38 @@ class ChangedError(SkillError):
 _SCRIPTS = "scripts"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
-Readable = Callable[[], Iterable[str]]
+_NO_PART_OF_A_SKILL = ".git"  # belongs to no digest
+
+
+class LoadedDirectory(Protocol):
+    """The directory of a loaded skill, of which only files are read that are as they were when it was loaded."""
+
+    @property
+    def root_dir(self) -> str:
+        """The absolute path."""
+        ...
+
+    def require_loaded(self, path: str, digest: str) -> None:
+        """Compare a file (`sha256:` and 64 hex digits) with what was loaded.
+
+        Raises:
+            DigestChangedError: it was edited or added since.
+        """
+
+
+Readable = Callable[[], Iterable[str | LoadedDirectory]]
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A path that may be touched: `parts` below the directory `root`; `prefix` is put before it when models see it."""
+    """A path that may be touched: `parts` below the directory `root`; `prefix` is put before it when models see it.
+
+    `skill` is the loaded skill that `root` is the directory of.
+    """
 
     root: str
     parts: tuple[str, ...]
     prefix: str = ""
+    skill: LoadedDirectory | None = None
 
     @property
     def path(self) -> str:
@@ -150,11 +173,15 @@ class Workspace:
             return self._inside(self.root, path, path)
         if (rest := relative_to_workspace(path, self.root, self._named)) is not None:
             return self._inside(self.root, rest, path)
-        for directory in self._readable():
+        for readable in self._readable():
+            directory, skill = (readable, None) if isinstance(readable, str) else (readable.root_dir, readable)
             named = os.path.abspath(directory)
             if path == named or path.startswith(f"{named}/"):
                 rest = path[len(named) :].lstrip("/") or "."
-                return self._inside(os.path.realpath(directory), rest, path, prefix=f"{named}/")
+                place = self._inside(os.path.realpath(directory), rest, path, prefix=f"{named}/", skill=skill)
+                if skill is not None and _NO_PART_OF_A_SKILL in place.parts:
+                    raise NoSuchFileError(place.shown)
+                return place
         raise OutsideWorkspaceError(path, "it is outside of the workspace; give a path relative to the workspace")
 
     def place_to_write(self, path: str) -> Place:
@@ -208,14 +235,16 @@ class Workspace:
         )
 
     @staticmethod
-    def _inside(root: str, relative: str, given: str, *, prefix: str = "") -> Place:
+    def _inside(
+        root: str, relative: str, given: str, *, prefix: str = "", skill: LoadedDirectory | None = None
+    ) -> Place:
         try:
             parts = check_relative(relative)
         except UnsafePathError as fault:
             # The reasons of skills speak of a skill's directory.
             reason = fault.reason.replace("the skill's directory", "the workspace")
             raise OutsideWorkspaceError(given, reason) from None
-        return Place(root=root, parts=parts, prefix=prefix)
+        return Place(root=root, parts=parts, prefix=prefix, skill=skill)
 
 
 class WorkspaceTool:
