@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -16,7 +16,9 @@ from prowess import Catalog, Session
 from prowess.execution import default_sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+
+    from prowess.runtime import RunResult
 
 SKILLS = Path(__file__).resolve().parents[2] / "examples" / "skills"
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
@@ -93,15 +95,13 @@ def _sandboxed(call: Call) -> Outcome:
         pytest.skip("no sandbox can be started on this machine")
     catalog = Catalog(SKILLS)
 
-    async def play() -> tuple[Mapping[str, Any], dict[str, bytes]]:
+    async def play() -> tuple[RunResult, dict[str, bytes]]:
         session = await Session.create(catalog, initial=[call.skill], workspace=call.workspace, artifacts_dir=call.out)
         try:
-            done = await session.run_script(f"scripts/{call.script}", call.args, stdin=call.stdin)
-            return done, {
-                one["name"]: await anyio.Path(one["path"]).read_bytes() for one in cast("Any", done["artifacts"])
-            }
+            done = await session.run_script(f"scripts/{call.script}", *call.args, stdin=call.stdin)
+            return done, {one.name: await anyio.Path(str(one.path)).read_bytes() for one in done.artifacts}
         finally:
             await session.close()
 
     done, files = anyio.run(play)
-    return Outcome(code=done["exit_code"], stdout=done["stdout"], stderr=done["stderr"], files=files)
+    return Outcome(code=done.exit_code, stdout=done.stdout, stderr=done.stderr, files=files)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from prowess.runtime import LoadResult
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -33,14 +35,18 @@ def write_skill(
     return directory
 
 
-def names(receipt: Mapping[str, Any]) -> list[str]:
-    """Return the names of the active skills in a receipt."""
-    return [entry["name"] for entry in receipt["active_skills"]]
+def names(receipt: LoadResult | Mapping[str, Any]) -> list[str]:
+    """Return the names of the active skills in the result of a load."""
+    return [entry["name"] for entry in _wire(receipt)["active_skills"]]
 
 
-def codes(receipt: Mapping[str, Any]) -> list[str]:
-    """Return the codes of the notices in a receipt."""
-    return [notice["code"] for notice in receipt["notices"]]
+def codes(receipt: LoadResult | Mapping[str, Any]) -> list[str]:
+    """Return the codes of the notices in the result of a load."""
+    return [notice["code"] for notice in _wire(receipt)["notices"]]
+
+
+def _wire(receipt: LoadResult | Mapping[str, Any]) -> Mapping[str, Any]:
+    return receipt.as_dict() if isinstance(receipt, LoadResult) else receipt
 
 
 def result(outcome: ToolResult) -> dict[str, Any]:

@@ -220,7 +220,7 @@ async def test_arguments_without_a_place_follow_the_body_in_every_exposure(tmp_p
         assert done["substitutions"] == {"replaced": {}, "unfilled": [], "appended": True}
         assert (shown in session.instructions()) is (exposure == "tools")
     kept = Session(Catalog(root), body="result")
-    assert shown in str((await kept.invoke("/plain " + args))["content"])
+    assert shown in str((await kept.invoke("/plain " + args)).content)
     assert "ARGUMENTS: don't" in kept.restore_after_compaction()
     raw = result(await kept.call("skill", {"skill": "plain", "args": "other", "raw": True}))
     assert "ARGUMENTS" not in raw["content"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -89,7 +89,7 @@ async def test_a_tool_that_is_there_and_new_enough_lets_the_skill_be_loaded(skil
     for version, loads in (("2.10", True), ("2.9", True), ("2.8", False)):
         session = Session(Catalog(skills), host_tools={"bash_exec": version})
         if loads:
-            assert codes(dict(await session.load(["alpha"]))) == []
+            assert codes(await session.load(["alpha"])) == []
         else:
             with pytest.raises(RequiredToolError, match=r"Bash is 2\.8; 2\.9 or later is needed"):
                 await session.load(["alpha"])
@@ -97,7 +97,7 @@ async def test_a_tool_that_is_there_and_new_enough_lets_the_skill_be_loaded(skil
 
 async def test_a_tool_that_is_not_required_is_not_asked_for(skills: Path) -> None:
     with_manifest(skills, "alpha", GIT.format(required="false"))
-    assert codes(dict(await Session(Catalog(skills), host_tools=()).load(["alpha"]))) == []
+    assert codes(await Session(Catalog(skills), host_tools=()).load(["alpha"])) == []
 
 
 @pytest.mark.parametrize("version", ["", "new", "5.2; rm"])
@@ -111,7 +111,7 @@ async def test_what_is_not_known_of_the_host_is_told_and_not_refused(
     skills: Path, host_tools: tuple[str, ...] | None
 ) -> None:
     with_manifest(skills, "alpha", GIT.format(required="true"))
-    receipt = dict(await Session(Catalog(skills), host_tools=host_tools).load(["alpha"]))
+    receipt = await Session(Catalog(skills), host_tools=host_tools).load(["alpha"])
     assert codes(receipt) == ["required_tool_unknown"]
 
 
@@ -126,7 +126,7 @@ async def test_a_function_of_the_session_counts_as_a_tool(skills: Path) -> None:
         """Add two numbers."""
         return first + second
 
-    assert names(dict(await session.load(["alpha"]))) == ["alpha"]
+    assert names(await session.load(["alpha"])) == ["alpha"]
 
 
 @pytest.mark.proves("format.manifest.composition.order")
@@ -144,11 +144,10 @@ async def test_skills_loaded_against_their_order_come_with_the_right_one(
     skills: Path, order: str, asked: list[str], told: str | None
 ) -> None:
     with_manifest(skills, "alpha", f"composition:\n  dependencies: [{{skillName: beta, reason: r}}]\n  {order}\n")
-    receipt = dict(await Session(Catalog(skills)).load(asked))
+    receipt = await Session(Catalog(skills)).load(asked)
     assert names(receipt) == asked
-    notices: Any = receipt["notices"]
     expected = [] if told is None else [f"Follow these skills in this order: {told}."]
-    assert [notice["message"] for notice in notices if notice["code"] == "execution_order"] == expected
+    assert [notice.message for notice in receipt.notices if notice.code == "execution_order"] == expected
 
 
 @pytest.mark.parametrize("manifest", ["composition: {dependencies: [], conflicts: beta}", "tools: x", "a: ["])
@@ -160,4 +159,4 @@ async def test_a_manifest_that_cannot_be_read_where_it_narrows_keeps_the_skill_o
 
 async def test_a_manifest_that_cannot_be_read_elsewhere_does_not(skills: Path) -> None:
     with_manifest(skills, "alpha", "security: x\ntests: y\nother: z\n")
-    assert names(dict(await Session(Catalog(skills)).load(["alpha"]))) == ["alpha"]
+    assert names(await Session(Catalog(skills)).load(["alpha"])) == ["alpha"]

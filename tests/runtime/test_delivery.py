@@ -394,7 +394,7 @@ class _Rows:
 async def test_a_store_that_takes_no_events_stops_no_call(catalog: Catalog, caplog: pytest.LogCaptureFixture) -> None:
     seen: list[SessionEvent] = []
     session = Session(catalog, store=_Full(), keep_events=10, on_event=seen.append)
-    assert [skill["name"] for skill in (await session.load(["beta"]))["active_skills"]] == ["beta"]  # type: ignore[attr-defined]  # a receipt
+    assert [skill.name for skill in (await session.load(["beta"])).active_skills] == ["beta"]
     assert session.drain_events(5)
     assert _kinds(seen)[0] == "tool.started"
     assert {event.sequence for event in seen} == {0}  # they happened, and were not kept
@@ -488,7 +488,7 @@ def test_a_callback_may_call_the_session(catalog: Catalog) -> None:
 
     def look(event: SessionEvent) -> None:
         if event.kind == "skill.loaded":
-            outcomes.append(session.read("SKILL.md", skill="alpha")["skill"] == "alpha")
+            outcomes.append(session.read("SKILL.md", skill="alpha").skill == "alpha")
             outcomes.append(session.drain_events(5))
 
     with SyncSession(catalog, on_event=look) as session:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -94,9 +94,9 @@ async def test_a_command_that_needs_a_shell_is_refused_at_its_place_and_never_ru
     assert "- [command not run: '&&' joins several commands; commands run without a shell" in told
     assert "- fine" in told
     assert set(codes(receipt)) == {"command_refused"}
-    first, *more = cast("list[dict[str, str]]", receipt["notices"])
-    assert first["skill"] == "a"
-    assert first["message"].startswith("the command in line 7 of a/SKILL.md was not run: '&&' joins several commands;")
+    first, *more = receipt.notices
+    assert first.skill == "a"
+    assert first.message.startswith("the command in line 7 of a/SKILL.md was not run: '&&' joins several commands;")
     assert len(more) == len(SHELL_LINES) - 1
 
 

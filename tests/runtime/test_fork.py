@@ -110,7 +110,7 @@ async def test_a_fork_is_never_loaded_and_the_refusal_names_the_way(root: Path) 
     tool = session.tools()[-1]
     assert tool.name == "skill"
     assert tool.input_schema["properties"]["skill"]["enum"] == ["inner", "review"]  # type: ignore[index]  # a schema
-    assert (await session.invoke("/review x"))["output"] == "did review"
+    assert (await session.invoke("/review x")).output == "did review"
 
 
 async def test_without_a_runner_a_fork_is_hidden_and_never_run_in_the_conversation(root: Path) -> None:
@@ -403,7 +403,7 @@ async def test_the_session_of_a_fork_has_the_skill_active(root: Path) -> None:
     async def reads(request: ForkRequest) -> str:
         await request.session.load(["plain"], mode="add")
         assert [skill.name for skill in request.session.active_skills] == ["review", "plain"]
-        return str((await request.session.read("notes.md", skill="review"))["text"])
+        return (await request.session.read("notes.md", skill="review")).text
 
     session = Session(Catalog(root), fork_runner=Runner(reads))
     assert result(await session.call("skill", {"skill": "review"}))["output"] == "how to\n"

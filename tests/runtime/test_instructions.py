@@ -241,7 +241,7 @@ async def _content(session: Session, name: str) -> str:
     """Load a skill again, so that its content is there again."""
     await session.unload([name])
     receipt = await session.load([name], mode="add")
-    (content,) = [skill["content"] for skill in cast("Any", receipt["active_skills"]) if skill["name"] == name]
+    (content,) = [skill.content for skill in receipt.active_skills if skill.name == name]
     return str(content)
 
 

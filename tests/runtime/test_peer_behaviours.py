@@ -310,7 +310,7 @@ async def test_reading_a_skill_whose_directory_has_vanished_is_not_found(session
 async def test_encoding_is_text_unless_said_otherwise(session: Session) -> None:
     await session.load(["alpha"])
 
-    assert (await session.read("references/deep/note.txt"))["encoding"] == "text"
+    assert (await session.read("references/deep/note.txt")).encoding == "text"
 
 
 async def test_an_unknown_encoding_is_refused(session: Session) -> None:
@@ -324,8 +324,8 @@ async def test_binary_is_returned_as_such(session: Session) -> None:
 
     found = await session.read("assets/dot.png", encoding="binary")
 
-    assert found["encoding"] == "binary"
-    assert found["data_base64"] == "iVBORw0KGgoA//4="
+    assert found.encoding == "binary"
+    assert found.data_base64 == "iVBORw0KGgoA//4="
 
 
 async def test_invalid_utf8_in_text_mode_is_refused_with_a_hint(session: Session) -> None:
@@ -376,9 +376,9 @@ async def test_running_where_scripts_are_disabled_is_unsupported(skills: Path) -
 async def test_arguments_environment_and_working_directory_reach_the_script_unchanged(runner: Session) -> None:
     args = ["a b", "$x", "", "ü"]
 
-    found = await runner.run_script("scripts/show.py", args, env={"KEY": "v $x"}, workdir="sub")
+    found = await runner.run_script("scripts/show.py", *args, env={"KEY": "v $x"}, workdir="sub")
 
-    assert json.loads(str(found["stdout"])) == [args, "v $x", "/workspace/sub"]
+    assert json.loads(found.stdout) == [args, "v $x", "/workspace/sub"]
 
 
 async def test_an_extension_outside_the_list_is_refused(runner: Session) -> None:
@@ -386,11 +386,11 @@ async def test_an_extension_outside_the_list_is_refused(runner: Session) -> None
 
 
 async def test_a_timeout_is_flagged(runner: Session) -> None:
-    assert (await runner.run_script("scripts/wait.sh", timeout=0.3))["timed_out"] is True
+    assert (await runner.run_script("scripts/wait.sh", timeout=0.3)).timed_out is True
 
 
 async def test_a_status_other_than_zero_is_a_result(runner: Session) -> None:
-    assert (await runner.run_script("scripts/exit.sh"))["exit_code"] == 7
+    assert (await runner.run_script("scripts/exit.sh")).exit_code == 7
 
 
 # ── Filters ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -448,7 +448,7 @@ async def test_a_file_edited_after_it_was_listed_is_judged_again_when_it_is_load
 
     receipt = await session.load(["gamma"])
 
-    assert "Newer." in str(receipt["active_skills"])
+    assert "Newer." in str(receipt.active_skills)
     assert "Newer body." in session.instructions()
     (skills / "gamma" / "SKILL.md").write_text("no longer a skill")
     assert await _refused(session, "skills.load", names=["gamma"]) == "skill_not_found"

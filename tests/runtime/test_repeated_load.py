@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
 from prowess._internal.files import file_mark
 from prowess._internal.files.tree_stamp import TreeStamp
 from prowess.catalog import Catalog
-from prowess.runtime import Session
+from prowess.runtime import LoadResult, Session
 from tests.runtime.making import write_skill
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -26,8 +25,8 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_mark, "SETTLED_NS", -1)
 
 
-def _locations(receipt: Mapping[str, object]) -> list[str]:
-    return [entry["location"] for entry in cast("list[dict[str, str]]", receipt["active_skills"])]
+def _locations(receipt: LoadResult) -> list[str | None]:
+    return [entry.location for entry in receipt.active_skills]
 
 
 async def test_a_name_that_means_another_copy_now_loads_that_copy(tmp_path: Path) -> None:
@@ -49,7 +48,7 @@ async def test_a_skill_without_a_stamp_is_read_as_before(tmp_path: Path, monkeyp
     monkeypatch.setattr(TreeStamp, "holds", lambda _: False)
     session = Session(Catalog(tmp_path))
     first = await session.load(["alpha"])
-    assert (await session.load(["alpha"]))["active_skills"] == first["active_skills"]
+    assert (await session.load(["alpha"])).active_skills == first.active_skills
 
 
 async def test_however_many_names_are_loaded_few_are_remembered(tmp_path: Path) -> None:

@@ -125,9 +125,9 @@ async def test_a_callback_sees_the_first_line_before_the_script_ends(tools: Path
 
     session = await _loaded(tools, workspace=work)
     result = await session.run_script("scripts/asks.py", on_output=follow, timeout=20)
-    assert not result["timed_out"]
-    assert (_joined(chunks, "stdout"), _joined(chunks, "stderr")) == (result["stdout"], result["stderr"])
-    assert result["stdout"] == "first\nlast\n"
+    assert not result.timed_out
+    assert (_joined(chunks, "stdout"), _joined(chunks, "stderr")) == (result.stdout, result.stderr)
+    assert result.stdout == "first\nlast\n"
     assert str(chunks[0]) == chunks[0].text
 
 
@@ -151,7 +151,7 @@ async def test_events_have_the_output_while_the_script_runs(tools: Path, work: P
     assert kinds[: kinds.index("script.output") + 1] == ["tool.started", "script.started", "script.output"]
     assert kinds.index("script.finished") > max(at for at, kind in enumerate(kinds) if kind == "script.output")
     outputs = [event for event in found if isinstance(event, ScriptOutput)]
-    assert (_joined(outputs, "stdout"), _joined(outputs, "stderr")) == (result["stdout"], result["stderr"])
+    assert (_joined(outputs, "stdout"), _joined(outputs, "stderr")) == (result.stdout, result.stderr)
     assert {event.path for event in outputs} == {"scripts/asks.py"}
     assert {event.call_id for event in outputs} == {found[0].call_id}
     assert outputs[0].skill == "kit"
@@ -168,7 +168,7 @@ async def test_an_async_callback_and_a_blocking_session_follow_too(tools: Path, 
 
     session = await _loaded(tools, workspace=work)
     result = await session.run_script("scripts/asks.py", on_output=follow)
-    assert _joined(chunks, "stdout") == result["stdout"]
+    assert _joined(chunks, "stdout") == result.stdout
 
     def blocking() -> None:
         chunks.clear()
@@ -177,7 +177,7 @@ async def test_an_async_callback_and_a_blocking_session_follow_too(tools: Path, 
             for callback in (chunks.append, lambda chunk: follow(chunk)):  # noqa: PLW0108 -- it returns an awaitable
                 chunks.clear()
                 result = other.run_script("scripts/asks.py", on_output=callback)
-                assert _joined(chunks, "stdout") == result["stdout"]
+                assert _joined(chunks, "stdout") == result.stdout
 
     await anyio.to_thread.run_sync(blocking)
 
@@ -188,7 +188,7 @@ async def test_characters_that_come_byte_by_byte_are_never_split(tools: Path) ->
     session = await _loaded(tools)
     result = await session.run_script("scripts/bytes.py", on_output=chunks.append)
     assert len(chunks) > 3
-    assert _joined(chunks, "stdout") == result["stdout"] == "naïve ⚠ 🙂\x1b[31m\n\ufffd\ufffd"
+    assert _joined(chunks, "stdout") == result.stdout == "naïve ⚠ 🙂\x1b[31m\n\ufffd\ufffd"
 
 
 @needs_sandbox
@@ -198,22 +198,21 @@ async def test_a_flood_is_bounded_as_the_result_is(tools: Path) -> None:
     session = await _loaded(tools, on_event=events.append)
     result = await session.run_script("scripts/flood.sh", on_output=chunks.append)
     await session.close()
-    assert result["stdout_bytes"] == 1_500_000
-    assert result["stdout_truncated"]
-    assert _joined(chunks, "stdout") == result["stdout"]
+    assert result.stdout_bytes == 1_500_000
+    assert result.stdout_truncated
+    assert _joined(chunks, "stdout") == result.stdout
     assert max(len(chunk.text) for chunk in chunks) <= MAX_CHUNK_BYTES
     outputs = [event for event in events if isinstance(event, ScriptOutput)]
-    assert _joined(outputs, "stdout") == result["stdout"]
-    assert _joined(outputs, "stderr") == result["stderr"] == "err\n"
+    assert _joined(outputs, "stdout") == result.stdout
+    assert _joined(outputs, "stderr") == result.stderr == "err\n"
     assert len(outputs) < 200
 
 
 @needs_sandbox
 async def test_the_result_is_the_same_with_followers_and_without(tools: Path) -> None:
-    plain = dict(await (await _loaded(tools)).run_script("scripts/say.sh"))
-    followed = dict(
-        await (await _loaded(tools, on_event=lambda _: None)).run_script("scripts/say.sh", on_output=lambda _: None)
-    )
+    plain = (await (await _loaded(tools)).run_script("scripts/say.sh")).as_dict()
+    session = await _loaded(tools, on_event=lambda _: None)
+    followed = (await session.run_script("scripts/say.sh", on_output=lambda _: None)).as_dict()
     for result in (plain, followed):
         del result["duration_ms"]
     assert plain == followed
@@ -231,7 +230,7 @@ async def test_an_exception_in_a_callback_is_told_once_and_loses_nothing(
     sandbox = _Scripted(("stdout", b"a"), ("stderr", b"b"))
     session = await _loaded(tools, sandbox=sandbox)
     result = await session.run_script("scripts/say.sh", on_output=fail)
-    assert (result["stdout"], result["stderr"]) == ("a", "b")
+    assert (result.stdout, result.stderr) == ("a", "b")
     assert [chunk.text for chunk in seen] == ["a", "b"]
     assert [record.name for record in caplog.records] == ["prowess.events"]
 
@@ -250,7 +249,7 @@ async def test_a_callback_that_never_returns_is_left_after_some_seconds(
         begun = time.monotonic()
         result = await session.run_script("scripts/say.sh", on_output=callback)
         assert time.monotonic() - begun < 5
-        assert result["stdout_bytes"] == 100_000
+        assert result.stdout_bytes == 100_000
     held.set()
 
 

@@ -44,8 +44,8 @@ def test_a_program_without_an_event_loop_loads_reads_and_runs(skills: Path) -> N
         assert names(session.load(["alpha"])) == ["alpha"]
         assert session.active_skill_name == "alpha"
         assert [skill.name for skill in session.active_skills] == ["alpha"]
-        assert session.read("references/guide.md", limit=7)["text"] == "# Guide"
-        assert session.run_script("scripts/run.py", ["x"])["stdout"] == "source x\n"
+        assert session.read("references/guide.md", limit=7).text == "# Guide"
+        assert session.run_script("scripts/run.py", "x").stdout == "source x\n"
         assert "# Alpha" in session.instructions()
         assert next(spec.name for spec in session.tools()) == "skills.load"
         assert result(session.call("skills_unload", {"all": True}))["unloaded_skills"] == ["alpha"]
@@ -103,12 +103,12 @@ def test_users_tools_costs_and_histories_work_without_an_event_loop(skills: Path
         assert [spec.name for spec in session.tools()] == ["skill"]
         assert session.completions("/a") == ("alpha",)
         started = session.invoke("/alpha now")
-        assert started["args"] == "now"
+        assert started.args == "now"
         assert not session.user_call("/alpa").success
         assert session.fire("Stop") == []
         assert session.cost().skills.keys() == {"alpha"}
         session.unload(["alpha"])
-        assert "left out" in str(session.without_unloaded([started["content"]]))
+        assert "left out" in str(session.without_unloaded([started.content]))
 
 
 def test_threads_may_share_a_session(skills: Path) -> None:
@@ -116,7 +116,7 @@ def test_threads_may_share_a_session(skills: Path) -> None:
         session.load(["alpha"])
         found: list[object] = []
         threads = [
-            threading.Thread(target=lambda: found.append(session.read("references/deep/note.txt")["text"]))
+            threading.Thread(target=lambda: found.append(session.read("references/deep/note.txt").text))
             for _ in range(8)
         ]
         for thread in threads:
@@ -131,7 +131,7 @@ import sys
 from prowess import Catalog, SyncSession
 session = SyncSession(Catalog(sys.argv[1]))
 session.load(["alpha"])
-print(session.read("references/guide.md", section="end")["text"])
+print(session.read("references/guide.md", section="end").text)
 """
 
 

@@ -424,7 +424,7 @@ async def test_a_fork_has_the_denials_of_its_parent_and_its_own(tmp_path: Path) 
 )
 async def test_a_misspelt_list_restricts_as_the_field_does_and_a_notice_says_so(tmp_path: Path, key: str) -> None:
     session = _session(tmp_path, f"{key}: lookup\n")
-    receipt: dict[str, Any] = dict(await session.load(["demo"]))
+    receipt: dict[str, Any] = (await session.load(["demo"])).as_dict()
     assert codes(receipt) == ["field_read_as"]
     assert "is read as allowed-tools" in receipt["notices"][0]["message"]
     assert receipt["active_skills"][0]["allowed_tools_mode"] == "restrict"
@@ -462,7 +462,7 @@ async def test_if_both_are_there_both_hold(tmp_path: Path) -> None:
         "disallowed-tools: NotebookEdit\ndisallowedTools: publish\n",
         allowed_tools="restrict",
     )
-    receipt: dict[str, Any] = dict(await session.load(["demo"]))
+    receipt: dict[str, Any] = (await session.load(["demo"])).as_dict()
     assert codes(receipt) == ["field_read_as", "field_read_as"]
     assert await _code(session, "lookup") is None
     for tool in ("publish", "NotebookEdit"):
@@ -486,7 +486,7 @@ async def test_a_misspelt_list_that_cannot_be_read_closes(tmp_path: Path) -> Non
 @pytest.mark.parametrize("key", ["allowed-skills", "allowed-paths", "tools", "metadata-tools", "allowed-domains"])
 async def test_another_field_restricts_nothing(tmp_path: Path, key: str) -> None:
     session = _session(tmp_path, f"{key}: lookup\n")
-    receipt: dict[str, Any] = dict(await session.load(["demo"]))
+    receipt: dict[str, Any] = (await session.load(["demo"])).as_dict()
     assert codes(receipt) == []
     assert await _code(session, "publish") is None
 

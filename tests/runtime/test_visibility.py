@@ -113,8 +113,8 @@ async def test_a_skill_closed_to_the_model_is_refused_on_every_path_of_the_model
 async def test_a_user_starts_what_is_hidden_from_the_model_and_not_what_is_closed_to_people(session: Session) -> None:
     assert session.completions("/dep") == ("deploy", "deploy-check")
     started = await session.invoke("deploy")
-    assert started["skill_name"] == "deploy"
-    assert "Body of deploy." in str(started["content"])
+    assert started.skill_name == "deploy"
+    assert "Body of deploy." in str(started.content)
     assert result(await session.call("skills.read", {"skill": "deploy", "path": "notes.md"}))["text"] == "n\n"
     assert "Body of deploy." in session.instructions()
 
@@ -143,8 +143,8 @@ async def test_a_user_types_a_slash_a_name_and_arguments(
 ) -> None:
     session = Session(Catalog(mixed))
     started = await session.invoke(typed, args)
-    assert started["skill_name"] == "deploy"
-    assert started.get("args") == expected
+    assert started.skill_name == "deploy"
+    assert started.args == expected
 
 
 async def test_names_for_people_are_completed(session: Session) -> None:

@@ -65,7 +65,7 @@ _EDITS: dict[str, Callable[[Path], object]] = {
 async def test_an_edit_after_a_load_is_what_the_next_load_brings(
     skills: Path, session: Session, edit: Callable[[Path], object], *, active: bool
 ) -> None:
-    before = await session.load(["alpha"])
+    before = (await session.load(["alpha"])).as_dict()
     if not active:
         await session.unload(all=True)
     time.sleep(0.02)  # noqa: ASYNC251 -- the coarsest clock of a kernel in use ticks every 10 ms
@@ -75,7 +75,7 @@ async def test_an_edit_after_a_load_is_what_the_next_load_brings(
 
     assert codes(after) == (["skill_reloaded"] if active else [])
     fresh = await Session(Catalog(skills)).load(["alpha"])
-    assert after["active_skills"] == fresh["active_skills"] != before["active_skills"]
+    assert after["active_skills"] == fresh.as_dict()["active_skills"] != before["active_skills"]
 
 
 @pytest.mark.usefixtures("settled")
@@ -123,12 +123,12 @@ async def test_warm_loads_let_other_tasks_run_and_can_be_cancelled(session: Sess
 async def test_what_a_caller_does_to_a_receipt_reaches_no_session(tmp_path: Path) -> None:
     write_skill(tmp_path, "alpha", extra="metadata:\n  team: core\nallowed-tools: [Read]\n")
     session, store = Session(Catalog(tmp_path)), MemorySessionStore()
-    for entry in (await session.load(["alpha"]))["active_skills"]:  # type: ignore[attr-defined]  # a list, by its schema
-        entry["properties"]["metadata"]["team"] = "other"
-        entry["properties"]["allowed-tools"].append("Bash")
+    for entry in (await session.load(["alpha"])).active_skills:
+        entry.properties["metadata"]["team"] = "other"
+        entry.properties["allowed-tools"].append("Bash")
     again = Session(Catalog(tmp_path), store=store)
     expected = await again.load(["alpha"])
-    assert (await session.load(["alpha"]))["active_skills"] == expected["active_skills"]
+    assert (await session.load(["alpha"])).active_skills == expected.active_skills
     assert session.active_skills[0].allowed_tools == ["Read"]
 
 

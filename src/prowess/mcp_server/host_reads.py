@@ -9,7 +9,6 @@ there, it denies and asks about here. The tools of this executor are offered to 
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
@@ -292,8 +291,8 @@ class ArtifactResources:
         offset: int | None = 0
         while offset is not None:
             part = await self._session.read(artifact=artifact.reference, encoding="binary", offset=offset, limit=_SLICE)
-            data += base64.b64decode(cast("str", part["data_base64"]))
-            offset = cast("int | None", part["next_offset"])
+            data += part.data
+            offset = part.next_offset
         return artifact, data
 
 

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from prowess.runtime.activation.load_result import LoadedSkill, LoadResult, Notice
     from prowess.runtime.call_options import ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
+    from prowess.runtime.disclosure.skill_tool import InvokeResult
     from prowess.runtime.forks import AgentType, ForkOutcome, ForkRequest, ForkRunner
     from prowess.runtime.options import SessionOptions
     from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.session import Session
     from prowess.runtime.state import ActiveSkill, SessionState
     from prowess.runtime.sync import SyncSession
+    from prowess.runtime.tools.read_result import ReadResult
+    from prowess.runtime.tools.run_result import RunArtifact, RunResult
 
 __all__ = [
     "ActiveSkill",
@@ -26,9 +30,16 @@ __all__ = [
     "ForkOutcome",
     "ForkRequest",
     "ForkRunner",
+    "InvokeResult",
+    "LoadResult",
+    "LoadedSkill",
+    "Notice",
     "OutputChunk",
     "ReadOptions",
+    "ReadResult",
+    "RunArtifact",
     "RunOptions",
+    "RunResult",
     "Session",
     "SessionOptions",
     "SessionState",
@@ -38,12 +49,16 @@ __all__ = [
 _HOMES = {
     "state": ("ActiveSkill", "SessionState"),
     "forks": ("AgentType", "ForkOutcome", "ForkRequest", "ForkRunner"),
+    "activation.load_result": ("LoadResult", "LoadedSkill", "Notice"),
     "disclosure.model_texts": ("Disclosure",),
+    "disclosure.skill_tool": ("InvokeResult",),
     "call_options": ("ReadOptions", "RunOptions"),
     "script_output": ("OutputChunk",),
     "session": ("Session",),
     "options": ("SessionOptions",),
     "sync": ("SyncSession",),
+    "tools.read_result": ("ReadResult",),
+    "tools.run_result": ("RunArtifact", "RunResult"),
 }
 
 

@@ -20,10 +20,12 @@ from prowess.runtime.events.event import SkillActivating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
 
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.activator import Activator
     from prowess.runtime.activation.active_skills import ActiveSkills
+    from prowess.runtime.activation.load_result import LoadResult
     from prowess.runtime.activation.rendering import Rendering
     from prowess.runtime.activation.restrictions import Restrictions
     from prowess.runtime.activation.snapshots import Snapshot
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from prowess.runtime.events.delivery import EventObserver, SessionRecords
     from prowess.runtime.hooks.runner import HookRunner
     from prowess.runtime.state import ActiveSkill, LoadMode
+    from prowess.runtime.tools.read_result import ReadResult
+    from prowess.runtime.tools.run_result import RunResult
     from prowess.tools import Tool, ToolResult, ToolSpec
 
     OpenChild = Callable[[Stack, tuple[Restriction, ...], "AgentType | None"], "Child"]
@@ -99,18 +103,16 @@ class ForkSession(Protocol):
         ...
 
     async def load(
-        self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
-    ) -> Mapping[str, object]:
+        self, names: str | Sequence[str], mode: LoadMode = "replace", location: str | None = None
+    ) -> LoadResult:
         """Load skills."""
         ...
 
-    async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> Mapping[str, object]:
+    async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> ReadResult:
         """Read a file of an active skill, or an artifact."""
         ...
 
-    async def run_script(
-        self, path: str, args: Sequence[str] = (), **options: Unpack[RunOptions]
-    ) -> Mapping[str, object]:
+    async def run_script(self, path: str, *args: str | PathLike[str], **options: Unpack[RunOptions]) -> RunResult:
         """Run a script of an active skill."""
         ...
 

@@ -8,204 +8,49 @@ protocol 002).
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, Unpack, overload
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Self, Unpack
 from weakref import finalize
 
 from anyio import to_thread
+from msgspec import convert
 
 from prowess._internal.uuid7 import uuid7
 from prowess.errors import (
     DigestChangedError,
+    InvalidArgumentsError,
     SkillError,
     ToolNotFoundError,
 )
 from prowess.policy.policy import decide_call
 from prowess.policy.rule import PolicyCall
-from prowess.runtime.activation.snapshots import SkillDirectory
-from prowess.runtime.call_options import checked_exposure
-from prowess.runtime.disclosure import compaction, history
+from prowess.runtime.activation.load_result import LoadResult
 from prowess.runtime.disclosure.cost import Cost, ReadTokens, measured
-from prowess.runtime.disclosure.exposure import shaped
-from prowess.runtime.disclosure.skill_tool import InvokeTool
+from prowess.runtime.disclosure.skill_tool import InvokeResult, InvokeTool
 from prowess.runtime.forks import Child
 from prowess.runtime.options import SessionOptions
 from prowess.runtime.script_output import output_to
 from prowess.runtime.session_parts import SessionParts
+from prowess.runtime.session_view import SessionView
+from prowess.runtime.tools.read_result import ReadResult
+from prowess.runtime.tools.run_result import RunResult
 from prowess.tools import ToolCall
-from prowess.tools.functions.function_tool import FunctionTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.catalog import Catalog
-    from prowess.policy import Approval, ApprovalRequest, Decision, Policy, Refusal
-    from prowess.runtime.call_options import ExposureName, InstructionOptions, OfferOptions, ReadOptions, RunOptions
+    from prowess.policy import Decision, Policy
+    from prowess.runtime.call_options import InstructionOptions, ReadOptions, RunOptions
     from prowess.runtime.disclosure.model_texts import Disclosure
-    from prowess.runtime.events.delivery import EventObserver
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.events.stream import EventStream
     from prowess.runtime.hooks.runner import HookFailure, HostEvent
     from prowess.runtime.options import ListeningKeywords
     from prowess.runtime.script_output import OutputChunk
     from prowess.runtime.session_parts import ForkOrigin
-    from prowess.runtime.state import ActiveSkill, LoadMode
-    from prowess.tools import ToolResult, ToolSpec
-    from prowess.tools.functions.function_tool import F, FunctionOptions
-
-
-class SessionView:
-    """What a session answers at once: the same for `Session` and `SyncSession`."""
-
-    _parts: SessionParts
-    _catalog: Catalog
-    _exposed: ExposureName
-    _in_results: bool
-    _read_tokens: ReadTokens
-
-    def _share(self, session: SessionView) -> None:
-        """Be a view of the same session as `session`."""
-        self._parts, self._catalog = session._parts, session._catalog
-        self._exposed, self._in_results, self._read_tokens = (
-            session._exposed,
-            session._in_results,
-            session._read_tokens,
-        )
-
-    @property
-    def session_id(self) -> str:
-        """The identifier of the session, a UUID of version 7 unless the host chose one."""
-        return self._parts.session_id
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog that the session chooses from."""
-        return self._catalog
-
-    @property
-    def active_skills(self) -> tuple[ActiveSkill, ...]:
-        """The active skills, the most recently loaded last, as of the last call or `refresh`."""
-        return self._parts.stored.state.active
-
-    @property
-    def permitted_skills(self) -> tuple[ActiveSkill, ...]:
-        """The active skills that the policy lets be started now: those whose contents a host may show."""
-        return self._parts.offered.permitted(self.active_skills)
-
-    @property
-    def skill_directories(self) -> tuple[SkillDirectory, ...]:
-        """The directories of `permitted_skills`, for `builtin_tools(readable=…)`: files as they were loaded."""
-        snapshots = self._parts.active.snapshots
-        return tuple(SkillDirectory(skill=skill, snapshots=snapshots) for skill in self.permitted_skills)
-
-    @property
-    def active_skill_name(self) -> str | None:
-        """The name of the most recently loaded skill."""
-        latest = self._parts.stored.state.latest
-        return None if latest is None else latest.name
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether this object closed the session."""
-        return self._parts.events.closed
-
-    @overload
-    def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
-
-    @overload
-    def function(self, function: None = None, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
-
-    def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
-        """Offer a function as a tool of this session, from the next call on; the options are those of `FunctionTool`.
-
-        A decorator, with or without options; the function itself stays as it was.
-
-        Raises:
-            UnsupportedFunctionError: a part of the signature has no schema.
-            ValueError: another tool answers to its name.
-        """
-        if function is None:
-            return lambda decorated: self.function(decorated, **options)
-        tool = FunctionTool(function, **options)
-        self._parts.offer(tool)
-        return function
-
-    def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
-        """Answer a call that was refused with `approval_required`, and return what was asked; it may be sent again.
-
-        Raises:
-            InvalidArgumentsError: no such request was made in this session.
-        """
-        return self._parts.guard.settle(request, answer)
-
-    def completions(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""
-        wanted = prefix.removeprefix("/")
-        return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
-
-    def observe(self, observer: EventObserver) -> None:
-        """Let `observer` see every event from now on, in the task in which it happens; the session waits for it."""
-        self._parts.events.observe(observer)
-
-    def drain_events(self, seconds: float | None = None) -> bool:
-        """Wait until `on_event` has seen what happened so far; False where that takes longer. Blocking."""
-        return self._parts.events.drain(seconds)
-
-    @overload
-    def tools(self, shape: None = None, **options: Unpack[OfferOptions]) -> tuple[ToolSpec, ...]: ...
-
-    @overload
-    def tools(self, shape: str, **options: Unpack[OfferOptions]) -> list[dict[str, object]]: ...
-
-    def tools(
-        self, shape: str | None = None, **options: Unpack[OfferOptions]
-    ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
-        """Return what to offer to a model, as specifications or in a provider's `shape`; no schema holds a session id.
-
-        Nothing of skills is offered where no skill is open to the model. `skills.run_script` is left out where nothing
-        can be run: scripts are switched off, the sandbox cannot start, or no skill has a `scripts` directory (whether
-        one does is looked up once for each state of the catalog). `budget` bounds the list of skills in the description
-        of the `skill` tool, in tokens.
-
-        Raises:
-            InvalidArgumentsError: there is no such shape or exposure.
-        """
-        specs = self._specs(**options)
-        return specs if shape is None else shaped(specs, shape)
-
-    def without_unloaded(self, messages: Sequence[object]) -> list[object]:
-        """Return a new history in which the content of skills that are no longer active is one line.
-
-        For hosts that want it: the messages given are not changed, and nothing else in the new ones is.
-        """
-        return history.without(messages, {skill.name for skill in self.active_skills})
-
-    def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
-        """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
-
-        Messages may have any shape that is made of mappings, sequences and text; none is changed.
-        """
-        marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
-        return compaction.protected(messages, marks)
-
-    def restore_after_compaction(self, budget: int | None = None) -> str:
-        """Return the bodies of active skills that a compacted history has lost, the most recently loaded first.
-
-        Empty with `body="instructions"`, where they stand in every call. `budget` bounds the text in tokens; bodies
-        that do not fit are named instead.
-        """
-        if not self._in_results:
-            return ""
-        bodies = [(skill, self._parts.rendering.text(skill)) for skill in reversed(self.permitted_skills)]
-        return compaction.restored(
-            self._parts.session_id, [(skill, body) for skill, body in bodies if body is not None], budget
-        )
-
-    def _specs(self, exposure: ExposureName | None = None, budget: int | None = None) -> tuple[ToolSpec, ...]:
-        self._parts.freshness.restore()
-        return self._parts.exposure.specs(self._face(exposure), [tool.spec for tool in self._parts.extra], budget)
-
-    def _face(self, exposure: ExposureName | None) -> ExposureName:
-        return self._exposed if exposure is None else checked_exposure(exposure)
+    from prowess.runtime.state import LoadMode
+    from prowess.tools import ToolResult
 
 
 class Session(SessionView):
@@ -266,17 +111,17 @@ class Session(SessionView):
         self._read_tokens.count(result)
         return result
 
-    async def invoke(self, skill: str, args: str | None = None, *, raw: bool = False) -> Mapping[str, object]:
+    async def invoke(self, skill: str, args: str | None = None, *, raw: bool = False) -> InvokeResult:
         """Start a skill because the user asks for it; return what the `skill` tool returns, or raise its error.
 
         `skill` is a name, or what the user typed: `/deploy to production`. The user may start skills that are hidden
         from the model, and not those with `user-invocable: false`. The content is always there, also where the skill
         is running already. `raw` gives the file as written instead of the body.
         """
-        return (await self.user_call(skill, args, raw=raw)).unwrap()
+        return convert((await self.user_call(skill, args, raw=raw)).unwrap(), InvokeResult)
 
     async def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
-        """As `invoke`; what goes wrong is in the result."""
+        """As `invoke`; the result is JSON, and what goes wrong is in it."""
         arguments = {"skill": skill, "args": args, "raw": raw}
         with suppress(SkillError):  # as in `call`
             await self._parts.stored.touch()
@@ -334,40 +179,48 @@ class Session(SessionView):
         return await self._parts.events.replay(since, limit)
 
     async def load(
-        self, names: Sequence[str], mode: LoadMode = "replace", location: str | None = None
-    ) -> Mapping[str, object]:
-        """Load skills; return the receipt of `skills.load` or raise its error."""
-        given: dict[str, object] = {"names": list(names), "mode": mode}
-        if location is not None:
-            given["location"] = location
-        return (await self.call("skills.load", given)).unwrap()
+        self, names: str | Sequence[str], mode: LoadMode = "replace", location: str | None = None
+    ) -> LoadResult:
+        """Load skills, one by its name or several; return the result of `skills.load` or raise its error."""
+        given = await self._do("skills.load", names=_listed(names), mode=mode, location=location)
+        return convert(given, LoadResult)
 
-    async def unload(self, names: Sequence[str] = (), *, all: bool = False) -> Mapping[str, object]:  # noqa: A002 -- the protocol's own word
-        """Unload skills; return the receipt of `skills.unload` or raise its error."""
-        return await self._do("skills.unload", names=list(names), all=all)
+    async def unload(self, names: str | Sequence[str] = (), *, all: bool = False) -> LoadResult:  # noqa: A002 -- the protocol's own word
+        """Unload skills, one by its name or several; return the result of `skills.unload` or raise its error."""
+        return convert(await self._do("skills.unload", names=_listed(names), all=all), LoadResult)
 
-    async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> Mapping[str, object]:
+    async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> ReadResult:
         """Read a file of an active skill, or an artifact; return the result of `skills.read` or raise its error."""
-        return await self._do("skills.read", path=path, **options)
+        return convert(await self._do("skills.read", path=path, **options), ReadResult)
 
     async def run_script(
         self,
         path: str,
-        args: Sequence[str] = (),
-        *,
+        *args: str | PathLike[str],
         on_output: Callable[[OutputChunk], object] | None = None,
         **options: Unpack[RunOptions],
-    ) -> Mapping[str, object]:
-        """Run a script of an active skill; return the result of `skills.run_script` or raise its error.
+    ) -> RunResult:
+        """Run a script of an active skill with `args`; return the result of `skills.run_script` or raise its error.
+
+            result = await session.run_script("scripts/report.py", "march.csv", timeout=60)
+            print(result.stdout)
 
         `on_output` is called with each chunk of output as it comes, one at a time: an async function in this event
         loop, another in a worker thread. The script never waits for it: meanwhile output is collected, up to what the
         result holds, and comes in larger chunks. When the script is over, the call waits up to five seconds for the
         callback; chunks that it has not taken by then are left out, and the result has them anyway. What the callback
         raises is written to the log `prowess.events` the first time, and changes nothing.
+
+        Raises:
+            InvalidArgumentsError: one of `args` is neither a text nor a path; a list goes in as `*arguments`.
         """
+        try:
+            given = [fspath(arg) for arg in args]
+        except TypeError as fault:
+            problem = f"arguments of a script are texts or paths, one by one (a list goes in as *arguments): {fault}"
+            raise InvalidArgumentsError((problem,)) from None
         with output_to(on_output):
-            return await self._do("skills.run_script", path=path, args=list(args), **options)
+            return convert(await self._do("skills.run_script", path=path, args=given, **options), RunResult)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
@@ -431,6 +284,10 @@ class Session(SessionView):
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}
         return (await self.call(tool, given)).unwrap()
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _open_fork(catalog: Catalog, options: SessionOptions, origin: ForkOrigin) -> Child:

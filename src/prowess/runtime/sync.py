@@ -14,7 +14,8 @@ from weakref import WeakSet
 
 from anyio.from_thread import start_blocking_portal
 
-from prowess.runtime.session import Session, SessionView
+from prowess.runtime.session import Session
+from prowess.runtime.session_view import SessionView
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence

@@ -6,7 +6,7 @@ One test each; docs/sessions.md lists them all and says where ours is another on
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,7 +17,6 @@ from prowess.runtime import Session
 from tests.runtime.making import failure, names, result, write_skill
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 pytestmark = pytest.mark.anyio
@@ -215,15 +214,11 @@ async def test_17_an_edit_after_the_load_is_reported_and_nothing_is_mixed(tmp_pa
     assert "New body." not in text.partition("<active_skills>")[2]
     assert "Edited on disk since it was loaded: kit" in text
     receipt = await session.load(["kit"])
-    assert [notice["code"] for notice in _list(receipt, "notices")] == ["skill_reloaded"]
-    assert _list(receipt, "active_skills")[0]["properties"]["description"] == "New."
+    assert [notice.code for notice in receipt.notices] == ["skill_reloaded"]
+    assert receipt.active_skills[0].properties["description"] == "New."
     assert result(await session.call("skills.run_script", {"path": "scripts/a.sh"}))["stdout"] == "echo new\n"[5:]
     assert "New body." in session.instructions()
     assert skill.is_dir()
-
-
-def _list(receipt: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    return list(receipt[key])
 
 
 def test_18_no_skill_outbids_a_layer(tmp_path: Path, own_home: Path) -> None:

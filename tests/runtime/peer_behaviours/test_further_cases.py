@@ -252,7 +252,7 @@ async def test_k_what_was_unloaded_is_gone_from_the_next_prompt(tmp_path: Path, 
     assert "Unmistakable words." in session.instructions()
     if how == "replace":
         receipt = await session.load(["stays"])
-        assert receipt["unloaded_skills"] == ["gone"]
+        assert receipt.unloaded_skills == ("gone",)
     else:
         receipt = await session.unload(["gone"] if how == "unload" else [], all=how == "all")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -52,10 +51,10 @@ def _parts(session: SyncSession, path: str) -> Iterator[bytes]:
     offset: int | None = 0
     while offset is not None:
         found = session.read(path, encoding="binary", offset=offset, limit=_PART)
-        if "data_base64" not in found:
-            raise NotShownError(str(found["skill"]), path)
-        yield b64decode(str(found["data_base64"]))
-        offset = cast("int | None", found["next_offset"])
+        if found.encoding is None:
+            raise NotShownError(str(found.skill), path)
+        yield found.data
+        offset = found.next_offset
 
 
 class NotShownError(SkillError):

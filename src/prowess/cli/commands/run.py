@@ -90,9 +90,8 @@ def command(
             session.load([name])
             active = session.active_skills[-1]
             path = script_named(catalog.skill(active.name, active.location), ScriptRules.of(policy.now()), script)
-            result = dict(
-                session.run_script(path, arguments, on_output=None if as_json else live.show, timeout=timeout)
-            )
+            show = None if as_json else live.show
+            result = session.run_script(path, *arguments, on_output=show, timeout=timeout).as_dict()
             live.finish()
             # The session takes its artifacts with it when it ends, so they are brought home before.
             result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)

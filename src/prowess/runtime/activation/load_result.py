@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import asdict
 
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.format.fields.near_fields import tool_fields
+from prowess.runtime.activation.substitution import Substitutions  # noqa: TC001 -- msgspec decodes it
 from prowess.tools.prompt_escaping import sentence
 from prowess.tools.spec import object_schema
 
@@ -67,6 +69,56 @@ class Notice(Struct, frozen=True, kw_only=True):
     def as_dict(self) -> dict[str, object]:
         """Return the notice as JSON; a model reads the message, so no name or path in it can forge a tag of ours."""
         return {"code": self.code, "message": sentence(self.message), "skill": self.skill}
+
+
+class LoadedSkill(Struct, frozen=True, kw_only=True):
+    """An active skill in the result of a load.
+
+    `location` is its SKILL.md and `root_dir` its directory, both None if the session shows no paths of this machine.
+    `digest` covers all its files, None if they cannot be digested. `properties` is the frontmatter under its own keys.
+    `allowed_tools_mode` is how its `allowed-tools` are read: `restrict`, `preapprove` or `ignored`; None if it has
+    none. `content` is its body, None if it was given before; it is unset, and not in the JSON, if bodies are in the
+    instructions. `substitutions` is what was put into the body for its placeholders, None if nothing was.
+    """
+
+    name: str
+    location: str | None
+    root_dir: str | None
+    digest: str | None
+    properties: dict[str, Any]
+    allowed_tools_mode: str | None
+    content: str | UnsetType | None = UNSET
+    substitutions: Substitutions | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the entry of `active_skills`."""
+        fields = asdict(self)
+        if self.content is UNSET:
+            del fields["content"]
+        if self.substitutions is None:
+            del fields["substitutions"]
+        else:
+            fields["substitutions"] = self.substitutions.as_dict()
+        return fields
+
+
+class LoadResult(Struct, frozen=True, kw_only=True):
+    """What `skills.load` and `skills.unload` return: the active skills, the most recently loaded last, and what left.
+
+    `unloaded_skills` are names; `notices` are remarks for the model.
+    """
+
+    active_skills: tuple[LoadedSkill, ...]
+    unloaded_skills: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the JSON of the tools."""
+        return {
+            "active_skills": [skill.as_dict() for skill in self.active_skills],
+            "unloaded_skills": list(self.unloaded_skills),
+            "notices": [notice.as_dict() for notice in self.notices],
+        }
 
 
 def already_active(name: str) -> Notice:

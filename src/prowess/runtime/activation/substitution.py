@@ -63,7 +63,7 @@ class Substitutions(Struct, frozen=True, kw_only=True):
     `appended`: no placeholder took an argument, so the arguments stand behind the body.
     """
 
-    replaced: Mapping[str, int] = MappingProxyType({})
+    replaced: dict[str, int] = {}
     unfilled: tuple[str, ...] = ()
     appended: bool = False
 

@@ -17,12 +17,13 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
-from msgspec.structs import replace
+from msgspec import Struct, convert
+from msgspec.structs import asdict, replace
 
 from prowess.errors import InvalidArgumentsError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.activation import load_result
-from prowess.runtime.activation.substitution import NOTHING
+from prowess.runtime.activation.substitution import NOTHING, Substitutions
 from prowess.runtime.disclosure import model_texts
 from prowess.runtime.events.event import loading_message
 from prowess.tools import ToolSpec, require_executor
@@ -63,6 +64,49 @@ RESULT_SCHEMA = object_schema(
 )
 
 
+class InvokeResult(Struct, frozen=True, kw_only=True):
+    """What `Session.invoke` returns, and the `skill` tool: a skill that has been started, or the output of a fork.
+
+    `content` is its instructions, None if it is running already; `base_path` is its directory, None if the session
+    shows no paths. `allowed_tools` are the tokens of its `allowed-tools`, None if it has none; `model` is the one that
+    it names, `args` are its arguments, `substitutions` is what was put into the content, None if nothing was. If it ran
+    in a sub-agent, `output` is what that answered after `turns` turns in the session `child_session_id`, and all other
+    fields but `skill_name`, `message` and `notices` are empty.
+    """
+
+    skill_name: str
+    message: str
+    base_path: str | None = None
+    content: str | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    allowed_tools_mode: str | None = None
+    model: str | None = None
+    args: str | None = None
+    output: str | None = None
+    turns: int | None = None
+    child_session_id: str | None = None
+    substitutions: Substitutions | None = None
+    notices: tuple[load_result.Notice, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the JSON of the tool: what the skill does not have is left out."""
+        fields = asdict(self)
+        fields["substitutions"] = None if self.substitutions is None else self.substitutions.as_dict()
+        fields["notices"] = [notice.as_dict() for notice in self.notices] or None
+        if self.allowed_tools is not None:
+            fields["allowed_tools"] = list(self.allowed_tools)
+        names = _INHERITED if self.child_session_id is None else _FORKED
+        return {name: fields[name] for name in names if fields[name] is not None or name in _ALWAYS}
+
+
+_ALWAYS = ("base_path", "content")
+_INHERITED = (
+    *("skill_name", "message", "base_path", "content", "allowed_tools", "allowed_tools_mode", "model", "args"),
+    *("substitutions", "notices"),
+)
+_FORKED = ("skill_name", "output", "turns", "child_session_id", "message", "notices")
+
+
 def parsed(text: str, args: str | None) -> tuple[str, str | None]:
     """Return name and arguments of what a user typed: `deploy`, `/deploy`, `/deploy to production`, `$deploy`.
 
@@ -88,7 +132,7 @@ class Invocation:
         self._activator, self._launcher, self._offered = activator, launcher, offered
         self._rendering, self._restrictions = rendering, restrictions
 
-    async def run(self, name: str, args: str | None, call_id: str, by: By, *, raw: bool = False) -> dict[str, object]:
+    async def run(self, name: str, args: str | None, call_id: str, by: By, *, raw: bool = False) -> InvokeResult:
         """Return the content, or for a fork the output; `raw` gives the file as written instead of the body.
 
         Raises:
@@ -99,42 +143,32 @@ class Invocation:
         if entry.is_fork:
             snapshot = await self._activator.take(entry, call_id, by)
             self._offered.require_open(snapshot.skill.name, snapshot.fields, by)
-            message = {"message": loading_message(snapshot.skill.name)}
-            return {**await self._launcher.run(snapshot, args, call_id, by), **message}
+            ran = await self._launcher.run(snapshot, args, call_id, by)
+            return convert({**ran, "message": loading_message(snapshot.skill.name)}, InvokeResult)
         return await self._inherit(entry, args, call_id, by, raw=raw)
 
-    async def _inherit(
-        self, entry: SkillEntry, args: str | None, call_id: str, by: By, *, raw: bool
-    ) -> dict[str, object]:
+    async def _inherit(self, entry: SkillEntry, args: str | None, call_id: str, by: By, *, raw: bool) -> InvokeResult:
         activation = await self._activator.enter(entry, args, call_id, by)
         (snapshot,) = activation.taken
         skill = next(skill for skill in activation.step.state.active if skill.key == snapshot.skill.key)
         running = by == "model" and not activation.fresh()
-        notices = [notice.as_dict() for notice in activation.notices]
-        if running:
-            notices.append(load_result.already_running(skill.name).as_dict())
-        content = (
-            None if running else await to_thread.run_sync(partial(self._rendering.content, snapshot, skill, raw=raw))
-        )
-        result: dict[str, object] = {
-            "skill_name": skill.name,
-            "message": f'The "{skill.name}" skill is running already' if running else loading_message(skill.name),
-            "base_path": skill.root_dir if self._rendering.expose_location else None,
-            "content": content,
-        }
         said = Restriction.of_properties(skill.name, skill.properties)
-        if said.tokens is not None:
-            result["allowed_tools"] = said.permitted
-            result["allowed_tools_mode"] = self._restrictions.mode_of(skill)
-        if entry.extended.model is not None:
-            result["model"] = entry.extended.model
-        if skill.args is not None:
-            result["args"] = skill.args
-        if content is not None and not raw and (put := self._rendering.substitutions(skill)) != NOTHING:
-            result["substitutions"] = put.as_dict()
-        if notices:
-            result["notices"] = notices
-        return result
+        limits = said.tokens is not None
+        render = partial(self._rendering.content, snapshot, skill, raw=raw)
+        content = None if running else await to_thread.run_sync(render)
+        put = self._rendering.substitutions(skill)
+        return InvokeResult(
+            skill_name=skill.name,
+            message=f'The "{skill.name}" skill is running already' if running else loading_message(skill.name),
+            base_path=skill.root_dir if self._rendering.expose_location else None,
+            content=content,
+            allowed_tools=tuple(said.permitted) if limits else None,
+            allowed_tools_mode=self._restrictions.mode_of(skill) if limits else None,
+            model=entry.extended.model,
+            args=skill.args,
+            substitutions=put if content is not None and not raw and put != NOTHING else None,
+            notices=(*activation.notices, *((load_result.already_running(skill.name),) if running else ())),
+        )
 
 
 class InvokeTool:
@@ -160,7 +194,8 @@ class InvokeTool:
         require_executor(self, call)
         args = arguments["args"]
         name, given = parsed(str(arguments["skill"]), None if args is None else str(args))
-        return await self._invocation.run(name, given, call.id, "user", raw=arguments["raw"] is True)
+        done = await self._invocation.run(name, given, call.id, "user", raw=arguments["raw"] is True)
+        return done.as_dict()
 
 
 DEFAULT_BUDGET = 4000  # tokens of list and enumeration together
@@ -244,7 +279,8 @@ class SkillTool:
             problem = "Missing required parameter: skill" if not names else "skill and skill_name say different names"
             raise InvalidArgumentsError((problem,))
         args = cast("str | None", arguments["args"])
-        return await self._invocation.run(names[0], args, call.id, "model", raw=arguments["raw"] is True)
+        done = await self._invocation.run(names[0], args, call.id, "model", raw=arguments["raw"] is True)
+        return done.as_dict()
 
 
 def offered(skills: Sequence[ListedSkill], budget: int = DEFAULT_BUDGET) -> ToolSpec:

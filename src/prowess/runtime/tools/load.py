@@ -67,4 +67,4 @@ class LoadTool:
             raise InvalidArgumentsError(("location picks one copy of one skill; give exactly one name with it",))
         activation = await self._activator.load(names, given["mode"], location, call.id)
         notices = [*activation.notices, *map(load_result.already_active, activation.step.repeated)]
-        return await self._results.of(activation.step, notices, activation.fresh())
+        return (await self._results.of(activation.step, notices, activation.fresh())).as_dict()

@@ -5,9 +5,11 @@ Below `scripts/` a read gives facts and not the text: a script is run, not retol
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
+from msgspec.structs import replace
 
 from prowess._internal.files.contained import check_relative
 from prowess.errors import (
@@ -33,6 +35,7 @@ from prowess.runtime.files.skill_files import (
     slice_bytes,
     slice_text,
 )
+from prowess.runtime.tools.read_result import ReadResult, SectionTitle
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.active_skills import ActiveSkills
     from prowess.runtime.events.delivery import Events
     from prowess.runtime.files.sections import Section
-    from prowess.runtime.files.skill_files import Slice, VerifiedFile
+    from prowess.runtime.files.skill_files import VerifiedFile
     from prowess.runtime.scripts import Artifacts, SkillPrograms
     from prowess.runtime.state import ActiveSkill
     from prowess.tools import ToolCall
@@ -132,21 +135,20 @@ class ReadTool:
         _require_consistent(arguments)
         if (artifact := cast("str | None", arguments.get("artifact"))) is not None:
             await self._active.stored.current()
-            return {"skill": None, **await to_thread.run_sync(self._artifact, artifact, arguments)}
+            return (await to_thread.run_sync(self._artifact, artifact, arguments)).as_dict()
         path = cast("str", arguments["path"])
         check_relative(path)
         skill = await self._active.choose(cast("str | None", arguments.get("skill")))
         skill, described, notices = await self._active.with_files(skill, self._answer, path, arguments)
-        await self._events.tell(ResourceRead, call.id, skill, path=described["path"])
-        said = {"notices": [notice.as_dict() for notice in notices]} if notices else {}
-        return {"skill": skill.name, **described, **said}
+        await self._events.tell(ResourceRead, call.id, skill, path=described.path)
+        return replace(described, notices=tuple(notices)).as_dict()
 
-    def _artifact(self, name: str, arguments: dict[str, object]) -> dict[str, object]:
+    def _artifact(self, name: str, arguments: dict[str, object]) -> ReadResult:
         return _content(self._artifacts.read(name), arguments, None)
 
     def _answer(
         self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]
-    ) -> dict[str, object]:
+    ) -> ReadResult:
         """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
         rules = self._programs.rules
         hidden = rules.is_script(check_relative(path)) and not rules.shows_text
@@ -154,7 +156,7 @@ class ReadTool:
             offset, limit = _range(arguments)
             found = read_window(skill.root_dir, manifest, path, offset, limit)
             if found is not None and (found.is_text or arguments["encoding"] == "binary"):
-                return _slice(found, arguments)
+                return _slice(found, arguments, skill.name)
         file = read_verified(skill, manifest, path)
         return _describe(skill.name, file) if hidden else _content(file, arguments, skill.name)
 
@@ -179,7 +181,7 @@ def _range(arguments: dict[str, object]) -> tuple[int, int]:
     return cast("int", arguments.get("offset", 0)), cast("int", arguments.get("limit", DEFAULT_LIMIT))
 
 
-def _content(file: VerifiedFile, arguments: dict[str, object], skill: str | None) -> dict[str, object]:
+def _content(file: VerifiedFile, arguments: dict[str, object], skill: str | None) -> ReadResult:
     if arguments["encoding"] == "text":
         text = _decoded(file, skill)
         if "section" in arguments:
@@ -187,44 +189,50 @@ def _content(file: VerifiedFile, arguments: dict[str, object], skill: str | None
     whole = VerifiedWindow(
         path=file.path, data=file.data, digest=file.digest, start=0, size=len(file.data), is_text=True
     )
-    return _slice(whole, arguments)
+    return _slice(whole, arguments, skill)
 
 
-def _slice(file: VerifiedWindow, arguments: dict[str, object]) -> dict[str, object]:
+def _slice(file: VerifiedWindow, arguments: dict[str, object], skill: str | None) -> ReadResult:
     offset, limit = _range(arguments)
     binary = arguments["encoding"] == "binary"
     cut = slice_bytes if binary else slice_text
     part = moved(cut(file.data, max(min(offset, file.size) - file.start, 0), limit), file.start, file.size)
-    if binary:
-        # Imported here, not at the top: few reads ask for bytes.
-        import base64
-
-        head: dict[str, object] = {"path": file.path, "encoding": "binary", "media_type": media_type(file.path)}
-        head["data_base64"] = base64.b64encode(part.data).decode("ascii")
-    else:
-        head = {"path": file.path, "encoding": "text", "media_type": _text_type(file.path), "text": part.data.decode()}
-    return {**head, **_place(part), "digest": file.digest}
+    return ReadResult(
+        skill=skill,
+        path=file.path,
+        encoding="binary" if binary else "text",
+        media_type=media_type(file.path) if binary else _text_type(file.path),
+        text="" if binary else part.data.decode(),
+        data_base64=b2a_base64(part.data, newline=False).decode("ascii") if binary else "",
+        offset=part.offset,
+        size=part.size,
+        truncated=part.truncated,
+        next_offset=part.next_offset,
+        digest=file.digest,
+    )
 
 
 def _section(
     file: VerifiedFile, sections: tuple[Section, ...], arguments: dict[str, object], skill: str | None
-) -> dict[str, object]:
+) -> ReadResult:
     _, limit = _range(arguments)
     chosen = _chosen(sections, cast("str", arguments["section"]), file, skill)
     part = slice_text(file.data, chosen.start, limit, stop=chosen.end)
-    place = _place(part)
-    if part.end == chosen.end:
-        place |= {"truncated": False, "next_offset": None}
-    listed = [
-        {"slug": section.slug, "title": section.title, "level": section.level}
-        for section in sections[:MAX_LISTED_SECTIONS]
-    ]
-    head = {"path": file.path, "encoding": "text", "media_type": _text_type(file.path), "text": part.data.decode()}
-    return {**head, "sections": listed, **place, "digest": file.digest}
-
-
-def _place(part: Slice) -> dict[str, object]:
-    return {"offset": part.offset, "size": part.size, "truncated": part.truncated, "next_offset": part.next_offset}
+    at_end = part.end == chosen.end
+    listed = sections[:MAX_LISTED_SECTIONS]
+    return ReadResult(
+        skill=skill,
+        path=file.path,
+        encoding="text",
+        media_type=_text_type(file.path),
+        text=part.data.decode(),
+        sections=tuple(SectionTitle(slug=one.slug, title=one.title, level=one.level) for one in listed),
+        offset=part.offset,
+        size=part.size,
+        truncated=part.truncated and not at_end,
+        next_offset=None if at_end else part.next_offset,
+        digest=file.digest,
+    )
 
 
 def _text_type(path: str) -> str:
@@ -247,16 +255,18 @@ def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill:
     raise SectionNotFoundError(skill, file.path, slug, nearest(slug, slugs) or tuple(slugs[:_SUGGESTED]))
 
 
-def _describe(skill: str, file: VerifiedFile) -> dict[str, object]:
+def _describe(skill: str, file: VerifiedFile) -> ReadResult:
+    interpreter = None
     try:
         interpreter = select_interpreter(file.path, file.data[:256]).name
         usage = f"run it with skills.run_script: skill {skill!r}, path {file.path!r}, and args as its instructions say"
     except ScriptUnsupportedError as fault:
-        interpreter, usage = None, str(fault)
-    return {
-        "path": file.path,
-        "size": len(file.data),
-        "digest": file.digest,
-        "interpreter": interpreter,
-        "usage": usage,
-    }
+        usage = str(fault)
+    return ReadResult(
+        skill=skill,
+        path=file.path,
+        size=len(file.data),
+        digest=file.digest,
+        interpreter=interpreter,
+        usage=usage,
+    )

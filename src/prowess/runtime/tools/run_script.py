@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 from anyio import to_thread
+from msgspec.structs import asdict
 
 from prowess import execution  # `stage` is imported when used
 from prowess._internal.files.contained import check_relative
@@ -21,6 +22,7 @@ from prowess.runtime.disclosure import model_texts
 from prowess.runtime.events.event import ScriptFinished, ScriptOutput, ScriptStarted
 from prowess.runtime.files.skill_files import read_verified
 from prowess.runtime.script_output import EVENT_PAUSE, OutputRelay, callback_relay, run_followed
+from prowess.runtime.tools.run_result import RunArtifact, RunResult
 from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
@@ -174,7 +176,7 @@ class RunScriptTool:
         # That it was about to run is in the record `tool.started`; this one says what ran.
         data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
         await self._records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
-        return _result(request.script, done, notices, expose_path=self._expose_location)
+        return _result(request.script, done, notices, expose_path=self._expose_location).as_dict()
 
     def _relays(self, script: str, call_id: str, skill: ActiveSkill) -> tuple[OutputRelay, ...]:
         """Return a relay for each that follows the run."""
@@ -193,22 +195,24 @@ def _verified_copy(skill: ActiveSkill, manifest: TreeManifest, path: str) -> str
     return execution.stage(skill.root_dir, manifest, cache_home())
 
 
-def _result(script: str, done: ExecResult, notices: Sequence[Notice], *, expose_path: bool) -> dict[str, object]:
+def _result(script: str, done: ExecResult, notices: Sequence[Notice], *, expose_path: bool) -> RunResult:
     remarks = [*notices, *(Notice(code=notice.code, message=notice.message) for notice in done.notices)]
-    result: dict[str, object] = {
-        "path": script,
-        "exit_code": done.exit_code,
-        "stdout": done.stdout.decode("utf-8", "replace"),
-        "stderr": done.stderr.decode("utf-8", "replace"),
-        "timed_out": done.timed_out,
-        "duration_ms": done.duration_ms,
-        "stdout_truncated": done.stdout_truncated,
-        "stderr_truncated": done.stderr_truncated,
-        "stdout_bytes": done.stdout_bytes,
-        "stderr_bytes": done.stderr_bytes,
-        "artifacts": [artifact.as_dict() | ({} if expose_path else {"path": None}) for artifact in done.artifacts],
-        "guarantees": done.guarantees.as_dict(),
-    }
-    if remarks:
-        result["notices"] = [notice.as_dict() for notice in remarks]
-    return result
+    artifacts = [
+        RunArtifact(**{**asdict(artifact), "path": artifact.path if expose_path else None})
+        for artifact in done.artifacts
+    ]
+    return RunResult(
+        path=script,
+        exit_code=done.exit_code,
+        stdout=done.stdout.decode("utf-8", "replace"),
+        stderr=done.stderr.decode("utf-8", "replace"),
+        timed_out=done.timed_out,
+        duration_ms=done.duration_ms,
+        stdout_truncated=done.stdout_truncated,
+        stderr_truncated=done.stderr_truncated,
+        stdout_bytes=done.stdout_bytes,
+        stderr_bytes=done.stderr_bytes,
+        artifacts=tuple(artifacts),
+        guarantees=done.guarantees.as_dict(),
+        notices=tuple(remarks),
+    )

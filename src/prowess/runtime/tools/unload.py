@@ -80,4 +80,4 @@ class UnloadTool:
         notices = [*(load_result.removed(skill) for skill in removed), *remarks]
         if everything and names:
             notices.append(load_result.names_ignored(names))
-        return await self._results.of(step, notices)
+        return (await self._results.of(step, notices)).as_dict()

@@ -1,0 +1,179 @@
+"""What a session answers at once, without waiting: the same for `Session` and `SyncSession`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack, overload
+
+from prowess.runtime.activation.snapshots import SkillDirectory
+from prowess.runtime.call_options import checked_exposure
+from prowess.runtime.disclosure import compaction, history
+from prowess.runtime.disclosure.exposure import shaped
+from prowess.tools.functions.function_tool import FunctionTool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prowess.catalog import Catalog
+    from prowess.policy import Approval, ApprovalRequest, Refusal
+    from prowess.runtime.call_options import ExposureName, OfferOptions
+    from prowess.runtime.disclosure.cost import ReadTokens
+    from prowess.runtime.events.delivery import EventObserver
+    from prowess.runtime.session_parts import SessionParts
+    from prowess.runtime.state import ActiveSkill
+    from prowess.tools import ToolSpec
+    from prowess.tools.functions.function_tool import F, FunctionOptions
+
+
+class SessionView:
+    """What a session answers at once: the same for `Session` and `SyncSession`."""
+
+    _parts: SessionParts
+    _catalog: Catalog
+    _exposed: ExposureName
+    _in_results: bool
+    _read_tokens: ReadTokens
+
+    def _share(self, session: SessionView) -> None:
+        """Be a view of the same session as `session`."""
+        self._parts, self._catalog = session._parts, session._catalog
+        self._exposed, self._in_results, self._read_tokens = (
+            session._exposed,
+            session._in_results,
+            session._read_tokens,
+        )
+
+    @property
+    def session_id(self) -> str:
+        """The identifier of the session, a UUID of version 7 unless the host chose one."""
+        return self._parts.session_id
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog that the session chooses from."""
+        return self._catalog
+
+    @property
+    def active_skills(self) -> tuple[ActiveSkill, ...]:
+        """The active skills, the most recently loaded last, as of the last call or `refresh`."""
+        return self._parts.stored.state.active
+
+    @property
+    def permitted_skills(self) -> tuple[ActiveSkill, ...]:
+        """The active skills that the policy lets be started now: those whose contents a host may show."""
+        return self._parts.offered.permitted(self.active_skills)
+
+    @property
+    def skill_directories(self) -> tuple[SkillDirectory, ...]:
+        """The directories of `permitted_skills`, for `builtin_tools(readable=…)`: files as they were loaded."""
+        snapshots = self._parts.active.snapshots
+        return tuple(SkillDirectory(skill=skill, snapshots=snapshots) for skill in self.permitted_skills)
+
+    @property
+    def active_skill_name(self) -> str | None:
+        """The name of the most recently loaded skill."""
+        latest = self._parts.stored.state.latest
+        return None if latest is None else latest.name
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether this object closed the session."""
+        return self._parts.events.closed
+
+    @overload
+    def function(self, function: F, **options: Unpack[FunctionOptions]) -> F: ...
+
+    @overload
+    def function(self, function: None = None, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
+
+    def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
+        """Offer a function as a tool of this session, from the next call on; the options are those of `FunctionTool`.
+
+        A decorator, with or without options; the function itself stays as it was.
+
+        Raises:
+            UnsupportedFunctionError: a part of the signature has no schema.
+            ValueError: another tool answers to its name.
+        """
+        if function is None:
+            return lambda decorated: self.function(decorated, **options)
+        tool = FunctionTool(function, **options)
+        self._parts.offer(tool)
+        return function
+
+    def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
+        """Answer a call that was refused with `approval_required`, and return what was asked; it may be sent again.
+
+        Raises:
+            InvalidArgumentsError: no such request was made in this session.
+        """
+        return self._parts.guard.settle(request, answer)
+
+    def completions(self, prefix: str = "") -> tuple[str, ...]:
+        """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""
+        wanted = prefix.removeprefix("/")
+        return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
+
+    def observe(self, observer: EventObserver) -> None:
+        """Let `observer` see every event from now on, in the task in which it happens; the session waits for it."""
+        self._parts.events.observe(observer)
+
+    def drain_events(self, seconds: float | None = None) -> bool:
+        """Wait until `on_event` has seen what happened so far; False where that takes longer. Blocking."""
+        return self._parts.events.drain(seconds)
+
+    @overload
+    def tools(self, shape: None = None, **options: Unpack[OfferOptions]) -> tuple[ToolSpec, ...]: ...
+
+    @overload
+    def tools(self, shape: str, **options: Unpack[OfferOptions]) -> list[dict[str, object]]: ...
+
+    def tools(
+        self, shape: str | None = None, **options: Unpack[OfferOptions]
+    ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
+        """Return what to offer to a model, as specifications or in a provider's `shape`; no schema holds a session id.
+
+        Nothing of skills is offered where no skill is open to the model. `skills.run_script` is left out where nothing
+        can be run: scripts are switched off, the sandbox cannot start, or no skill has a `scripts` directory (whether
+        one does is looked up once for each state of the catalog). `budget` bounds the list of skills in the description
+        of the `skill` tool, in tokens.
+
+        Raises:
+            InvalidArgumentsError: there is no such shape or exposure.
+        """
+        specs = self._specs(**options)
+        return specs if shape is None else shaped(specs, shape)
+
+    def without_unloaded(self, messages: Sequence[object]) -> list[object]:
+        """Return a new history in which the content of skills that are no longer active is one line.
+
+        For hosts that want it: the messages given are not changed, and nothing else in the new ones is.
+        """
+        return history.without(messages, {skill.name for skill in self.active_skills})
+
+    def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
+        """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
+
+        Messages may have any shape that is made of mappings, sequences and text; none is changed.
+        """
+        marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
+        return compaction.protected(messages, marks)
+
+    def restore_after_compaction(self, budget: int | None = None) -> str:
+        """Return the bodies of active skills that a compacted history has lost, the most recently loaded first.
+
+        Empty with `body="instructions"`, where they stand in every call. `budget` bounds the text in tokens; bodies
+        that do not fit are named instead.
+        """
+        if not self._in_results:
+            return ""
+        bodies = [(skill, self._parts.rendering.text(skill)) for skill in reversed(self.permitted_skills)]
+        return compaction.restored(
+            self._parts.session_id, [(skill, body) for skill, body in bodies if body is not None], budget
+        )
+
+    def _specs(self, exposure: ExposureName | None = None, budget: int | None = None) -> tuple[ToolSpec, ...]:
+        self._parts.freshness.restore()
+        return self._parts.exposure.specs(self._face(exposure), [tool.spec for tool in self._parts.extra], budget)
+
+    def _face(self, exposure: ExposureName | None) -> ExposureName:
+        return self._exposed if exposure is None else checked_exposure(exposure)
