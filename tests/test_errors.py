@@ -37,6 +37,7 @@ from prowess.runtime.hooks import answer
 from prowess.runtime.hooks import runner as hooks
 from prowess.runtime.tools import read as read_tool
 from prowess.store import sqlite
+from prowess.tools import gates
 from prowess.tools.builtin import workspace
 from prowess.tools.functions import function_tool, json_values
 from prowess.tools.functions.annotations import UnsupportedFunctionError
@@ -178,6 +179,10 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     ),
     (hooks.HookFailedError("a", "before", "x.sh", "refused", "no"), "the before hook 'x.sh' of skill 'a' refused: no"),
     (function_tool.FunctionFailedError("f", "no"), "f failed: no"),
+    (
+        gates.ApproverError("ask", "returned None"),
+        "the approver ask of this host returned None; nothing was approved and the call was not run",
+    ),
     (function_tool.FunctionTimeoutError("f", 2), "Timeout exceeded: f did not finish within 2 s"),
     (UnsupportedFunctionError("f: no"), "f: no"),
     (json_values.NotJsonValueError("a", "of type 'set'"), "a is of type 'set', which has no JSON form"),

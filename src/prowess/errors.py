@@ -41,6 +41,7 @@
     ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to decide, none did
     ├── PolicyError(ValueError)            .problems              policy_invalid      a policy file that cannot be read
     ├── ConfigurationError(ValueError)     .problems              invalid_arguments   settings that cannot be read
+    ├── ApproverError(TypeError)           .approver .reason     internal            tools: the host's own mistake
     ├── FunctionFailedError                .tool .text            internal            tools: a function raised
     ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function did not return
     ├── UnsupportedFunctionError(ValueError)                      internal            tools: it cannot be a tool
@@ -108,6 +109,7 @@ class SkillError(Exception):
     code: ClassVar[str] = "internal"
     sentence: ClassVar[str] = ""
     suggestions = tuple[str, ...]()
+    tool_facts: ClassVar[tuple[str, ...]] = ()  # the facts that are names of tools
     _facts: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
@@ -201,12 +203,14 @@ class SkillNotActiveError(SkillError, LookupError):
     """The skill is known but this session has not loaded it; `name` is None where nothing at all is loaded."""
 
     code = "skill_not_active"
+    tool_facts = ("load_tool",)
     name: str | None
+    load_tool: str = "skills.load"
 
     def __str__(self) -> str:
         if self.name is None:
-            return "no skill is loaded; call skills.load with the name of one first"
-        return f"skill {self.name!r} is not loaded; call skills.load with names [{self.name!r}] first"
+            return f"no skill is loaded; call {self.load_tool} with the name of one first"
+        return f"skill {self.name!r} is not loaded; call {self.load_tool} with names [{self.name!r}] first"
 
 
 class SkillConflictError(SkillError):
@@ -243,6 +247,7 @@ class ToolNotFoundError(SkillError, LookupError):
     """No tool of this name is registered."""
 
     code = "tool_not_found"
+    tool_facts = ("suggestions",)
     name: str
     suggestions: tuple[str, ...] = ()
 
@@ -355,6 +360,7 @@ class ToolNotAllowedError(SkillError, PermissionError):
     """The `allowed-tools` of an active skill do not permit the call; unloading the skill lifts that."""
 
     code = "tool_not_allowed"
+    tool_facts = ("tool",)
     tool: str
     skill: str
     reason: str
@@ -371,6 +377,7 @@ class ApprovalRequiredError(SkillError):
     """
 
     code = "approval_required"
+    tool_facts = ("tool",)
     tool: str
     request: str
     reason: str

@@ -185,7 +185,7 @@ def test_a_policy_of_the_user_holds_in_every_session(root: Path, workspace: Path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--tools", "read,shell"], "'shell' is none of"),
+        (["--tools", "read,shell"], "no tool is called 'shell'; did you mean 'Read' or"),
         (["--policy", "none.toml"], "none.toml"),
     ],
 )

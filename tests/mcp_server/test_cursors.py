@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
 from prowess.errors import InvalidArgumentsError
-from prowess.mcp_server.skills_list import cursor_after, last_before, position_of
+from prowess.runtime.tools.list import cursor_after, last_before, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

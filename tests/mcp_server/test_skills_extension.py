@@ -19,7 +19,7 @@ from prowess.audit import verify_log
 from prowess.audit.log import JsonlAuditLog
 from prowess.catalog.skill_uri import skill_uri
 from prowess.mcp_server.server import DIRECTORY_PAGE, IDENTIFIER, build_server, open_session
-from prowess.mcp_server.skills_list import PAGE
+from prowess.runtime.tools.list import PAGE
 from tests.mcp_server.conftest import MessageChannel
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prowess.mcp_server.skills_list import PAGE
+from prowess.runtime.tools.list import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -148,7 +148,10 @@ def test_the_methods_give_instructions_and_tools(hosted: SyncSession) -> None:
     assert text["tokens"]["total"] > 100
     assert (text["shortened"], text["over_budget"]) == ([], False)
     assert short["over_budget"]
-    assert [tool["name"] for tool in tools] == ["skills.load", "skills.unload", "skills.read", "skills.run_script"]
+    assert [tool["name"] for tool in tools] == [
+        *("skills.load", "skills.unload", "skills.read", "skills.run_script"),
+        "skills.list",
+    ]
     assert set(tools[0]) == {"name", "description", "input_schema", "output_schema"}
 
 

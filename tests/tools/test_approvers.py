@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from prowess.policy.approval import Approval, ApprovalRequest, Refusal, Unanswered
-from prowess.tools.gates import CallbackApprover, NoApprover, TerminalApprover
+from prowess.tools.gates import ApproverError, CallbackApprover, NoApprover, TerminalApprover
 
 if TYPE_CHECKING:
     from prowess.policy.approval import Answer
@@ -100,8 +100,13 @@ async def test_a_host_answers_at_once_or_later() -> None:
 
 
 async def test_what_is_no_answer_is_an_error() -> None:
-    async def truth(_: ApprovalRequest) -> Answer:
-        return True  # type: ignore[return-value]  # a host's mistake
+    async def forgets(_: ApprovalRequest) -> None:
+        return None
 
-    with pytest.raises(TypeError, match="not bool"):
-        await CallbackApprover(truth).approve(REQUEST)
+    with pytest.raises(ApproverError, match=r"forgets of this host returned None, which is no Approval"):
+        await CallbackApprover(forgets).approve(REQUEST)
+
+
+async def test_true_and_false_are_answers() -> None:
+    assert await CallbackApprover(lambda _: True).approve(REQUEST) == Approval(by="callback")
+    assert await CallbackApprover(lambda _: False).approve(REQUEST) == Refusal(by="callback")

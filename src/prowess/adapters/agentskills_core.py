@@ -26,6 +26,7 @@ except ImportError as fault:
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from prowess.catalog import Catalog
 
@@ -43,7 +44,7 @@ class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the packag
     supports_discovery = True
     supports_file_access = True
 
-    def __init__(self, catalog: Catalog, *, max_bytes: int = MAX_FILE_BYTES) -> None:
+    def __init__(self, catalog: Catalog | str | PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> None:
         self._contents = SkillContents(catalog, max_bytes=max_bytes)
 
     async def get_metadata(self, skill_id: str) -> dict[str, object]:

@@ -20,6 +20,7 @@ from msgspec import Struct, field
 
 import prowess
 from prowess.adapters import MissingExtraError
+from prowess.errors import ApprovalRequiredError
 from prowess.runtime.events import event as events
 
 try:
@@ -110,7 +111,8 @@ class OpenTelemetryObserver:
         if event.rule is not None:
             attributes["prowess.rule"] = event.rule
         self._begin(_key(event), f"execute_tool {event.tool}", attributes)
-        _end(_key(event), {"prowess.outcome": "refused"}, event.code)
+        waits = event.code == ApprovalRequiredError.code  # that is no error
+        _end(_key(event), {"prowess.outcome": "refused"}, None if waits else event.code)
 
     def _program_started(self, event: events.HookStarted | events.CommandStarted) -> None:
         what = event.event if isinstance(event, events.HookStarted) else event.program

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.files.contained import check_relative
 from prowess._internal.text.invisible import visible_value
+from prowess.catalog.given_catalog import catalog_of
 from prowess.errors import LimitExceededError, ResourceNotFoundError
 from prowess.format.json_rendering import as_json
 from prowess.runtime.activation.snapshots import Snapshots
 from prowess.runtime.files.skill_files import MAX_FILE_BYTES, read_verified
 
 if TYPE_CHECKING:
+    import os
+
     from prowess.catalog import Catalog
     from prowess.format import Skill
 
@@ -29,8 +32,8 @@ class SkillContents:
         LimitExceededError: SKILL.md, or the file, is larger than `max_bytes`.
     """
 
-    def __init__(self, catalog: Catalog, *, max_bytes: int = MAX_FILE_BYTES) -> None:
-        self._catalog, self._max_bytes = catalog, max_bytes
+    def __init__(self, catalog: Catalog | str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> None:
+        self._catalog, self._max_bytes = catalog_of(catalog), max_bytes
 
     def names(self) -> list[str]:
         """Scan again, and return the skills that are open to models, sorted."""

@@ -20,10 +20,11 @@ from prowess.agent.local.model import PREFIX, LocalModel
 from prowess.agent.model import AgentStep, Budget
 from prowess.agent.transcript import Transcript
 from prowess.agent.turn_loop import AgentForkRunner, TurnLoop
+from prowess.catalog.given_catalog import catalog_of
 from prowess.errors import InvalidArgumentsError
 from prowess.format.fields.extended_fields import extended_fields
 from prowess.runtime import Session, SessionOptions
-from prowess.tools.gates import NoApprover
+from prowess.tools.gates import NoApprover, approver_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -47,8 +48,8 @@ class Agent:
     skill names, and a skill that is in force is followed with the one it names where that is configured. `on_event`
     gets every step, and may be async. `role` begins the system prompt; `project` is a directory whose AGENTS.md and
     CLAUDE.md belong into it. With `skills_dir` the agent may write new skills there (`create_skill`), each after the
-    yes of `approver`. All other options are those of `Session`, `policy` and `approver` among them; without an approver
-    nobody is asked, and what needs a person's yes is refused.
+    yes of `approve`. All other options are those of `Session`, `policy` and `approve` among them; without that nobody
+    is asked, and what needs a person's yes is refused.
 
         agent = Agent("anthropic:claude-sonnet-4-5", catalog=Catalog.discover())
         result = await agent.run("Review the changes in the auth module")
@@ -61,7 +62,7 @@ class Agent:
         self,
         model: Model | str,
         *,
-        catalog: Catalog,
+        catalog: Catalog | str | os.PathLike[str],
         role: str = ROLE,
         max_turns: int = MAX_TURNS,
         budget: Budget | None = None,
@@ -75,15 +76,16 @@ class Agent:
             raise InvalidArgumentsError(("max_turns must be at least 1",))
         self._model = model_named(model) if isinstance(model, str) else model
         self._models = dict(models or {})
-        self._catalog, self._role, self._max_turns = catalog, role, max_turns
+        self._catalog, self._role, self._max_turns = catalog_of(catalog), role, max_turns
         self._budget = budget or Budget()
         self._on_event = on_event
         self._project = None if project is None else os.path.abspath(project)
+        approver = approver_of(options.get("approve"), options.get("approver"))
         options.setdefault("fork_runner", AgentForkRunner(self._model, models=self._models, budget=self._budget))
         # Each run opens a session of its own, and what can be gone through once must serve them all.
         tools = tuple(options.get("extra_tools", ()))
         if skills_dir is not None:
-            tools = (*tools, CreateSkillTool(skills_dir, catalog, options.get("approver") or NoApprover()))
+            tools = (*tools, CreateSkillTool(skills_dir, self._catalog, approver or NoApprover()))
         options["extra_tools"] = tools
         options.setdefault("host_tools", ())  # a model of ours has no other tools than those of its session
         self._options = SessionOptions(**options)

@@ -31,6 +31,7 @@ from prowess.format import document_text, parse_document, validate_skill
 from prowess.format.name import name_faults
 from prowess.policy.approval import ApprovalRequest, Refusal, Unanswered
 from prowess.tools import ToolSpec, require_executor
+from prowess.tools.gates import asked
 from prowess.tools.running_call import report_approval
 from prowess.tools.spec import object_schema
 
@@ -154,7 +155,7 @@ class CreateSkillTool:
             arguments={_TARGET: target, "SKILL.md": draft.source, **files},
             reason="a new skill would be written, and be available to agents",
         )
-        answer = await self._approver.approve(request)
+        answer = await asked(self._approver.approve, request)
         if not isinstance(answer, Unanswered):
             report_approval(answer.by)
         match answer:

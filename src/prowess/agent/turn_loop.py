@@ -43,7 +43,7 @@ from prowess.agent.model import (
     Usage,
     UserMessage,
 )
-from prowess.errors import InvalidArgumentsError, LimitExceededError, SkillError
+from prowess.errors import ApprovalRequiredError, InvalidArgumentsError, LimitExceededError, SkillError
 from prowess.policy.restriction import Restriction
 from prowess.runtime.disclosure.model_texts import estimate_tokens
 from prowess.runtime.events.event import SkillActivating as SkillActivatingEvent
@@ -261,13 +261,18 @@ class Tally:
         return Stop(ended="time_budget", reason=f"the {self._budget.wall_seconds} seconds of this run are over")
 
     def called(self, call: ToolUse, result: ToolResult) -> Stop | None:
-        """Count one call, and what a sub-agent used in it; return why the run should end, if it should."""
+        """Count one call, and what a sub-agent used in it; return why the run should end, if it should.
+
+        A call that waits for an approval neither fails nor ends a row of failures.
+        """
         if result.tokens_used or result.cost_usd:
             self.usage += Usage(output_tokens=result.tokens_used, cost_usd=result.cost_usd)
         if result.success:
             self._last, self._alike, self._failures = None, 0, 0
             return None
         detail = result.error_detail or {}
+        if detail.get("code") == ApprovalRequiredError.code:
+            return None  # it waits for a person and has not failed
         this = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), str(detail.get("code")))
         self._alike = self._alike + 1 if this == self._last else 1
         self._last = this

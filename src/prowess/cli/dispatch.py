@@ -20,6 +20,7 @@ from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
 from prowess.cli.signals import SignalledError
 from prowess.errors import (
+    ApprovalRequiredError,
     AuditError,
     AuditReadError,
     ConfigurationError,
@@ -172,7 +173,7 @@ def _refused(fault: OSError) -> int:
 
 def _code_for(fault: SkillError) -> int:
     match fault:
-        case PolicyDeniedError():
+        case PolicyDeniedError() | ApprovalRequiredError():
             return exit_codes.DENIED
         case AuditReadError():
             return exit_codes.FAILED  # what was asked for: no call is kept from being recorded

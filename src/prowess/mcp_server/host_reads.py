@@ -21,7 +21,7 @@ from prowess._internal.uuid7 import uuid7
 from prowess.catalog.skill_uri import INDEX, parse_skill_uri
 from prowess.errors import ResourceNotFoundError
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST, index_text, manifest_text, parsed_uri
-from prowess.mcp_server.skills_list import SPEC as SKILLS_LIST
+from prowess.runtime.tools.list import SPEC as SKILLS_LIST
 from prowess.runtime.tools.read import SPEC as SKILLS_READ
 from prowess.tools import Proceed, Refuse, ToolCall, ToolExecutor, ToolSpec, require_executor
 from prowess.tools.call_audit import AuditRecorder

@@ -32,19 +32,20 @@ from mcp.types import INTERNAL_ERROR
 from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.catalog.given_catalog import catalog_of
 from prowess.errors import PolicyError
 from prowess.http_listener.request_guard import BEARER
 from prowess.mcp_server.elicitation import ClientApprover
 from prowess.mcp_server.host_reads import ArtifactResources, HostReads
 from prowess.mcp_server.prompts import SkillPrompts
 from prowess.mcp_server.skill_resources import SkillResources
-from prowess.mcp_server.skills_list import SkillsListTool
 from prowess.policy.policy_in_force import policy_of
 from prowess.runtime import Session, SessionOptions
 from prowess.runtime.disclosure import model_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from os import PathLike
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
@@ -69,19 +70,17 @@ class ServedSession(Session):
     """
 
     def __init__(
-        self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+        self,
+        catalog: Catalog | str | PathLike[str],
+        options: SessionOptions | None = None,
+        **keywords: Unpack[ListeningKeywords],
     ) -> None:
         chosen = SessionOptions.of(options, keywords)
-        listing = SkillsListTool(
-            catalog,
-            lambda: list(self._parts.offered.offers("model")),
-            lambda: {(skill.key, skill.location) for skill in self.active_skills},
-            expose_location=chosen.expose_location,
-        )
         approver = ClientApprover() if chosen.approver is None else chosen.approver
-        super().__init__(catalog, chosen, body="result", extra_tools=(listing, *chosen.extra_tools), approver=approver)
+        super().__init__(catalog, chosen, body="result", approver=approver)
+        self.offer_list()
         self.artifacts = ArtifactResources(self)
-        self.skills = SkillResources(catalog, self._parts.offered)
+        self.skills = SkillResources(self.catalog, self._parts.offered)
         self.reads = HostReads(
             self.skills,
             self.artifacts,
@@ -143,7 +142,7 @@ class SessionTable:
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: Catalog | str | PathLike[str],
         options: SessionOptions | None = None,
         *,
         users: Mapping[str, str] = MappingProxyType({}),
@@ -152,11 +151,11 @@ class SessionTable:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.most, self.idle_seconds, self._users = most, idle_seconds, users
-        self.catalog, self._options, self._clock = catalog, options, clock
+        self.catalog, self._options, self._clock = catalog_of(catalog), options, clock
         self._sessions: dict[tuple[str, ...], ServedSession] = {}
         self._used: dict[tuple[str, ...], float] = {}
         self._open_requests: dict[tuple[str, ...], int] = {}
-        self.instructions = ServedSession(catalog, options).host_instructions()
+        self.instructions = ServedSession(self.catalog, options).host_instructions()
         self._policy = policy_of(None if options is None else options.policy)
         self._closing = False
 

@@ -30,13 +30,14 @@ from prowess.mcp_server.elicitation import elicitation_from, questions, settle
 from prowess.mcp_server.result_text import reading
 from prowess.mcp_server.served_session import INTERVAL_SECONDS, Changes, OnlySession, ServedSession
 from prowess.mcp_server.skill_resources import JSON_TYPE, MANIFEST
-from prowess.mcp_server.skills_list import PAGE, cursor_after, last_before, position_of
 from prowess.runtime.script_output import output_to
+from prowess.runtime.tools.list import PAGE, cursor_after, last_before, position_of
 from prowess.tools import ToolResult
 from prowess.tools.shapes import mcp as shapes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -60,7 +61,9 @@ _CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, too
 
 
 def open_session(
-    catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+    catalog: Catalog | str | PathLike[str],
+    options: SessionOptions | None = None,
+    **keywords: Unpack[ListeningKeywords],
 ) -> ServedSession:
     """Return a session as MCP needs it: bodies in results, and `skills.list` beside the four tools."""
     return ServedSession(catalog, options, **keywords)

@@ -202,9 +202,10 @@ def serve_json_lines(
 ) -> None:
     """Answer requests until the input ends; `call` answers those that name a tool.
 
-    `read_line` is a `readline` of a binary stream: it takes the most bytes to return and gives b"" at the end.
-    `write_line` receives whole lines with their line feed.
+    `skills.list` is offered beside the other tools. `read_line` is a `readline` of a binary stream: it takes the most
+    bytes to return and gives b"" at the end. `write_line` receives whole lines with their line feed.
     """
+    session.offer_list()
     while line := read_line(MAX_LINE_BYTES + 1):
         if len(line) > MAX_LINE_BYTES:
             _skip_rest(line, read_line)

@@ -22,11 +22,13 @@ from prowess.policy.restriction import RESTRICTION_MODES
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.session_state import DEFAULT_TTL_SECONDS
 from prowess.store import EventStore
+from prowess.tools import builtin
+from prowess.tools.gates import approver_of
 
 if TYPE_CHECKING:
     from prowess.audit import AuditLog, Caller
     from prowess.execution import Sandbox
-    from prowess.policy import Approver, Policy, PolicyInForce, RestrictionMode
+    from prowess.policy import ApprovalRequest, Approver, Policy, PolicyInForce, RestrictionMode
     from prowess.runtime.activation.composition import HostTools
     from prowess.runtime.activation.substitution import FirstArgument
     from prowess.runtime.call_options import ExposureName
@@ -56,19 +58,22 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     `sandbox` defaults to the strongest of this machine; `scripts=False` switches scripts off. `workspace` is the
     directory that scripts work on, read-only unless `write`; built-in tools among `extra_tools` must work on the same.
+    `tools` are built-in tools that are offered for the workspace, `"read,bash"` or a list of names in any case.
     `commands` lets commands in bodies run, in the sandbox. Skills with `context: fork` are run by `fork_runner`, as one
     of `agent_types` if they ask for one; with `fork_workspace` they see the workspace, which they otherwise do not.
     `first_argument` is the number of the first word of a skill's arguments: 0, so that `$0` is the first and `$1` the
     second, or 1.
 
     Every call passes the policy files of this machine and this user, as they are at that moment, and `policy`, then
-    the `allowed-tools` of the active skills, then, if the policy asks, `approver`; without one the call is refused with
-    `approval_required` until `Session.approve` is called. `allowed_tools` is the meaning of the skills' field:
-    `restrict` refuses what is not listed, `ask` asks about it, `preapprove` asks nobody about what is; None leaves it
-    to the policy, and what a policy file sets can only be tightened. If neither says anything, `profile` does: in
-    `claude-code` skills pre-approve, in every other they restrict. None takes the profile that the user's `config.toml`
-    sets. `audit` is the log of all calls, None for none; its records name `caller`, by default the user of this
-    process.
+    the `allowed-tools` of the active skills, then, if the policy asks, `approve`: a function, plain or async, that gets
+    the `ApprovalRequest` and returns True, False, an `Approval` or a `Refusal`; or `approver`, an object with such a
+    method. Without either the call is refused with `approval_required` until `Session.approve` is called. A plain
+    function runs in the event loop, so one that waits for a person is better async. `allowed_tools` is the meaning of
+    the skills' field: `restrict` refuses what is not listed, `ask` asks about it, `preapprove` asks nobody about what
+    is; None leaves it to the policy, and what a policy file sets can only be tightened. If neither says anything,
+    `profile` does: in `claude-code` skills pre-approve, in every other they restrict. None takes the profile that the
+    user's `config.toml` sets. `audit` is the log of all calls, None for none; its records name `caller`, by default the
+    user of this process.
 
     A skill whose manifest requires a tool is loaded if the tool is there. `host_tools` names those that the model has
     beside the tools of this session, with versions if they are known; None: it is not known which, and the model is
@@ -83,7 +88,9 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1; there is
             no such `exposure`, `allowed_tools` or `profile`; `first_argument` is neither 0 nor 1; `workspace` cannot be
             one (`prowess.execution.usable_workspace`: the root of the file system, a home directory, what holds one or
-            `PROWESS_HOME`, no directory) or a tool works on another; the store keeps no events, or not so many.
+            `PROWESS_HOME`, no directory) or a tool works on another; `tools` without a workspace;
+            `approve` beside `approver`; the store keeps no events, or not so many.
+        ToolNotFoundError: `tools` has a name that is none, with the one that may be meant.
     """
 
     store: SessionStore | None = None
@@ -99,6 +106,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     write: bool = False
     expose_location: bool = True
     artifacts_dir: str | os.PathLike[str] | None = None
+    tools: str | Iterable[str] = ()
     extra_tools: Iterable[Tool] = ()
     host_tools: HostTools | None = None
     exposure: ExposureName = "tools"
@@ -108,6 +116,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     agent_types: Iterable[AgentType] = ()
     fork_workspace: bool = False
     policy: Policy | PolicyInForce | None = None
+    approve: Callable[[ApprovalRequest], object] | None = None
     approver: Approver | None = None
     allowed_tools: RestrictionMode | None = None
     profile: str | None = None
@@ -136,6 +145,9 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         if self.keep_events and self.store is not None and not isinstance(self.store, EventStore):
             problem = f"{type(self.store).__name__} keeps no events; leave keep_events out"
             raise InvalidArgumentsError((problem,))
+        force_setattr(self, "approver", approver_of(self.approve, self.approver))
+        force_setattr(self, "approve", None)
+        force_setattr(self, "tools", builtin.tools_named(self.tools))
         # What can be gone through once must serve everybody who asks.
         for name in ("extra_tools", "agent_types", "observers"):
             force_setattr(self, name, tuple(getattr(self, name)))
@@ -156,11 +168,16 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         if len(used) > 1:
             problem = f"a session has one workspace, and its tools work on that: {', '.join(sorted(used))} were given"
             raise InvalidArgumentsError((problem,))
+        if self.tools and self.workspace is None:
+            problem = "built-in tools need a workspace: name the directory that they work on with workspace="
+            raise InvalidArgumentsError((problem,))
 
     @classmethod
     def of(cls, given: SessionOptions | None, keywords: Mapping[str, Any]) -> Self:
         """Return options from a value, from keywords, or from both; the keywords win."""
         known = {} if given is None else {name: getattr(given, name) for name in given.__struct_fields__}
+        if keywords.get("approve") is not None:
+            known.pop("approver", None)
         return cls(**{**known, **keywords})
 
     def for_fork(self, tools: Iterable[Tool], caller: Caller) -> Self:
@@ -222,6 +239,7 @@ class SessionKeywords(TypedDict, total=False):
     write: bool
     expose_location: bool
     artifacts_dir: str | os.PathLike[str] | None
+    tools: str | Iterable[str]
     extra_tools: Iterable[Tool]
     host_tools: HostTools | None
     exposure: ExposureName
@@ -231,6 +249,7 @@ class SessionKeywords(TypedDict, total=False):
     agent_types: Iterable[AgentType]
     fork_workspace: bool
     policy: Policy | PolicyInForce | None
+    approve: Callable[[ApprovalRequest], object] | None
     approver: Approver | None
     allowed_tools: RestrictionMode | None
     profile: str | None

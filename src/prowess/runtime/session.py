@@ -12,10 +12,11 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Self, Unpack
 from weakref import finalize
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 from msgspec import convert
 
 from prowess._internal.uuid7 import uuid7
+from prowess.catalog.given_catalog import catalog_of
 from prowess.errors import (
     DigestChangedError,
     InvalidArgumentsError,
@@ -54,18 +55,26 @@ if TYPE_CHECKING:
 
 
 class Session(SessionView):
-    """One conversation's skills.
+    """One conversation's skills, from a catalog or from the directory at a path.
 
-    The options are those of `SessionOptions`, as keywords, as one value, or both; keywords win.
+    The options are those of `SessionOptions`, as keywords, as one value, or both; keywords win. An async context
+    manager, which closes the session at its end.
+
+        async with Session("skills") as session:
+            await session.load("csv-report")
 
     Raises:
-        InvalidArgumentsError: an option cannot be what it is (see `SessionOptions`).
+        InvalidArgumentsError: there is no directory at the path, or an option cannot be what it is (see
+            `SessionOptions`).
     """
 
     def __init__(
-        self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+        self,
+        catalog: Catalog | str | PathLike[str],
+        options: SessionOptions | None = None,
+        **keywords: Unpack[ListeningKeywords],
     ) -> None:
-        self._connect(catalog, SessionOptions.of(options, keywords))
+        self._connect(catalog_of(catalog), SessionOptions.of(options, keywords))
 
     def _connect(self, catalog: Catalog, chosen: SessionOptions, origin: ForkOrigin | None = None) -> None:
         self._parts = parts = SessionParts(catalog, chosen, _open_fork, origin)
@@ -77,10 +86,10 @@ class Session(SessionView):
     @classmethod
     async def create(
         cls,
-        catalog: Catalog,
+        catalog: Catalog | str | PathLike[str],
         options: SessionOptions | None = None,
         *,
-        initial: Sequence[str] = (),
+        initial: str | Sequence[str] = (),
         **keywords: Unpack[ListeningKeywords],
     ) -> Self:
         """Return a session in which the skills of `initial` are loaded; the options are those of `Session`.
@@ -280,6 +289,19 @@ class Session(SessionView):
         self._parts.artifacts.close()
         await self._parts.stored.close()
         await self._parts.events.end()
+
+    async def __aenter__(self) -> Self:
+        """Return the session, with its state as it is in the store now.
+
+        Raises:
+            SessionNotFoundError, StoreError: it is gone, or the store cannot be read.
+        """
+        await self._parts.stored.current()
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        with CancelScope(shield=True):
+            await self.close()
 
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}

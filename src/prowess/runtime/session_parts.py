@@ -23,7 +23,7 @@ from prowess.runtime.activation.composition import KnownTools
 from prowess.runtime.activation.freshness import Freshness, Presence
 from prowess.runtime.activation.rendering import Rendering
 from prowess.runtime.activation.restrictions import Restrictions, default_mode
-from prowess.runtime.activation.snapshots import Snapshots
+from prowess.runtime.activation.snapshots import SkillDirectory, Snapshots
 from prowess.runtime.activation.visibility import Visibility
 from prowess.runtime.disclosure.exposure import Exposure
 from prowess.runtime.disclosure.skill_tool import Invocation, InvokeTool, SkillTool
@@ -41,13 +41,14 @@ from prowess.runtime.tools.read import ReadTool
 from prowess.runtime.tools.run_script import RunScriptTool
 from prowess.runtime.tools.unload import UnloadTool
 from prowess.store import EventStore, MemorySessionStore
-from prowess.tools import ToolExecutor
+from prowess.tools import ToolExecutor, builtin
 from prowess.tools.call_audit import AuditRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prowess.catalog import Catalog
+    from prowess.execution import Sandbox
     from prowess.policy.approval import ApprovalMemory
     from prowess.policy.restriction import Restriction
     from prowess.runtime.activation.stack import Stack
@@ -101,6 +102,8 @@ class SessionParts:
             dropped=self._dropped,
             clock=options.clock,
         )
+        if options.session_id is not None:
+            stored.look()
         sandbox = default_sandbox() if options.sandbox is None and options.scripts else options.sandbox
         programs = SkillPrograms(
             session_id=self.session_id,
@@ -166,13 +169,31 @@ class SessionParts:
             RunScriptTool(self.active, artifacts, programs, records, expose_location=shown),
             SkillTool(invocation),
         )
-        self.extra = tuple(options.extra_tools)
+        self.extra = (*self._builtin_tools(options, sandbox), *options.extra_tools)
         self._known.add((*own, *self.extra))
         self.executor = self._make_executor((*own, *self.extra), self.guard.gates)
         self.user_executor = self._make_executor((InvokeTool(invocation),), self.guard.user_gates)
         specs = [tool.spec for tool in own]
         self.exposure = Exposure(specs, self.active, self.offered, self.rendering, programs, in_results=in_results)
         self.freshness = Freshness(catalog)
+
+    def _builtin_tools(self, options: SessionOptions, sandbox: Sandbox | None) -> tuple[Tool, ...]:
+        """Return the built-in tools that the host asked for by name."""
+        if not options.tools or options.workspace is None:
+            return ()
+        return builtin.builtin_tools(
+            options.tools,
+            workspace=options.workspace,
+            write=options.write,
+            sandbox=sandbox,
+            readable=self.skill_directories,
+            session_id=self.session_id,
+        )
+
+    def skill_directories(self) -> tuple[SkillDirectory, ...]:
+        """Return the directories of active skills that the policy permits, with their files as they were loaded."""
+        permitted = self.offered.permitted(self.stored.state.active)
+        return tuple(SkillDirectory(skill=skill, snapshots=self.active.snapshots) for skill in permitted)
 
     def offer(self, tool: Tool) -> None:
         """Offer one more tool from the next call on; ValueError if another tool answers to its name."""

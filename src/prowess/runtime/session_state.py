@@ -10,13 +10,14 @@ do not come back by themselves.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
-from prowess.errors import SessionNotFoundError, UnavailableError
+from prowess.errors import SessionNotFoundError, StoreError, UnavailableError
 from prowess.runtime.state import SessionState, Transition, from_json, pruned, to_json
-from prowess.store import SessionRow
+from prowess.store import PeekingStore, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -59,6 +60,18 @@ class StoredState:
         self._removed: list[ActiveSkill] = []
         self._read: tuple[str, SessionState] = ("", SessionState())  # the last text of the store, and what it says
         self.state = SessionState()
+
+    def look(self) -> None:
+        """Take the state over that a store can tell at once; the next call takes it from the store again. Blocking.
+
+        A store that cannot tell it, or fails, is left to that call to report.
+        """
+        if not isinstance(self._store, PeekingStore):
+            return
+        with suppress(StoreError):
+            row = self._store.peek(self._session_id)
+            if row is not None and self._clock() - row.touched_at <= self._ttl:
+                self.state = pruned(self._understood(row.state), self.is_listed).state
 
     async def touch(self) -> None:
         """Note that the session is in use; one that is gone is left to the call itself to report."""

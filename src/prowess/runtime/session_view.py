@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack, overload
 
-from prowess.runtime.activation.snapshots import SkillDirectory
 from prowess.runtime.call_options import checked_exposure
 from prowess.runtime.disclosure import compaction, history
 from prowess.runtime.disclosure.exposure import shaped
+from prowess.runtime.tools.list import SPEC as LIST
+from prowess.runtime.tools.list import SkillsListTool
 from prowess.tools.functions.function_tool import FunctionTool
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from prowess.catalog import Catalog
     from prowess.policy import Approval, ApprovalRequest, Refusal
+    from prowess.runtime.activation.snapshots import SkillDirectory
     from prowess.runtime.call_options import ExposureName, OfferOptions
     from prowess.runtime.disclosure.cost import ReadTokens
     from prowess.runtime.events.delivery import EventObserver
@@ -65,8 +67,7 @@ class SessionView:
     @property
     def skill_directories(self) -> tuple[SkillDirectory, ...]:
         """The directories of `permitted_skills`, for `builtin_tools(readable=…)`: files as they were loaded."""
-        snapshots = self._parts.active.snapshots
-        return tuple(SkillDirectory(skill=skill, snapshots=snapshots) for skill in self.permitted_skills)
+        return self._parts.skill_directories()
 
     @property
     def active_skill_name(self) -> str | None:
@@ -99,6 +100,13 @@ class SessionView:
         tool = FunctionTool(function, **options)
         self._parts.offer(tool)
         return function
+
+    def offer_list(self) -> None:
+        """Offer `skills.list` too, from the next call on, for hosts whose model may not see the list of skills."""
+        parts = self._parts
+        if all(tool.spec.name != LIST.name for tool in parts.extra):
+            shown = parts.rendering.expose_location
+            parts.offer(SkillsListTool(parts.offered, parts.stored, expose_location=shown))
 
     def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
         """Answer a call that was refused with `approval_required`, and return what was asked; it may be sent again.

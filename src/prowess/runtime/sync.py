@@ -20,6 +20,7 @@ from prowess.runtime.session_view import SessionView
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from concurrent.futures import Future
+    from os import PathLike
     from types import TracebackType
 
     from anyio.from_thread import BlockingPortal
@@ -54,12 +55,18 @@ def _waited(
 class SyncSession(SessionView):
     """`Session` without `await`; a context manager that closes the session at its end.
 
+        with SyncSession("skills") as session:
+            session.load("csv-report")
+
     The arguments are those of `Session`. `instructions` and `disclose` look at catalog and store first, so they are
     always up to date. Safe to use from several threads; calls then linearise as on any session.
     """
 
     def __init__(
-        self, catalog: Catalog, options: SessionOptions | None = None, **keywords: Unpack[ListeningKeywords]
+        self,
+        catalog: Catalog | str | PathLike[str],
+        options: SessionOptions | None = None,
+        **keywords: Unpack[ListeningKeywords],
     ) -> None:
         self._session = Session(catalog, options, **keywords)
         self._share(self._session)
@@ -70,10 +77,10 @@ class SyncSession(SessionView):
     @classmethod
     def create(
         cls,
-        catalog: Catalog,
+        catalog: Catalog | str | PathLike[str],
         options: SessionOptions | None = None,
         *,
-        initial: Sequence[str] = (),
+        initial: str | Sequence[str] = (),
         **keywords: Unpack[ListeningKeywords],
     ) -> Self:
         """Return a session in which the skills of `initial` are loaded, as `Session.create`."""

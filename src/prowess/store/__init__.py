@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prowess._internal.lazy_names import lazy_names
 from prowess.store.memory import MemorySessionStore, open_store
-from prowess.store.protocols import EventStore, KeptEvent, SessionRow, SessionStore
+from prowess.store.protocols import EventStore, KeptEvent, PeekingStore, SessionRow, SessionStore
 
 if TYPE_CHECKING:
     from prowess.store.sqlite import SqliteSessionStore
@@ -15,6 +15,7 @@ __all__ = [
     "EventStore",
     "KeptEvent",
     "MemorySessionStore",
+    "PeekingStore",
     "SessionRow",
     "SessionStore",
     "SqliteSessionStore",

@@ -37,6 +37,10 @@ class MemorySessionStore:
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
+        return self.peek(session_id)
+
+    def peek(self, session_id: str) -> SessionRow | None:
+        """Return the row, or None."""
         with self._opened() as rows:
             return rows.get(session_id)
 

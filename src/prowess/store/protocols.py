@@ -48,6 +48,18 @@ class SessionStore(Protocol):
         """Give up what the store holds open; a second time does nothing, and other operations fail from then on."""
 
 
+@runtime_checkable
+class PeekingStore(Protocol):
+    """A store that can tell a row without an event loop, so that a session knows its state when it is made."""
+
+    def peek(self, session_id: str) -> SessionRow | None:
+        """Return the row, or None. Blocking, for a moment; nothing is made that is not there.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+
+
 class KeptEvent(Struct, frozen=True, kw_only=True):
     """`sequence` counts the events of one session from 1, whoever wrote them; `body` is JSON text."""
 

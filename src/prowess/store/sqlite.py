@@ -103,6 +103,14 @@ _TRIMMED_EVERY = 16  # events; so up to that many more are kept
 _T = TypeVar("_T")
 
 
+def _row(db: sqlite3.Connection, session_id: str) -> SessionRow | None:
+    sql = "SELECT version, state, touched_at FROM sessions WHERE session_id = ?"
+    found = db.execute(sql, (session_id,)).fetchone()
+    if found is None:
+        return None
+    return SessionRow(session_id=session_id, version=found[0], state=found[1], touched_at=found[2])
+
+
 class SqliteSessionStore:
     """A `SessionStore` and `EventStore` in one file.
 
@@ -130,11 +138,11 @@ class SqliteSessionStore:
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
-        sql = "SELECT version, state, touched_at FROM sessions WHERE session_id = ?"
-        found = await self._do(lambda db: db.execute(sql, (session_id,)).fetchone())
-        if found is None:
-            return None
-        return SessionRow(session_id=session_id, version=found[0], state=found[1], touched_at=found[2])
+        return await self._do(lambda db: _row(db, session_id))
+
+    def peek(self, session_id: str) -> SessionRow | None:
+        """Return the row, or None, also if there is no file."""
+        return self._work(lambda db: _row(db, session_id)) if os.path.exists(self._path) else None
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
         """Compare and swap."""

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from prowess._internal.text.canonical_json import NotJsonError, canonical_json, sha256_of
 from prowess._internal.text.near_words import near_words
-from prowess.errors import AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
+from prowess.errors import ApprovalRequiredError, AuditError, InvalidArgumentsError, SkillError, ToolNotFoundError
 from prowess.tools.call_audit import AuditRecorder, CallAudit, shortened, skill_facts
 from prowess.tools.functions.json_values import NotJsonValueError, require_finite
 from prowess.tools.gates import Refuse
@@ -148,7 +148,7 @@ class ToolExecutor:
             except AuditError as fault:
                 remark = _unrecorded(fault)
             await self._tell_refused(audit, call.id, error.code)
-            result = ToolResult.failed(error, duration_ms=self._since(begun), remark=remark)
+            result = ToolResult.failed(error, duration_ms=self._since(begun), remark=remark, called=call.name)
         except BaseException:
             audit.tool = audit.tool or shortened(call.name)
             await audit.cancelled(self._since(begun))
@@ -192,7 +192,7 @@ class ToolExecutor:
             outcome: Any = await _attempt(running)
         except AuditError as error:  # from the log alone: an attempt returns its errors
             await self._tell_refused(audit, call.id, error.code)
-            return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN)
+            return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN, called=call.called)
         except BaseException:
             await audit.cancelled(self._since(begun))
             if told:
@@ -212,7 +212,8 @@ class ToolExecutor:
         if failure is not None:
             await self._tell_finished(call, "failure", failure.code, begun)
             remark = " ".join(remarks) or None
-            return _with_usage(ToolResult.failed(failure, duration_ms=duration_ms, remark=remark), usage)
+            failed = ToolResult.failed(failure, duration_ms=duration_ms, remark=remark, called=call.called)
+            return _with_usage(failed, usage)
         value: Mapping[str, object] = outcome
         if observer is not None and observer.wanted:
             await self._tell_finished(call, "success", None, begun, value)
@@ -330,8 +331,8 @@ class _FailedCalls:
 
     def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
         """Return `result`, with the remark where this call, with these canonical arguments, has failed before."""
-        if result.success and not self._failed:
-            return result
+        if (result.success and not self._failed) or isinstance(result.cause, ApprovalRequiredError):
+            return result  # who waits for an approval is told to send the call again
         key = (tool, None if arguments is None else sha256_of(arguments))
         known = key in self._failed
         self._failed.pop(key, None)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 import anyio
@@ -28,7 +29,15 @@ from msgspec.structs import replace
 
 from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.audit.caller import Caller, login
-from prowess.errors import ApprovalRequiredError, AuditError, PolicyDeniedError, PolicyError, ToolNotAllowedError
+from prowess.errors import (
+    ApprovalRequiredError,
+    AuditError,
+    InvalidArgumentsError,
+    PolicyDeniedError,
+    PolicyError,
+    SkillError,
+    ToolNotAllowedError,
+)
 from prowess.policy import decision as policy_decision
 from prowess.policy.approval import Approval, ApprovalMemory, ApprovalRequest, Refusal, Unanswered
 from prowess.policy.decision import Ask, Deny, rule_of, strictest
@@ -38,13 +47,14 @@ from prowess.policy.tool_names import SKILL_TOOLS, canonical_tool_name
 from prowess.tools.call_audit import shortened, skill_facts
 
 if TYPE_CHECKING:
-    from prowess.errors import SkillError
     from prowess.policy.approval import Answer, Approver
     from prowess.policy.decision import Decision
     from prowess.policy.policy import PolicySource
     from prowess.tools.spec import ToolCall, ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
+    # Returns an Answer or a bool, or an awaitable of one.
+    Approve = Callable[[ApprovalRequest], object]
 
 
 class Proceed(Struct, frozen=True, kw_only=True):
@@ -186,7 +196,7 @@ class ApprovalGate:
             return known, True
         answered = self._asking[request.id] = anyio.Event()
         try:
-            answer = await self._approver.approve(request)
+            answer = await asked(self._approver.approve, request)
             if isinstance(answer, Unanswered):
                 self._memory.unanswered(request)
             else:
@@ -198,6 +208,7 @@ class ApprovalGate:
 
 
 _MOST_CHARACTERS = 4000  # of the arguments, on a terminal
+_MOST_SHOWN = 80  # characters of a wrong answer
 _NO_TERMINAL = "Nobody sits at a terminal to be asked: run it in one, or allow the call in a policy file."
 _QUESTION = "Run it? [y]es once, yes for this [s]ession, [N]o: "
 
@@ -212,23 +223,74 @@ class NoApprover:
 
 
 class CallbackApprover:
-    """Asks the host: `ask` gets the request and returns the answer, at once or awaited.
+    """Asks the host: `ask` gets the request and returns the answer, or true or false, at once or awaited.
 
-    An answer that does not say who gave it was given by `callback`.
+    An answer that does not name who gave it was given by `callback`.
     """
 
-    def __init__(self, ask: Callable[[ApprovalRequest], Answer | Awaitable[Answer]]) -> None:
+    def __init__(self, ask: Approve) -> None:
         self._ask = ask
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return what the host answered; TypeError where that is no answer."""
-        answer = self._ask(request)
-        if not isinstance(answer, Approval | Refusal | Unanswered):
-            answer = await answer
-        if not isinstance(answer, Approval | Refusal | Unanswered):
-            message = f"an approver must return an Approval, a Refusal or Unanswered, not {type(answer).__name__}"
-            raise TypeError(message)
+        """Return what the host answered.
+
+        Raises:
+            ApproverError: that is no answer, or the function failed.
+        """
+        answer = await asked(self._ask, request)
         return answer if isinstance(answer, Unanswered) or answer.by is not None else replace(answer, by="callback")
+
+
+class ApproverError(SkillError, TypeError):
+    """An approver of the host failed or returned no answer: `approver` names it. Nothing was approved."""
+
+    code = "internal"
+    approver: str
+    reason: str
+    sentence = "the approver {approver} of this host {reason}; nothing was approved and the call was not run"
+
+
+async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
+    """Return the answer of an approver's function; true is an `Approval` of this one call, false a `Refusal`.
+
+    Raises:
+        ApproverError: it returned anything else, or failed.
+        SkillError: what it raises of ours.
+    """
+    name = str(getattr(ask, "__qualname__", type(ask).__qualname__))
+    try:
+        answer = ask(request)
+        if isawaitable(answer):
+            answer = await answer
+    except SkillError:
+        raise
+    except Exception as fault:  # whatever it is, nobody said yes
+        raise ApproverError(name, f"failed ({type(fault).__name__})") from fault
+    match answer:
+        case True:
+            return Approval()
+        case False:
+            return Refusal()
+        case Approval() | Refusal() | Unanswered():
+            return answer
+    shown = printable_line(repr(answer)[:_MOST_SHOWN])
+    raise ApproverError(name, f"returned {shown}, which is no Approval, Refusal, True or False")
+
+
+def approver_of(approve: Approve | None, approver: Approver | None) -> Approver | None:
+    """Return the one approver of a host that gave a function, an object with `approve`, or nothing.
+
+    Raises:
+        InvalidArgumentsError: both are given, or what was given as a function cannot be called.
+    """
+    if approve is None:
+        return approver
+    if approver is not None:
+        raise InvalidArgumentsError(("give approve, a function, or approver, an object with `approve`, not both",))
+    if not callable(approve):
+        problem = f"approve is a function that gets an ApprovalRequest, not {type(approve).__name__}"
+        raise InvalidArgumentsError((problem,))
+    return CallbackApprover(approve)
 
 
 class TerminalApprover:

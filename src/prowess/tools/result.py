@@ -7,13 +7,14 @@ them for programs: the code of the closed list, the sentence, suggestions, and t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from prowess.errors import ApprovalRequiredError, SkillError
 from prowess.tools.prompt_escaping import sentence
-from prowess.tools.spec import ToolCall
+from prowess.tools.spec import ToolCall, as_called
 
 
 class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
@@ -46,13 +47,18 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
         return cls(success=True, result=result, duration_ms=duration_ms)
 
     @classmethod
-    def failed(cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None) -> ToolResult:
+    def failed(
+        cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None, called: str | None = None
+    ) -> ToolResult:
         """Return a failure for `cause`; `remark` is a sentence that follows its own.
+
+        With `called`, the name under which the tool was called, tools are named as the caller spells their names.
 
         A model reads these texts, and they repeat names, paths and arguments: none of them can forge a tag of ours.
         """
-        text = sentence(str(cause) if remark is None else followed_by(str(cause), remark))
-        suggestions = [sentence(suggestion) for suggestion in cause.suggestions]
+        told = cause if called is None else _as_called(cause, called)
+        text = sentence(str(told) if remark is None else followed_by(str(told), remark))
+        suggestions = [sentence(suggestion) for suggestion in told.suggestions]
         detail: dict[str, object] = {"code": cause.code, "message": text, "suggestions": suggestions}
         if isinstance(cause, ApprovalRequiredError):
             detail["request"] = cause.request
@@ -100,6 +106,18 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
         if self.success:
             return self.result or {}
         raise self.cause or SkillError(self.error)
+
+
+def _as_called(cause: SkillError, called: str) -> SkillError:
+    """Return the error with tools named as the caller of `called` names them."""
+    if not cause.tool_facts:
+        return cause
+    told = copy(cause)
+    for name in cause.tool_facts:
+        fact = getattr(cause, name)
+        spelled = as_called(fact, called) if isinstance(fact, str) else tuple(as_called(one, called) for one in fact)
+        setattr(told, name, spelled)
+    return told
 
 
 def followed_by(text: str, sentence: str) -> str:

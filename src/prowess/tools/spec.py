@@ -40,6 +40,13 @@ def wire_name(name: str) -> str:
     return name.replace(".", "_")
 
 
+def as_called(name: str, called: str) -> str:
+    """Return a canonical name as the caller spells names, who called a tool `called`: `skills_load` is the rule."""
+    if "." in called:
+        return name
+    return name.replace(".", "-") if "-" in called else wire_name(name)
+
+
 def check_name(name: str) -> None:
     """Raise ValueError where `name` cannot be a canonical tool name."""
     if not re.fullmatch(_CANONICAL, name) or len(name) > MAX_WIRE_LENGTH:
@@ -81,6 +88,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     A tool and a gate receive the call with the canonical name and with arguments that fit the schema. `unreadable` is
     one sentence where the arguments came as a text that could not be read; such a call is refused and recorded.
     `skills` are those that the call is about (`prowess.policy.PolicyCall`), if a session has looked.
+    `called` is the spelling of the name that the caller used, empty if it is that of `name`.
     """
 
     id: str
@@ -88,6 +96,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     arguments: Mapping[str, object]
     unreadable: str | None = None
     skills: tuple[SkillIdentity, ...] | None = None
+    called: str = ""
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:

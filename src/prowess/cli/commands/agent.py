@@ -25,7 +25,7 @@ from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
 from prowess.cli.options.session_options import open_rules, open_workspace, profile_option, workspace_options
 from prowess.cli.options.tool_options import tools_named
 from prowess.cli.signals import ended_in_order
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import ApprovalRequiredError, InvalidArgumentsError
 from prowess.tools.builtin import builtin_tools
 from prowess.tools.gates import TerminalApprover
 
@@ -140,7 +140,8 @@ def _show(step: AgentStep, *, live: bool, quiet: bool) -> None:
                 output.line()
             output.note(f"calls {printable_line(call.name)}")
         case CallFinished(call=call, result=result) if not quiet and not result.success:
-            output.note(f"{printable_line(call.name)} failed: {result.error}")
+            waits = isinstance(result.cause, ApprovalRequiredError)
+            output.note(f"{printable_line(call.name)} {'was not run' if waits else 'failed'}: {result.error}")
 
 
 def _print(result: AgentResult, *, live: bool, as_json: bool) -> None:

@@ -29,14 +29,13 @@ from prowess.policy import PolicyInForce, Refusal
 from prowess.runtime import SyncSession
 from prowess.runtime.json_lines import called, event_line, judged, serve_json_lines
 from prowess.store import MemorySessionStore, SqliteSessionStore
-from prowess.tools.builtin import BUILTIN_NAMES, builtin_tools
+from prowess.tools.builtin import BUILTIN_NAMES
 from prowess.tools.gates import CallbackApprover
 
 if TYPE_CHECKING:
     from prowess.runtime.activation.substitution import FirstArgument
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.options import Body
-    from prowess.tools import Tool
 
 _KEPT_EVENTS = 1000  # of a session
 
@@ -102,8 +101,9 @@ def command(
     require_log(policy.require(), audit)
     lines = _Lines()
     known = host_tools_named(host_tools)
-    opened: list[SyncSession] = []  # the tools may read what its skills contain
-    tools = _tools(tool_names, chosen, opened, write=write, session_id=session_id)
+    tools = () if tool_names is None else tools_named(tool_names)
+    if tools and chosen is None:
+        raise click.BadParameter("these tools need a workspace; name one with --workspace", param_hint="--tools")
     try:
         session = SyncSession(
             catalog,
@@ -118,7 +118,7 @@ def command(
             policy=policy,
             profile=profile,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
-            extra_tools=tools,
+            tools=tools,
             host_tools=known,
             keep_events=_KEPT_EVENTS,
             on_event=lines.event if events else None,
@@ -127,7 +127,6 @@ def command(
         if session_id is None:
             raise
         raise click.BadParameter(str(fault).removeprefix("session_id "), param_hint="--id") from fault
-    opened.append(session)
     with ended_in_order(), store:
         try:
             if session_id is not None:
@@ -146,24 +145,6 @@ def command(
 
 
 _NOBODY_APPROVES = Refusal(reason="this session approves nothing (--approve deny)")
-
-
-def _tools(
-    named: str | None, workspace: str | None, opened: list[SyncSession], *, write: bool, session_id: str | None
-) -> tuple[Tool, ...]:
-    """Return the built-in tools that `--tools` names."""
-    if named is None:
-        return ()
-    names = tools_named(named)
-    if workspace is None:
-        raise click.BadParameter("these tools need a workspace; name one with --workspace", param_hint="--tools")
-    return builtin_tools(
-        names,
-        workspace=workspace,
-        write=write,
-        readable=lambda: [directory for session in opened for directory in session.skill_directories],
-        session_id=session_id or "",
-    )
 
 
 class _NobodyReadsError(Exception):

@@ -7,6 +7,7 @@ import re
 import click
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.errors import ToolNotFoundError
 
 _HOST_TOOL = re.compile(r"([^\s,=()]+)(?:=([^\s,=]+))?")
 
@@ -45,18 +46,16 @@ def host_tools_named(words: str | None) -> dict[str, str | None] | None:
     return named
 
 
-def tools_named(words: str) -> list[str]:
+def tools_named(words: str) -> tuple[str, ...]:
     """Return the built-in tools of a list with commas, in whatever case they stand there, each once.
 
     Raises:
         click.BadParameter: there is no such tool.
     """
     # Imported here, not at the top: `serve --help` must not load the built-in tools.
-    from prowess.tools.builtin import BUILTIN_NAMES
+    from prowess.tools import builtin
 
-    by_word = {name.lower(): name for name in BUILTIN_NAMES}
-    named = [word.strip().lower() for word in words.split(",") if word.strip()]
-    if unknown := [word for word in named if word not in by_word]:
-        reason = f"{unknown[0]!r} is none of {', '.join(by_word)}"
-        raise click.BadParameter(printable_line(reason), param_hint="--tools")
-    return [by_word[word] for word in dict.fromkeys(named)]
+    try:
+        return builtin.tools_named(words)
+    except ToolNotFoundError as fault:
+        raise click.BadParameter(printable_line(str(fault)), param_hint="--tools") from fault

@@ -37,7 +37,7 @@ from prowess.runtime.files.skill_files import (
 )
 from prowess.runtime.tools.read_result import ReadResult, SectionTitle
 from prowess.tools import ToolSpec, require_executor
-from prowess.tools.spec import object_schema
+from prowess.tools.spec import as_called, object_schema
 
 if TYPE_CHECKING:
     from prowess._internal.files.tree_digest import TreeManifest
@@ -139,7 +139,8 @@ class ReadTool:
         path = cast("str", arguments["path"])
         check_relative(path)
         skill = await self._active.choose(cast("str | None", arguments.get("skill")))
-        skill, described, notices = await self._active.with_files(skill, self._answer, path, arguments)
+        run = as_called("skills.run_script", call.called or call.name)
+        skill, described, notices = await self._active.with_files(skill, self._answer, path, arguments, run)
         await self._events.tell(ResourceRead, call.id, skill, path=described.path)
         return replace(described, notices=tuple(notices)).as_dict()
 
@@ -147,9 +148,9 @@ class ReadTool:
         return _content(self._artifacts.read(name), arguments, None)
 
     def _answer(
-        self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object]
+        self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object], run: str
     ) -> ReadResult:
-        """Read the file and describe or cut it. Blocking, and the work on a large file takes time as well."""
+        """Read the file and describe or cut it; `run` is the tool for scripts. Blocking: a large file takes time."""
         rules = self._programs.rules
         hidden = rules.is_script(check_relative(path)) and not rules.shows_text
         if not hidden and "section" not in arguments:
@@ -158,7 +159,7 @@ class ReadTool:
             if found is not None and (found.is_text or arguments["encoding"] == "binary"):
                 return _slice(found, arguments, skill.name)
         file = read_verified(skill, manifest, path)
-        return _describe(skill.name, file) if hidden else _content(file, arguments, skill.name)
+        return _describe(skill.name, file, run) if hidden else _content(file, arguments, skill.name)
 
 
 def _require_consistent(arguments: dict[str, object]) -> None:
@@ -255,11 +256,11 @@ def _chosen(sections: tuple[Section, ...], slug: str, file: VerifiedFile, skill:
     raise SectionNotFoundError(skill, file.path, slug, nearest(slug, slugs) or tuple(slugs[:_SUGGESTED]))
 
 
-def _describe(skill: str, file: VerifiedFile) -> ReadResult:
+def _describe(skill: str, file: VerifiedFile, run: str) -> ReadResult:
     interpreter = None
     try:
         interpreter = select_interpreter(file.path, file.data[:256]).name
-        usage = f"run it with skills.run_script: skill {skill!r}, path {file.path!r}, and args as its instructions say"
+        usage = f"run it with {run}: skill {skill!r}, path {file.path!r}, and args as its instructions say"
     except ScriptUnsupportedError as fault:
         usage = str(fault)
     return ReadResult(

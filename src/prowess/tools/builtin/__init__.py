@@ -1,58 +1,50 @@
-"""Read, Write, Edit, Glob, Grep and Bash: the tools that models know, confined to one workspace."""
+"""Read, Write, Edit, Glob, Grep and Bash: the tools that models know, confined to one workspace.
+
+The public names are resolved when first used: most sessions offer none of these tools.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prowess.errors import ToolNotFoundError
-from prowess.execution import default_sandbox
-from prowess.tools.builtin.bash import Bash
-from prowess.tools.builtin.edit import Edit
-from prowess.tools.builtin.glob import Glob
-from prowess.tools.builtin.grep import Grep
-from prowess.tools.builtin.read import Read
-from prowess.tools.builtin.workspace import Workspace
-from prowess.tools.builtin.write import Write
+from prowess._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
+    from prowess.tools.builtin.bash import Bash
+    from prowess.tools.builtin.edit import Edit
+    from prowess.tools.builtin.glob import Glob
+    from prowess.tools.builtin.grep import Grep
+    from prowess.tools.builtin.names import BUILTIN_NAMES, tools_named
+    from prowess.tools.builtin.read import Read
+    from prowess.tools.builtin.tool_set import builtin_tools
+    from prowess.tools.builtin.workspace import Workspace
+    from prowess.tools.builtin.write import Write
 
-    from prowess.execution import Sandbox
-    from prowess.tools.builtin.workspace import Readable
-    from prowess.tools.spec import Tool
+__all__ = [
+    "BUILTIN_NAMES",
+    "Bash",
+    "Edit",
+    "Glob",
+    "Grep",
+    "Read",
+    "Workspace",
+    "Write",
+    "builtin_tools",
+    "tools_named",
+]
 
-BUILTIN_NAMES = ("Read", "Write", "Edit", "Glob", "Grep", "Bash")
-_WRITING = frozenset({"Write", "Edit"})
+_HOMES = {
+    "bash": ("Bash",),
+    "edit": ("Edit",),
+    "glob": ("Glob",),
+    "grep": ("Grep",),
+    "names": ("BUILTIN_NAMES", "tools_named"),
+    "read": ("Read",),
+    "tool_set": ("builtin_tools",),
+    "workspace": ("Workspace",),
+    "write": ("Write",),
+}
 
-__all__ = ["BUILTIN_NAMES", "Bash", "Edit", "Glob", "Grep", "Read", "Workspace", "Write", "builtin_tools"]
 
-
-def builtin_tools(
-    names: Iterable[str] | None = None,
-    *,
-    workspace: str | os.PathLike[str],
-    write: bool = False,
-    sandbox: Sandbox | None = None,
-    readable: Readable = tuple,
-    show_scripts: bool = False,
-    session_id: str = "",
-) -> tuple[Tool, ...]:
-    """Return built-in tools for one workspace, in the order of `names`.
-
-    Without `names`, all that work: Write and Edit only with `write`. One that is named and may not write refuses every
-    call. `sandbox` defaults to the strongest of this machine. `readable` returns directories of skills that may be
-    read besides the workspace, asked at each call; `show_scripts` is for authors (see `Workspace`).
-
-    Raises:
-        InvalidArgumentsError: `workspace` cannot be one.
-        ToolNotFoundError: there is no built-in tool of a name.
-    """
-    place = Workspace(workspace, write=write, readable=readable, show_scripts=show_scripts)
-    chosen = [name for name in BUILTIN_NAMES if write or name not in _WRITING] if names is None else list(names)
-    if unknown := [name for name in chosen if name not in BUILTIN_NAMES]:
-        raise ToolNotFoundError(unknown[0], BUILTIN_NAMES)
-    made: dict[str, Tool] = {tool.spec.name: tool for tool in (Read(place), Write(place), Edit(place), Glob(place))}
-    made["Grep"] = Grep(place)
-    made["Bash"] = Bash(place, default_sandbox() if sandbox is None else sandbox, session_id=session_id)
-    return tuple(made[name] for name in chosen)
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+    __getattr__ = lazy_names(__name__, _HOMES)

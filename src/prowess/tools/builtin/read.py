@@ -59,7 +59,7 @@ class Read(WorkspaceTool):
         encoding = cast("str", arguments["encoding"])
         with self._workspace.opened(place) as root, root.open(place.path, allow_hard_links=place.skill is None) as file:
             if self._workspace.is_script(root, place.parts):
-                raise AccessRefusedError(place.shown, "scripts of a skill are run with skills.run_script, not read")
+                raise AccessRefusedError(place.shown, "scripts of a skill are run with skills_run_script, not read")
             if place.skill is not None:
                 place.skill.require_loaded(place.path, sha256_of(_whole(file, place)))
             head: dict[str, object] = {"file_path": place.shown, "size_bytes": file.size}

@@ -19,9 +19,8 @@ from prowess.tools import ToolSpec, require_executor
 from prowess.tools.spec import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from prowess.catalog import Catalog, SkillEntry
+    from prowess.runtime.activation.visibility import Visibility
+    from prowess.runtime.session_state import StoredState
     from prowess.tools import ToolCall
 
 PAGE = 50
@@ -66,31 +65,22 @@ class SkillsListTool:
 
     spec = SPEC
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        offered: Callable[[], Iterable[SkillEntry]],
-        active: Callable[[], Collection[tuple[str, str]]],
-        *,
-        expose_location: bool = True,
-    ) -> None:
-        """`offered` answers with what is open to the model, `active` with (key, location) of the loaded skills."""
-        self._catalog, self._offered, self._active = catalog, offered, active
-        self._expose_location = expose_location
+    def __init__(self, offered: Visibility, stored: StoredState, *, expose_location: bool) -> None:
+        self._offered, self._stored, self._expose_location = offered, stored, expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
         """Return one page; InvalidArgumentsError where the cursor is none of ours."""
         require_executor(self, call)
         after = last_before(cast("str", arguments.get("cursor", "")))
-        await to_thread.run_sync(self._catalog.refresh)
+        await to_thread.run_sync(self._offered.catalog.refresh)
         words = cast("str", arguments.get("query", "")).casefold().split()
         rest = [
             entry
-            for entry in sorted(self._offered(), key=attrgetter("name"))
+            for entry in sorted(self._offered.offers("model"), key=attrgetter("name"))
             if entry.name > after and all(word in f"{entry.name} {entry.description}".casefold() for word in words)
         ]
         page = rest[:PAGE]
-        active = self._active()
+        active = {(skill.key, skill.location) for skill in self._stored.state.active}
         return {
             "skills": [
                 {

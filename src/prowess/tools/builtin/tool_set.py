@@ -1,0 +1,53 @@
+"""Built-in tools for one workspace, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prowess.execution import default_sandbox
+from prowess.tools.builtin.bash import Bash
+from prowess.tools.builtin.edit import Edit
+from prowess.tools.builtin.glob import Glob
+from prowess.tools.builtin.grep import Grep
+from prowess.tools.builtin.names import BUILTIN_NAMES, tools_named
+from prowess.tools.builtin.read import Read
+from prowess.tools.builtin.workspace import Workspace
+from prowess.tools.builtin.write import Write
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from prowess.execution import Sandbox
+    from prowess.tools.builtin.workspace import Readable
+    from prowess.tools.spec import Tool
+
+_WRITING = frozenset({"Write", "Edit"})
+
+
+def builtin_tools(
+    names: str | Iterable[str] | None = None,
+    *,
+    workspace: str | os.PathLike[str],
+    write: bool = False,
+    sandbox: Sandbox | None = None,
+    readable: Readable = tuple,
+    show_scripts: bool = False,
+    session_id: str = "",
+) -> tuple[Tool, ...]:
+    """Return built-in tools for one workspace, in the order of `names`.
+
+    Without `names`, all that work: Write and Edit only with `write`. One that is named and may not write refuses every
+    call. `sandbox` defaults to the strongest of this machine. `readable` returns directories of skills that may be
+    read besides the workspace, asked at each call; `show_scripts` is for authors (see `Workspace`).
+
+    Raises:
+        InvalidArgumentsError: `workspace` cannot be one.
+        ToolNotFoundError: there is no built-in tool of a name.
+    """
+    place = Workspace(workspace, write=write, readable=readable, show_scripts=show_scripts)
+    chosen = [name for name in BUILTIN_NAMES if write or name not in _WRITING] if names is None else tools_named(names)
+    made: dict[str, Tool] = {tool.spec.name: tool for tool in (Read(place), Write(place), Edit(place), Glob(place))}
+    made["Grep"] = Grep(place)
+    made["Bash"] = Bash(place, default_sandbox() if sandbox is None else sandbox, session_id=session_id)
+    return tuple(made[name] for name in chosen)
