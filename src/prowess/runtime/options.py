@@ -147,7 +147,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             raise InvalidArgumentsError((problem,))
         force_setattr(self, "approver", approver_of(self.approve, self.approver))
         force_setattr(self, "approve", None)
-        force_setattr(self, "tools", builtin.tools_named(self.tools))
+        force_setattr(self, "tools", builtin.builtin_named(self.tools))
         # What can be gone through once must serve everybody who asks.
         for name in ("extra_tools", "agent_types", "observers"):
             force_setattr(self, name, tuple(getattr(self, name)))

@@ -138,7 +138,7 @@ class ToolExecutor:
             tool = self.resolve(call.name)
             spec = tool.spec
             audit.tool = spec.name
-            given = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec))
+            given = ToolCall(id=call.id, name=spec.name, arguments=_fitting(call, spec), called=call.name)
             ready = await self._pass_gates(await self._completed(given, audit), spec, audit)
         except SkillError as error:
             audit.tool = audit.tool or shortened(call.name)

@@ -118,3 +118,58 @@ def test_on_a_terminal_what_is_missing_is_asked_for(tmp_path: Path) -> None:
         os.close(ours)
     assert (tmp_path / "sales-report" / "scripts" / "measure.py").exists()
     assert validate_skill(tmp_path / "sales-report") == []
+
+
+@pytest.mark.parametrize("folder", [".prowess/skills", ".agents/skills", ".claude/skills", "skills"])
+@pytest.mark.parametrize("below", ["", "src/deep"])
+def test_a_skill_is_written_into_the_projects_folder_of_skills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], folder: str, below: str
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / below).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path / below)
+
+    assert run(["new", "mine"]) == 0
+
+    assert (tmp_path / folder / "mine" / "SKILL.md").is_file()
+    told = capfd.readouterr()
+    assert f"{folder}/mine/SKILL.md" in told.out
+    assert f"prowess check {'../../' if below else ''}{folder}/mine" in told.err
+    if folder == "skills":
+        assert "Try it: prowess load mine --root" in told.err
+    else:
+        trust = "prowess trust ../..\n" if below else "prowess trust\n"
+        assert told.err.endswith(f"Offer the skills of this project to agents, once: {trust}")
+
+
+def test_folders_count_in_the_order_of_the_catalog_and_the_nearest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    for folder in ("skills", ".claude/skills", ".agents/skills", "inner/skills"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert run(["new", "one"]) == 0
+    assert (tmp_path / ".agents" / "skills" / "one").is_dir()
+    monkeypatch.chdir(tmp_path / "inner")
+    assert run(["new", "two"]) == 0
+    assert (tmp_path / "inner" / "skills" / "two").is_dir()
+    assert run(["new", "three", "--into", "."]) == 0
+    assert (tmp_path / "inner" / "three").is_dir()
+
+
+def test_without_a_folder_it_is_told_how_to_use_what_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / ".claude" / "skills").mkdir(parents=True)  # above, and not of this project
+    monkeypatch.chdir(tmp_path / "project")
+
+    assert run(["new", "mine"]) == 0
+
+    told = capfd.readouterr().err
+    assert (tmp_path / "project" / "mine" / "SKILL.md").is_file()
+    assert "Try it: prowess load mine --root ." in told
+    assert ".prowess/skills of a project" in told
+    assert run(["load", "mine", "--root", ".", "--quiet"]) == 0

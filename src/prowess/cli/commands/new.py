@@ -12,13 +12,17 @@ import sys
 from typing import Literal, get_args
 
 import click
+from msgspec import Struct
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.catalog.ownership import SKILL_FOLDERS
+from prowess.catalog.project import project_root
 from prowess.cli import exit_codes, output
 from prowess.format.limits import MAX_DESCRIPTION_LENGTH
 from prowess.format.name import name_faults
 from prowess.format.writing import document_text
 
+_PLAIN_FOLDER = "skills"  # where plugins and repositories of skills keep them; no catalog looks here by itself
 Template = Literal["minimal", "scripts", "references", "full"]
 TEMPLATES: tuple[Template, ...] = get_args(Template)
 
@@ -94,12 +98,20 @@ _ABOUT = {
 @click.argument("name", required=False)
 @click.option("--template", type=click.Choice(TEMPLATES), help="What the skill begins with; minimal by default.")
 @click.option("--description", metavar="TEXT", help="What the skill does, and when to use it.")
-@click.option("--into", metavar="DIR", default=".", help="The directory that gets the skill's; this one by default.")
+@click.option(
+    "--into",
+    metavar="DIR",
+    help="The directory that gets the skill's: by default the project's folder of skills, or this one without any.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
-def command(*, name: str | None, template: Template | None, description: str | None, into: str, as_json: bool) -> int:
+def command(
+    *, name: str | None, template: Template | None, description: str | None, into: str | None, as_json: bool
+) -> int:
     """Begin a skill: a directory NAME with a SKILL.md that passes every profile, to be changed.
 
-    On a terminal, what is not given is asked for. Nothing that exists is overwritten.
+    It is written into the folder of skills of this project (.prowess/skills, .agents/skills, .claude/skills or skills),
+    if there is one, and else into this directory. On a terminal, what is not given is asked for. Nothing that exists is
+    overwritten.
 
     Example: prowess new sales-report --template scripts
     """
@@ -117,7 +129,8 @@ def command(*, name: str | None, template: Template | None, description: str | N
     text = default_description(name) if description is None else description.strip()
     _require_description(text)
     files = files_of(template or "minimal", name, text)
-    directory = os.path.join(into, name)
+    place = place_of_skills() if into is None else SkillsFolder(directory=into)
+    directory = os.path.join(place.directory, name)
     try:
         _write(directory, files)
     except FileExistsError:
@@ -132,7 +145,46 @@ def command(*, name: str | None, template: Template | None, description: str | N
         for path in files:
             output.line(output.shown_path(os.path.join(directory, path)))
         output.note(f"Change what it says, then: prowess check {printable_line(directory)}")
+        output.note(_how_to_use(name, directory, place))
     return exit_codes.OK
+
+
+class SkillsFolder(Struct, frozen=True, kw_only=True):
+    """Where a skill is written; `folder` is the project's folder of skills, None if it is no such folder.
+
+    `project` is the directory that the folder lies in.
+    """
+
+    directory: str
+    folder: str | None = None
+    project: str = "."
+
+
+def place_of_skills() -> SkillsFolder:
+    """Return the nearest folder of skills from this directory up to the project's root, else this directory.
+
+    In each directory they are looked for in the order of the catalog, and a plain `skills` last.
+    """
+    root, here = project_root("."), os.path.realpath(".")
+    above = "."
+    while True:
+        for folder in (*SKILL_FOLDERS, _PLAIN_FOLDER):
+            if os.path.isdir(os.path.join(above, folder)):
+                return SkillsFolder(
+                    directory=os.path.normpath(os.path.join(above, folder)), folder=folder, project=above
+                )
+        if here == root or os.path.dirname(here) == here:
+            return SkillsFolder(directory=".")
+        here, above = os.path.dirname(here), os.path.normpath(os.path.join(above, ".."))
+
+
+def _how_to_use(name: str, directory: str, place: SkillsFolder) -> str:
+    if place.folder in SKILL_FOLDERS:
+        trust = "" if place.project == "." else f" {printable_line(place.project)}"
+        return f"Offer the skills of this project to agents, once: prowess trust{trust}"
+    parent = printable_line(os.path.dirname(directory) or ".")
+    try_it = f"Try it: prowess load {printable_line(name)} --root {parent}"
+    return f"{try_it}. Agents find it without --root in {SKILL_FOLDERS[0]} of a project, or with Catalog({parent!r})"
 
 
 def _asked_name() -> str:

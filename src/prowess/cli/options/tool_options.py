@@ -56,6 +56,6 @@ def tools_named(words: str) -> tuple[str, ...]:
     from prowess.tools import builtin
 
     try:
-        return builtin.tools_named(words)
+        return builtin.builtin_named(words)
     except ToolNotFoundError as fault:
         raise click.BadParameter(printable_line(str(fault)), param_hint="--tools") from fault

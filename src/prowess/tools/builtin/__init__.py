@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from prowess.tools.builtin.edit import Edit
     from prowess.tools.builtin.glob import Glob
     from prowess.tools.builtin.grep import Grep
-    from prowess.tools.builtin.names import BUILTIN_NAMES, tools_named
+    from prowess.tools.builtin.names import BUILTIN_NAMES, builtin_named
     from prowess.tools.builtin.read import Read
     from prowess.tools.builtin.tool_set import builtin_tools
     from prowess.tools.builtin.workspace import Workspace
@@ -29,8 +29,8 @@ __all__ = [
     "Read",
     "Workspace",
     "Write",
+    "builtin_named",
     "builtin_tools",
-    "tools_named",
 ]
 
 _HOMES = {
@@ -38,7 +38,7 @@ _HOMES = {
     "edit": ("Edit",),
     "glob": ("Glob",),
     "grep": ("Grep",),
-    "names": ("BUILTIN_NAMES", "tools_named"),
+    "names": ("BUILTIN_NAMES", "builtin_named"),
     "read": ("Read",),
     "tool_set": ("builtin_tools",),
     "workspace": ("Workspace",),

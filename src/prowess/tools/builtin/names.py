@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 BUILTIN_NAMES = ("Read", "Write", "Edit", "Glob", "Grep", "Bash")
 
 
-def tools_named(words: str | Iterable[str]) -> tuple[str, ...]:
+def builtin_named(words: str | Iterable[str]) -> tuple[str, ...]:
     """Return the built-in tools of a list, or of a text with commas, in whatever case they are written, each once.
 
-        tools_named("read, bash") == ("Read", "Bash")
+        builtin_named("read, bash") == ("Read", "Bash")
 
     Raises:
         ToolNotFoundError: there is no such tool; with the names that may be meant, or all.

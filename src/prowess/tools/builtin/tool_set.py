@@ -9,7 +9,7 @@ from prowess.tools.builtin.bash import Bash
 from prowess.tools.builtin.edit import Edit
 from prowess.tools.builtin.glob import Glob
 from prowess.tools.builtin.grep import Grep
-from prowess.tools.builtin.names import BUILTIN_NAMES, tools_named
+from prowess.tools.builtin.names import BUILTIN_NAMES, builtin_named
 from prowess.tools.builtin.read import Read
 from prowess.tools.builtin.workspace import Workspace
 from prowess.tools.builtin.write import Write
@@ -46,7 +46,9 @@ def builtin_tools(
         ToolNotFoundError: there is no built-in tool of a name.
     """
     place = Workspace(workspace, write=write, readable=readable, show_scripts=show_scripts)
-    chosen = [name for name in BUILTIN_NAMES if write or name not in _WRITING] if names is None else tools_named(names)
+    chosen = (
+        [name for name in BUILTIN_NAMES if write or name not in _WRITING] if names is None else builtin_named(names)
+    )
     made: dict[str, Tool] = {tool.spec.name: tool for tool in (Read(place), Write(place), Edit(place), Glob(place))}
     made["Grep"] = Grep(place)
     made["Bash"] = Bash(place, default_sandbox() if sandbox is None else sandbox, session_id=session_id)
