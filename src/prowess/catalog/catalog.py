@@ -197,18 +197,18 @@ class Catalog:
         raise self._not_found(index, name)
 
     def why(self, name: str) -> Resolution:
-        """Say which copy of a name is used, which are shadowed, and why.
+        """Say which copy of a name is used, which are shadowed, and why; `name@plugin` asks about the name.
 
         Raises:
             SkillNotFoundError: as for `get`; of a skill that is not visible here the reason says why.
         """
-        # Imported here: only who asks why needs it.
         index = self._index
         copies = index.copies_of(key_of(name))
         if not copies:
             if (hidden := index.out_of_scope.get(key_of(name))) is not None:
                 raise SkillNotFoundError(name, (), f"it is not visible: {hidden}")
-            raise self._not_found(index, name)
+            entry = self.get(name)  # of a plugin, or none
+            copies = index.copies_of(entry.key) or [entry]
         # Imported here: listing explains no copy.
         from prowess.catalog.resolution import resolve
 

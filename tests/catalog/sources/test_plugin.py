@@ -50,6 +50,7 @@ def test_a_plugin_has_the_name_in_its_manifest_whatever_its_directory_is_called(
     assert (entry.name, entry.source, entry.layer) == ("doctor", "acme", Layer.PLUGIN)
     assert entry.location == str(plugin / "skills" / "doctor" / "SKILL.md")
     assert catalog.skill("doctor@acme").name == "doctor"
+    assert catalog.why("doctor@acme").winner is entry
     assert catalog.diagnostics == ()
 
 
