@@ -44,10 +44,10 @@ def raw(text: str) -> None:
 
 def foreign(text: str) -> None:
     """Print text of a skill or a script: exactly into a file on the disk, with escapes on terminals and into pipes."""
-    if _takes_bytes():
-        raw(text)
+    if sys.stdout.isatty():
+        raw(printable(text))
     else:
-        raw(printable(text) if sys.stdout.isatty() else without_controls(text))
+        raw(text if _takes_bytes() else without_controls(text))
 
 
 def foreign_bytes(parts: Iterable[bytes]) -> None:
