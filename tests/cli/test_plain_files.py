@@ -66,6 +66,7 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "sandbox": ("check", "--help"),  # it takes no skill
     "config": ("show",),
     "doctor": (),
+    "completion": ("bash",),
 }
 
 
