@@ -77,7 +77,7 @@ async def test_each_mode_says_what_becomes_of_a_call_that_is_not_listed(
     assert await _code(session, "publish") is None  # no skill is active
     receipt = await session.load(["demo"])
 
-    assert receipt["active_skills"][0]["allowed_tools_mode"] == mode  # type: ignore[index]  # a receipt is plain data
+    assert receipt.active_skills[0].allowed_tools_mode == mode
     assert await _code(session, "lookup") == listed
     assert await _code(session, "Bash", command="git log") == listed
     assert await _code(session, "publish") == other
