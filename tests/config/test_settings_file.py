@@ -133,3 +133,15 @@ def test_windows_line_breaks_do_not_move_lines(tmp_path: Path) -> None:
     value: Any = file.values["severity"]
     assert value.value == (("name", None),)
     assert value.entries["name"].line == 4
+
+
+def test_the_users_file_alone_names_the_environment(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[session]\nenvironment = "production"\n', encoding="utf-8")
+    assert read_settings_file(str(file), kind="user") is not None
+    with pytest.raises(ConfigurationError, match="session"):
+        read_settings_file(str(file), kind="project")
+    for wrong, said in (("environment = 3", "must be a text"), ('enviroment = "x"', "known here: environment, profile")):
+        file.write_text(f"[session]\n{wrong}\n", encoding="utf-8")
+        with pytest.raises(ConfigurationError, match=said):
+            read_settings_file(str(file), kind="user")
