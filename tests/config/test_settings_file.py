@@ -141,7 +141,10 @@ def test_the_users_file_alone_names_the_environment(tmp_path: Path) -> None:
     assert read_settings_file(str(file), kind="user") is not None
     with pytest.raises(ConfigurationError, match="session"):
         read_settings_file(str(file), kind="project")
-    for wrong, said in (("environment = 3", "must be a text"), ('enviroment = "x"', "known here: environment, profile")):
+    for wrong, said in (
+        ("environment = 3", "must be a text"),
+        ('enviroment = "x"', "known here: environment, profile"),
+    ):
         file.write_text(f"[session]\n{wrong}\n", encoding="utf-8")
         with pytest.raises(ConfigurationError, match=said):
             read_settings_file(str(file), kind="user")
