@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prowess._internal.text.url_host import fits_host, host_of_url, host_pattern
-from prowess.policy.decision import Allow
+from prowess.policy.decision import Allow, Deny, RuleOrigin
+from prowess.policy.policy import Policy
+from prowess.policy.policy_file import PolicyFile
 from prowess.policy.restriction import Restriction, decide
+from prowess.policy.rule import PolicyCall, PolicyRule
 
 
 def _permits(field: str, root: str, tool: str, **arguments: object) -> bool:
@@ -94,3 +97,12 @@ def test_no_text_is_too_strange_for_a_pattern_of_hosts(text: str) -> None:
     if pattern is not None and "*" not in pattern:
         assert host_pattern(pattern) == pattern
         assert fits_host(pattern, pattern)
+
+
+@pytest.mark.proves("runtime.restrict.servers")
+@pytest.mark.parametrize(("tool", "denied"), [("mcp__git__push", True), ("mcp__github__push", False), ("Bash", False)])
+@pytest.mark.parametrize("written", ["mcp__git", "mcp__git__*"])
+def test_a_rule_of_a_policy_names_a_server_as_a_skill_does(written: str, tool: str, *, denied: bool) -> None:
+    rule = PolicyRule(effect="deny", tool=written, matches=(), reason=None, origin=RuleOrigin(path="p", line=1))
+    policy = Policy(files=(PolicyFile(path="p", rules=(rule,), default="allow"),))
+    assert isinstance(policy.decide(PolicyCall(tool=tool, arguments={})), Deny) is denied

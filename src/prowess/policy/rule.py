@@ -26,7 +26,7 @@ from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
 from prowess.policy.patterns import judge
 from prowess.policy.skill_identity import PREFIX, SkillIdentity, fit_of_skills, is_fact
-from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name
+from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, USER_TOOL, canonical_tool_name, token_names
 
 if TYPE_CHECKING:
     from prowess.policy.decision import RuleOrigin
@@ -145,7 +145,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
     def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
         """Return how the call stands to this rule."""
         tool = canonical_tool_name(call.tool)
-        if not fits_text(tool, self.tool) and not fits_text(tool, canonical_tool_name(self.tool)):
+        if not fits_text(tool, self.tool) and not token_names(self.tool, tool, refuses=self.effect != "allow"):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
         named = tool in {self.tool, canonical_tool_name(self.tool)}
         facts = {match.argument.removeprefix(PREFIX): match.patterns for match in self.matches if match.is_fact}
