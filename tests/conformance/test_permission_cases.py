@@ -29,9 +29,6 @@ def _label(value: object) -> str | None:
     "client.safety.pattern",
     "client.safety.allowed-tools",
     "runtime.restrict.absent",
-    "runtime.restrict.disallowed",
-    "runtime.restrict.servers",
-    "runtime.restrict.domain",
 )
 @pytest.mark.parametrize("case", [case for cases in _SUITES.values() for case in cases], ids=_label)
 def test_a_call_is_permitted_or_refused_as_the_suite_says(
