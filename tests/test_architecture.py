@@ -38,7 +38,7 @@ def _module(path: Path) -> str:
 
 # Ceilings of the shape of src. No commit raises one; who gets below a ceiling lowers it to the new figure.
 CEILINGS: dict[str, float] = {
-    "lines": 58_000,  # 51 000 before hooks, arguments, patterns, plugins, streaming and HTTP were read as real hosts have them
+    "lines": 58_000,  # 51 000 before hooks, arguments, plugins and streaming were as in real hosts
     "lines of the longest module": 450,
     "lines of the median module": 110,  # what was decided; a lower figure would forbid to merge small modules
     "modules in import cycles": 0,

@@ -91,10 +91,16 @@ _UNREADABLE: list[str | bytes] = [
     '{"a":NaN}', '{"a":Infinity}', '{"a":1e999}', '{"a":-1e999,"decision":"block"}', '{"reason":"\\ud800"}',
     b'{"reason":"\xff"}', b"\xff\xfe{\x00}\x00", b"\xfe\xff\x00{\x00}", '{"decision":"block"}'.encode("utf-16"),
     '{"decision":"block"}'.encode("utf-32"), "\u200b{}", "\x1b[0m{}", "\0{}", "\x0c{}", "\u00a0{}", "\ufeff\ufeff{}",
+    "\u0301{}",
     "{" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000, '{"a":' + "9" * 10_000 + "}",
     'checking...\n{"decision":"block","reason":"x"}', 'ok {"hookSpecificOutput": {"permissionDecision": "deny"}}',
     '"{\\"decision\\":\\"block\\"}"', "note: {'continue': False}", '// note\n{"Decision" : "block"}',
     '{"updatedInput":{},"hookSpecificOutput":{"updatedInput":{}}}',
+    # A key that decides, where it decides nothing.
+    pre(**{"continue": False}), pre(hookSpecificOutput={"permissionDecision": "deny"}), pre(behavior="deny"),
+    '{"behavior":"deny","message":"no"}', '{"result":{"behavior":"deny"}}', '{"decision":{"decision":"block"}}',
+    '{"decision":{"behavior":"allow","continue":false}}', 'checking\n{"behavior":"deny"}',
+    'checking\n{"decision":"block"}'.encode("utf-16"), 'checking {"decision":"block"}'.encode("utf-32-be"),
 ]  # fmt: skip
 
 

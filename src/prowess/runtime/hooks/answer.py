@@ -42,7 +42,12 @@ _WORDS: Mapping[str, Mapping[object, HookDecision]] = {
     "behavior": {"allow": "allow", "deny": "deny"},
 }
 _KEYS = (*_TYPES, *_UNSUPPORTED, "decision", "behavior")
-_DECIDE = ("permissionDecision", "decision", "continue", "hookSpecificOutput", "updatedInput")
+_DECIDE = ("permissionDecision", "decision", "behavior", "continue", "hookSpecificOutput", "updatedInput")
+_READ_AT_TOP = frozenset(_DECIDE) - {"behavior"}
+_READ_BELOW = {
+    "hookSpecificOutput": frozenset({"permissionDecision", "decision", "updatedInput"}),
+    "decision": frozenset({"behavior"}),
+}
 _DECIDING = rf"""(?i)\\?["'](?:{"|".join(_DECIDE)})\\?["']\s*:"""
 _COLOUR = r"\x1b\[[0-9;:?]*[A-Za-z]"
 
@@ -109,8 +114,8 @@ def _answer(value: Mapping[str, object], event: str) -> HookAnswer:
     _check(value)
     inner = cast("Mapping[str, object]", value.get("hookSpecificOutput", {}))
     _check(inner)
-    if _decides_below(value, within=0):
-        raise UnreadableAnswerError("a key that decides stands in it at a place where nothing reads it")
+    if (key := _misplaced(value, _READ_AT_TOP)) is not None:
+        raise UnreadableAnswerError(f"it has the key {key} at a place where it decides nothing")
     if (named := inner.get("hookEventName", event)) != event:
         raise UnreadableAnswerError(f"it answers the event {str(named)[:80]!r}, and this is {event}")
     decisions = [found for part in (value, inner) for found in _decisions(part)]
@@ -131,19 +136,20 @@ def _answer(value: Mapping[str, object], event: str) -> HookAnswer:
     )
 
 
-def _decides_below(value: object, within: int) -> bool:
-    """Whether a deciding key stands deeper than decisions are read; what a tool is given may hold any key."""
+def _misplaced(value: object, read: frozenset[str] = frozenset()) -> str | None:
+    """Return a deciding key that is none of `read` at its place; what a tool is given may hold any key."""
     if isinstance(value, list):
-        return any(_decides_below(item, within + 1) for item in value)
+        return next((found for item in value if (found := _misplaced(item)) is not None), None)
     if not isinstance(value, dict):
-        return False
-    if within > 0 and any(key in _DECIDE for key in value):
-        return True
-    return any(
-        _decides_below(item, 0 if key == "hookSpecificOutput" and within == 0 else 1)
-        for key, item in value.items()
-        if key != "updatedInput"
-    )
+        return None
+    for key, item in cast("Mapping[str, object]", value).items():
+        if key in _DECIDE and key not in read:
+            return key
+        if key == "updatedInput":
+            continue
+        if (found := _misplaced(item, _READ_BELOW.get(key, frozenset()))) is not None:
+            return found
+    return None
 
 
 def _check(part: Mapping[str, object]) -> None:
