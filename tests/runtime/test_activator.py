@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from prowess._internal.places import prowess_home
 from prowess.catalog import Catalog
-from prowess.errors import InvalidArgumentsError
+from prowess.errors import ConfigurationError, InvalidArgumentsError
 from prowess.runtime import Session
 from prowess.store import MemorySessionStore
 from tests.runtime.making import codes, failure, names, result, write_skill
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prowess.runtime.call_options import ExposureName
 
 pytestmark = pytest.mark.anyio
@@ -234,5 +234,16 @@ async def test_a_session_counts_arguments_from_one_if_it_is_told_so(tmp_path: Pa
     sessions = {"Fix b of a": Session(Catalog(root)), "Fix a of $0": Session(Catalog(root), first_argument=1)}
     for expected, session in sessions.items():
         assert expected in result(await session.call("skill", {"skill": "fix", "args": "a b"}))["content"]
+    home = Path(prowess_home())  # the tests have a home of their own
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 -- a small local file, as elsewhere in tests
+    (home / "config.toml").write_text("[session]\nfirst_argument = 1\n")
+    sessions = {"Fix a of $0": Session(Catalog(root)), "Fix b of a": Session(Catalog(root), first_argument=0)}
+    for expected, session in sessions.items():
+        assert expected in result(await session.call("skill", {"skill": "fix", "args": "a b"}))["content"]
+    for wrong in ("2", "true", '"1"'):
+        (home / "config.toml").write_text(f"[session]\nfirst_argument = {wrong}\n")
+        with pytest.raises(ConfigurationError, match="must be 0 or 1"):
+            Session(Catalog(root))
+    (home / "config.toml").unlink()
     with pytest.raises(InvalidArgumentsError, match="first_argument must be 0 or 1"):
         Session(Catalog(root), first_argument=2)  # type: ignore[arg-type]  # as an untyped host may

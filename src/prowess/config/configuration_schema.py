@@ -32,7 +32,11 @@ def configuration_schema() -> Schema:
             "session": {
                 "description": "What sessions start with; only in the user's config.toml.",
                 "type": "object",
-                "properties": {"profile": {"enum": list(PROFILES)}, "environment": {"type": "string"}},
+                "properties": {
+                    "profile": {"enum": list(PROFILES)},
+                    "environment": {"type": "string"},
+                    "first_argument": {"enum": [0, 1]},
+                },
                 "additionalProperties": False,
             },
         },

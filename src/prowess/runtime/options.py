@@ -62,7 +62,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     `commands` lets commands in bodies run, in the sandbox. Skills with `context: fork` are run by `fork_runner`, as one
     of `agent_types` if they ask for one; with `fork_workspace` they see the workspace, which they otherwise do not.
     `first_argument` is the number of the first word of a skill's arguments: 0, so that `$0` is the first and `$1` the
-    second, or 1.
+    second, or 1; None takes that of the user's `config.toml` (`[session] first_argument`), else 0.
 
     Every call passes the policy files of this machine and this user, as they are at that moment, and `policy`, then
     the `allowed-tools` of the active skills, then, if the policy asks, `approve`: a function, plain or async, that gets
@@ -111,7 +111,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     host_tools: HostTools | None = None
     exposure: ExposureName = "tools"
     commands: bool = False
-    first_argument: FirstArgument = 0
+    first_argument: FirstArgument | None = None
     fork_runner: ForkRunner | None = None
     agent_types: Iterable[AgentType] = ()
     fork_workspace: bool = False
@@ -132,7 +132,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             raise InvalidArgumentsError((problem,))
         if self.cap < 1:
             raise InvalidArgumentsError(("cap must be at least 1",))
-        if self.first_argument not in (0, 1):
+        if self.first_argument not in (None, 0, 1):
             raise InvalidArgumentsError(("first_argument must be 0 or 1",))
         checked_exposure(self.exposure)
         if self.allowed_tools not in (None, *RESTRICTION_MODES):
@@ -244,7 +244,7 @@ class SessionKeywords(TypedDict, total=False):
     host_tools: HostTools | None
     exposure: ExposureName
     commands: bool
-    first_argument: FirstArgument
+    first_argument: FirstArgument | None
     fork_runner: ForkRunner | None
     agent_types: Iterable[AgentType]
     fork_workspace: bool

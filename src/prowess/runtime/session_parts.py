@@ -9,6 +9,7 @@ from anyio import to_thread
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prowess._internal.files.session_table import first_argument_setting
 from prowess._internal.places import prowess_home
 from prowess._internal.uuid7 import uuid7
 from prowess.audit.caller import Caller, CallerLog
@@ -124,7 +125,7 @@ class SessionParts:
         self.offered = Visibility(catalog, forks=options.fork_runner is not None, policy=policy)
         self.active = ActiveSkills(stored, snapshots, self.offered, events, cap=options.cap, lineage=lineage)
         self._skills = CallSkills(self.offered, stored, policy, recorded=options.audit is not None)
-        first = options.first_argument
+        first = first_argument_setting() if options.first_argument is None else options.first_argument
         self.rendering = Rendering(snapshots, self.session_id, expose_location=shown, first_argument=first)
         self.restrictions = Restrictions(
             catalog, policy, options.allowed_tools, default_mode(options.profile), inherited

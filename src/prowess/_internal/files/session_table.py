@@ -3,6 +3,7 @@
     [session]
     profile = "claude-code"
     environment = "production"
+    first_argument = 1
 
 What a caller names wins over it. A project's file has no such table: who wrote a project must not decide how its skills
 are held.
@@ -11,24 +12,46 @@ are held.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Literal, cast
 
 from prowess._internal.files.toml_file import TomlFile, read_toml_bytes
 from prowess._internal.places import prowess_home
 from prowess.errors import ConfigurationError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 USER_FILE, SESSION = "config.toml", "session"
-SESSION_KEYS = ("environment", "profile")
+SESSION_KEYS: Mapping[str, type] = {"environment": str, "profile": str, "first_argument": int}
 
 
-def session_setting(key: str) -> str | None:
-    """Return what the table of this user says; None if it says nothing. Faults elsewhere in the file do not count.
+def session_setting(key: Literal["environment", "profile"]) -> str | None:
+    """Return the text that this user has set; None if there is none.
+
+    Raises:
+        ConfigurationError: as in `session_table`.
+    """
+    return cast("str | None", session_table().get(key))
+
+
+def first_argument_setting() -> Literal[0, 1]:
+    """Return the number of the first argument that this user has set, 0 if none is.
+
+    Raises:
+        ConfigurationError: as in `session_table`.
+    """
+    return cast("Literal[0, 1]", session_table().get("first_argument", 0))
+
+
+def session_table() -> dict[str, object]:
+    """Return what this user has set. Faults elsewhere in the file do not count.
 
     Raises:
         ConfigurationError: the file cannot be read, or its table has a fault.
     """
     path = os.path.join(prowess_home(), USER_FILE)
     if not os.path.lexists(path):
-        return None
+        return {}
     try:
         file = TomlFile(path, read_toml_bytes(path))
     except ValueError as fault:
@@ -36,18 +59,25 @@ def session_setting(key: str) -> str | None:
     table = read_session_table(file)
     if file.faults:
         raise ConfigurationError(file.faults)
-    return table.get(key)
+    return table
 
 
-def read_session_table(file: TomlFile) -> dict[str, str]:
+def read_session_table(file: TomlFile) -> dict[str, object]:
     """Return the table; what is wrong is added to the faults of `file`."""
     table = file.content.get(SESSION, {})
     if not isinstance(table, dict):
         file.fault("must be a table", SESSION)
         return {}
+    read: dict[str, object] = {}
     for key, value in table.items():
         if key not in SESSION_KEYS:
             file.fault(f"is no setting here; known here: {', '.join(SESSION_KEYS)}", SESSION, key)
+        elif type(value) is not SESSION_KEYS[key]:
+            file.fault("must be a text" if SESSION_KEYS[key] is str else "must be 0 or 1", SESSION, key)
+        elif isinstance(value, int) and value not in (0, 1):
+            file.fault("must be 0 or 1", SESSION, key)
         elif not isinstance(value, str):
-            file.fault("must be a text", SESSION, key)
-    return {key: value.strip() for key, value in table.items() if isinstance(value, str) and value.strip()}
+            read[key] = value
+        elif text := value.strip():
+            read[key] = text
+    return read

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prowess._internal.files.session_table import first_argument_setting
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
@@ -31,7 +32,7 @@ def command(
     args: str | None,
     skills: CatalogOptions,
     policy_file: str | None,
-    first_argument: FirstArgument,
+    first_argument: FirstArgument | None,
     as_json: bool,
 ) -> int:
     """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
@@ -44,10 +45,11 @@ def command(
       prowess load csv-report --root examples/skills
     """  # noqa: D301 -- click looks for the character itself
     catalog, name = skills.open_one(name, quiet=as_json)
+    first = first_argument_setting() if first_argument is None else first_argument
     with activated(catalog, name, args, policy_file=policy_file) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)
-        body = rendered(active, skill.body, session.session_id, expose_location=True, first_argument=first_argument)
+        body = rendered(active, skill.body, session.session_id, expose_location=True, first_argument=first)
     if as_json:
         output.document(
             {

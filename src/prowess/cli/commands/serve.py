@@ -51,7 +51,7 @@ def command(
     workspace: str | None,
     write: bool,
     policy_file: str | None,
-    first_argument: FirstArgument,
+    first_argument: FirstArgument | None,
     profile: str | None,
     host_tools: str | None,
     address: str | None,
@@ -72,7 +72,7 @@ def command(
     known = host_tools_named(host_tools)
     if host is not None:
         arguments = _arguments(skills, workspace, policy_file, write=write)
-        arguments += [] if first_argument == 0 else ["--first-argument", "1"]
+        arguments += [] if first_argument is None else ["--first-argument", str(first_argument)]
         arguments += [] if profile is None else ["--profile", profile]
         _print_config(host, arguments + ([] if host_tools is None else ["--host-tools", host_tools]))
         return exit_codes.OK

@@ -78,7 +78,7 @@ def command(
     write: bool,
     body: Body,
     policy_file: str | None,
-    first_argument: FirstArgument,
+    first_argument: FirstArgument | None,
     profile: str | None,
     approve: str,
     tool_names: str | None,

@@ -42,8 +42,7 @@ policy_option = click.option(
 first_argument_option = click.option(
     "--first-argument",
     type=click.IntRange(0, 1),
-    default=0,
-    help="The number of a skill's first argument: 0 ($0 is the first, the default) or 1.",
+    help="The number of a skill's first argument, 0 or 1 (default: that of your config.toml, else 0).",
 )
 profile_option = click.option(
     "--profile",
