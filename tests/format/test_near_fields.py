@@ -75,6 +75,20 @@ def test_a_key_of_its_own_is_close_to_nothing(key: str) -> None:
     assert "did you mean" not in found.message
 
 
+@pytest.mark.parametrize(
+    ("key", "field"),
+    [
+        ("allow-tools", "allowed-tools"), ("allowtools", "allowed-tools"), ("Allowed Tools", "allowed-tools"),
+        ("disallow-tools", "disallowed-tools"), ("disallowed-tool-names", None),
+        # What is not allowed is never read as what is.
+        ("unallowed-tools", "disallowed-tools"), ("not-allowed-tools", "disallowed-tools"),
+        ("nonAllowedTools", "disallowed-tools"), ("no_allowed_tools", "disallowed-tools"),
+    ],
+)  # fmt: skip
+def test_a_key_close_to_a_field_of_tools_is_read_as_it(key: str, field: str | None) -> None:
+    assert tool_field(key) == field
+
+
 def test_a_field_that_is_missing_may_be_less_close() -> None:
     text = "---\nnmae: demo\ndescription: Does things.\n---\nBody.\n"
     assert any("did you mean name?" in one.message for one in validate_skill(parse_document(text)))

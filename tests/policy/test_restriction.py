@@ -121,3 +121,12 @@ def test_a_skill_without_the_field_or_with_an_unreadable_one_pre_approves_nothin
         decision = decide("Bash", {"command": "id"}, [Restriction.of_field("a", field, mode="preapprove")])
         assert isinstance(decision, Allow)
         assert decision.preapproved_by is None
+
+
+@pytest.mark.parametrize("unreadable", ["disallowed-tools", "disallowedTools", "disallowed_tools"])
+def test_of_several_fields_that_refuse_each_unreadable_one_refuses_everything(unreadable: str) -> None:
+    fields = dict.fromkeys(("disallowed-tools", "disallowedTools", "disallowed_tools"), "WebSearch")
+    active = [Restriction.of_properties("s", {**fields, unreadable: "Bash("})]
+    decision = decide("Read", {"file_path": "/workspace/a"}, active)
+    assert isinstance(decision, Deny)
+    assert decision.rule == "disallowed-tools:unreadable"

@@ -143,3 +143,17 @@ async def test_files_that_change_between_the_decision_and_the_read_are_decided_a
     monkeypatch.setattr(Snapshots, "retake", lambda self, entry: retake(self, entry) and None)
     assert await _code(session, "skills.load", names=["other"]) == "policy_denied"
     assert session.active_skills == ()
+
+
+@pytest.mark.proves("governance.policy.match-identity")
+@pytest.mark.parametrize("source", ["skills", "skills/team", "shared"])
+async def test_a_skill_behind_a_link_is_denied_by_every_path_that_leads_to_it(
+    source: str, tmp_path: Path, user_file: Path
+) -> None:
+    write_skill(tmp_path / "shared", "deploy")
+    write_skill(tmp_path / "skills", "other")
+    (tmp_path / "skills" / "team").symlink_to(tmp_path / "shared")
+    _put(user_file, _ALLOW + _rule("deny", "skills.load", f'skill.source = "{tmp_path / source}"'))
+    session = Session(Catalog(tmp_path / "skills"))
+    assert await _code(session, "skills.load", names=["deploy"]) == "policy_denied"
+    assert await _code(session, "skills.load", names=["other"]) == ("policy_denied" if source == "skills" else None)

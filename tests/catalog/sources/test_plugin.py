@@ -10,6 +10,7 @@ import pytest
 
 from prowess.catalog import Catalog, Layer
 from prowess.catalog.project import plugin_sources
+from prowess.catalog.sources.plugin_manifest import MAX_MANIFEST_BYTES
 from prowess.errors import SkillNotFoundError
 from tests.catalog.making import finding, names, rules, write_skill
 
@@ -151,6 +152,17 @@ def test_without_a_declaration_the_skills_are_the_children_of_skills(tmp_path: P
     assert (qualified(catalog), catalog.diagnostics) == (["doctor@acme", "nurse@acme"], ())
     with pytest.raises(SkillNotFoundError):
         catalog.get("sample")
+
+
+def test_a_manifest_that_is_too_large_is_one_warning_whatever_makes_it_so(tmp_path: Path) -> None:
+    text = json.dumps({"name": "stolen"})
+    plugin = write_manifest(tmp_path / "acme", text + " " * (MAX_MANIFEST_BYTES + 1 - len(text)))
+    write_skill(plugin / "skills" / "doctor")
+    catalog = catalog_of(plugin)
+    assert qualified(catalog) == ["doctor@acme"]
+    assert f"larger than {MAX_MANIFEST_BYTES} bytes" in finding(catalog, "catalog.plugin").message
+    write_manifest(plugin, text + " " * (MAX_MANIFEST_BYTES - len(text)))
+    assert qualified(catalog_of(plugin)) == ["doctor@stolen"]
 
 
 @pytest.mark.proves("governance.plugin.skills")
@@ -403,10 +415,12 @@ def test_a_link_in_skills_may_stay_in_the_plugin_and_not_leave_it(tmp_path: Path
     assert finding(catalog, "catalog.plugin").location.path == str(plugin / "skills" / "stolen")
 
 
-def test_a_directory_of_skills_that_leads_out_gives_none(tmp_path: Path) -> None:
-    write_skill(tmp_path / "aside" / "stolen")
+# A neighbour whose path begins with that of the plugin is outside of it.
+@pytest.mark.parametrize("outside", ["aside", "1.0-beta", "1.00"])
+def test_a_directory_of_skills_that_leads_out_gives_none(tmp_path: Path, outside: str) -> None:
+    write_skill(tmp_path / outside / "stolen")
     plugin = write_manifest(tmp_path / "1.0", {"name": "acme"})
-    (plugin / "skills").symlink_to(tmp_path / "aside")
+    (plugin / "skills").symlink_to(tmp_path / outside)
     catalog = catalog_of(plugin)
     assert (qualified(catalog), rules(catalog)) == ([], ["catalog.plugin"])
 
