@@ -329,6 +329,24 @@ def test_records_that_no_writer_announced_are_a_fault_until_a_person_accepts_the
 
 
 @pytest.mark.proves("governance.audit.head")
+def test_a_record_behind_an_announced_one_is_not_taken_over_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = filled(tmp_path, 3)
+    _killed_before_the_head(log, monkeypatch)
+    last = json.loads(content(log).splitlines()[-1])
+    _, line = seal(event(), sequence=5, at="2026-01-01T00:00:00.000000Z", previous=last["hash"])
+    with open(log.path, "ab") as stream:
+        stream.write(line)
+    before = content(log)
+    with pytest.raises(AuditError, match="2 records stand behind record 3 that no writer announced"):
+        log.append(event())
+    assert content(log) == before
+    assert not verify_log(log.path).ok
+    assert log.accept() == 2
+
+
+@pytest.mark.proves("governance.audit.head")
 def test_a_writer_that_is_killed_while_it_recovers_leaves_what_can_be_recovered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from prowess.http_listener.connections import ConnectionLimits
+from prowess.http_listener.connections import ConnectionLimits, network_of
 from prowess.http_listener.error_bodies import answer
 from prowess.http_listener.listener import HttpListener, bound
 
@@ -115,6 +115,31 @@ def test_bytes_now_and_then_win_no_time_neither_for_the_first_request_nor_for_th
                     except OSError:  # closed
                         break
                 assert time.monotonic() - begun < 15
+
+
+def test_the_time_for_headers_is_over_when_they_are_complete() -> None:
+    with serving(ConnectionLimits(header_seconds=0.5)) as port:
+        assert answered(port, b"GET /slow HTTP/1.1\r\nHost: here\r\n\r\n") == b"HTTP/1.1 200 OK"
+        with connected(port) as client:
+            client.sendall(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 8\r\n\r\nhalf")
+            time.sleep(1)
+            client.sendall(b"half")
+            assert client.recv(4096).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize(
+    ("address", "group"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+    ],
+)
+def test_connections_are_counted_by_address_and_in_ipv6_by_network(address: str, group: str) -> None:
+    assert network_of(address) == group
 
 
 def test_ten_seconds_are_what_a_listener_gives_by_itself() -> None:

@@ -91,6 +91,40 @@ def test_a_url_whose_host_is_told_has_that_host_for_other_readers_too(text: str)
     assert host.strip("[]") == named.encode("idna").decode().rstrip(".") if ":" not in named else host
 
 
+@pytest.mark.proves("runtime.restrict.domain")
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Docs.Example.com.:8443/a?b#c", "docs.example.com"), ("http://127.0.0.1:65535", "127.0.0.1"),
+        ("http://[::0001]:80/", "[::1]"), ("https://b\u00fccher.example/", "xn--bcher-kva.example"),
+        # What some programs take for another host, and some for none.
+        ("https://example.com:65536/", None), ("https://example.com:99999", None), ("https://example.com:1a/", None),
+        ("http://0x7f000001/", None), ("http://127.0.0.0x1/", None), ("http://127.1/", None),
+        ("http://2130706433/", None),
+        ("https://me@example.com/", None), ("https://example.com\\@other.example/", None), ("//example.com/", None),
+        ("https:example.com", None), ("ftp://example.com/", None), ("https://fa\u00df.example/", None),
+    ],
+)  # fmt: skip
+def test_a_url_has_a_host_if_every_program_reads_the_same(url: str, host: str | None) -> None:
+    assert host_of_url(url) == host
+
+
+@pytest.mark.proves("runtime.restrict.domain")
+@pytest.mark.parametrize(
+    ("host", "pattern", "fits"),
+    [
+        ("a.example.com", "*.example.com", True), ("a.b.example.com", "*.example.com", True),
+        ("example.com", "*.example.com", False), ("evilexample.com", "*.example.com", False),
+        ("example.com.evil.org", "*.example.com", False), ("example.com", "example.*", True),
+        ("example.co.uk", "example.*", False), ("a.example.com", "example.com", False),
+        ("api-1.example.com", "api-*.example.com", True), ("x.api-1.example.com", "api-*.example.com", False),
+    ],
+)  # fmt: skip
+def test_a_star_at_the_beginning_is_any_depth_and_elsewhere_one_part(host: str, pattern: str, *, fits: bool) -> None:
+    assert host_pattern(pattern) == pattern
+    assert fits_host(host, pattern) is fits
+
+
 @given(st.text(max_size=20))
 def test_no_text_is_too_strange_for_a_pattern_of_hosts(text: str) -> None:
     pattern = host_pattern(text)

@@ -16,7 +16,7 @@ from prowess.errors import SandboxUnavailableError
 from prowess.execution import ExecResult, Guarantees, SandboxReport, default_sandbox
 from prowess.runtime import OutputChunk, Session, SyncSession
 from prowess.runtime.events.event import ScriptOutput, SessionEvent
-from prowess.runtime.script_output import MAX_CHUNK_BYTES, OutputRelay
+from prowess.runtime.script_output import OutputRelay
 from prowess.store import SqliteSessionStore
 from tests.runtime.making import write_skill
 
@@ -201,7 +201,7 @@ async def test_a_flood_is_bounded_as_the_result_is(tools: Path) -> None:
     assert result.stdout_bytes == 1_500_000
     assert result.stdout_truncated
     assert _joined(chunks, "stdout") == result.stdout
-    assert max(len(chunk.text) for chunk in chunks) <= MAX_CHUNK_BYTES
+    assert max(len(chunk.text) for chunk in chunks) <= 16_384
     outputs = [event for event in events if isinstance(event, ScriptOutput)]
     assert _joined(outputs, "stdout") == result.stdout
     assert _joined(outputs, "stderr") == result.stderr == "err\n"

@@ -2,16 +2,14 @@
 
 Under a lock on the file, an append learns from `head.json` where the chain ends, announces there what the head will be,
 writes the record, and replaces the head. A writer may be killed between any two of these steps. The next
-append takes over a record that was announced, removes half a line, and says so in a record of its own
+append takes over a record that was announced, removes half a line, and writes a record of its own about both
 (`log.recovered`). Records behind the head that nobody announced are not taken over: appending fails until a person has
 looked and accepts them (`accept`, a record `log.accepted`). A log that is shorter than its head, or that has lost it,
 is not continued: that is for `prowess audit verify` and a person.
 
-The file is private (0600 in a 0700 directory) and is never reached through a link.
-
-`head.json` holds how many records the log beside it has, the hash of the last one, and where that one ends; further
-lines of it announce what is about to be written. It is replaced as a whole after each record. A log that is shorter
-than its head has lost its tail.
+The file is private (0600 in a 0700 directory) and is never reached through a link. `head.json` beside it holds how
+many records it has, the hash of the last one, and where that one ends; its further lines announce what is about to be
+written. It is replaced as a whole after each record.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class LimitedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Count it, or refuse it."""
         super().connection_made(transport)
-        if self._connections.admit(self, _network("" if self.client is None else self.client[0])):
+        if self._connections.admit(self, network_of("" if self.client is None else self.client[0])):
             self._expect_headers()
         else:
             self.refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again later")
@@ -131,7 +131,8 @@ class LimitedConnection(H11Protocol):
             self.refuse(HTTPStatus.REQUEST_TIMEOUT, f"the headers were not complete within {seconds:g} s")
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
+    """Return what connections are counted by: an IPv4 address, the network of 64 bits of an IPv6 address."""
     try:
         known = ip_address(address.partition("%")[0])
     except ValueError:

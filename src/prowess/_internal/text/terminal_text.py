@@ -1,12 +1,8 @@
 r"""Text that is safe to print: nothing that a file says can move the cursor, colour the screen or hide words.
 
 Control characters (C0 but tab and newline, DEL, C1), bidirectional controls and invisible characters that terminals
-act on are shown as `\xNN` or `\uNNNN`.
-
-JSON that is safe to print and to split into lines: what a terminal or a line reader acts on stands as an escape.
-
-A JSON string may hold any of these characters as `\uXXXX`, so the value stays the same whoever reads it. Numbers that
-JSON cannot write (infinity, not a number) are refused and never spelled as words of another language.
+act on are shown as `\xNN` or `\uNNNN`. In JSON they are escapes of JSON, so the value stays the same, and a line of it
+is one line to every reader. Numbers that JSON cannot write (infinity, not a number) are refused.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class LoadedSkill(Struct, frozen=True, kw_only=True):
 
     `location` is its SKILL.md and `root_dir` its directory, both None if the session shows no paths of this machine.
     `digest` covers all its files, None if they cannot be digested. `properties` is the frontmatter under its own keys.
-    `allowed_tools_mode` is how its `allowed-tools` are read: `restrict`, `preapprove` or `ignored`; None if it has
-    none. `content` is its body, None if it was given before; it is unset, and not in the JSON, if bodies are in the
+    `allowed_tools_mode` is how its `allowed-tools` are read: `restrict`, `ask`, `preapprove` or `ignored`; None if it
+    has none. `content` is its body, None if it was given before; it is unset, and not in the JSON, if bodies are in the
     instructions. `substitutions` is what was put into the body for its placeholders, None if nothing was.
     """
 
