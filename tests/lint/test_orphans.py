@@ -60,3 +60,22 @@ def test_tests_and_plumbing_need_no_mention(tmp_path: Path, path: str) -> None:
 )
 def test_a_name_that_only_looks_like_one_of_them_does(tmp_path: Path, path: str) -> None:
     assert _orphans(tmp_path, path) == [path]
+
+
+@pytest.mark.parametrize(
+    ("text", "module", "orphans"),
+    [
+        ("from scripts.numbers import total", "scripts/numbers.py", []),
+        ("import scripts.deep.numbers", "scripts/deep/numbers.py", []),
+        ("from deep.numbers import total", "scripts/deep/numbers.py", []),
+        ("from scripts.numbers_of import total", "scripts/numbers.py", ["scripts/numbers.py"]),
+        ("from other.numbers import total", "scripts/numbers.py", ["scripts/numbers.py"]),
+    ],
+)
+def test_who_imports_a_module_by_its_folders_mentions_it(
+    tmp_path: Path, text: str, module: str, orphans: list[str]
+) -> None:
+    script = tmp_path / "pdf-tables" / "scripts" / "README.py"  # for people, so that nothing has to mention it
+    script.parent.mkdir(parents=True)
+    script.write_text(f"{text}\n", encoding="utf-8")
+    assert _orphans(tmp_path, module) == orphans

@@ -284,6 +284,21 @@ async def test_after_a_restart_the_active_skill_is_known_at_once(skills: Path, t
         reopened.detach()
 
 
+async def test_a_block_ends_a_session_unless_it_is_detached(skills: Path, tmp_path: Path) -> None:
+    async def before_a_load(*, detached: bool) -> str | None:
+        async with (
+            SqliteSessionStore(tmp_path / "state.db") as store,
+            Session(skills, store=store, session_id="kept") as session,
+        ):
+            before = session.active_skill_name
+            await session.load("alpha")
+            if detached:
+                session.detach()
+            return before
+
+    assert [await before_a_load(detached=one) for one in (False, True, False, False)] == [None, None, "alpha", None]
+
+
 async def test_what_is_gone_is_not_active_after_a_restart(skills: Path, tmp_path: Path) -> None:
     store = SqliteSessionStore(tmp_path / "state.db")
     await Session(skills, store=store, session_id="kept").load(["alpha", "beta"])

@@ -102,6 +102,7 @@ def test_a_line_that_is_no_request_is_answered_without_an_id_and_the_next_one_wo
         ({"tool": "skills.load", "args": {}}, "'args'"),
         ({"method": "dance"}, "instructions, tools, invoke, approve, events, close"),
         ({"method": ["tools"]}, "unknown method"),
+        ({"method": "skills.list"}, 'send a tool as "tool"'),
     ],
 )
 def test_a_request_that_is_incomplete_keeps_its_id_and_is_told_what_to_send(

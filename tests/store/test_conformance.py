@@ -32,6 +32,14 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await made.close()
 
 
+async def test_an_async_block_closes_a_store(store: MemorySessionStore | SqliteSessionStore) -> None:
+    async with store as opened:
+        assert opened is store
+        assert await store.create(ROW)
+    with pytest.raises(StoreError):
+        await store.get("one")
+
+
 async def test_a_row_comes_back_as_it_was_put_in(store: SessionStore) -> None:
     row = replace(ROW, session_id="naïve \x00 '; --", state='{"text":"\U0001f600\\u0000"}')
     assert await store.create(row)

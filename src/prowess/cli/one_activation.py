@@ -8,6 +8,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.terminal_text import printable_line
+from prowess.cli import output
 from prowess.cli.options.session_options import open_rules
 from prowess.cli.signals import ended_in_order
 from prowess.format.fields.extended_fields import extended_fields
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def activated(
-    catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None
+    catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None, quiet: bool = True
 ) -> Iterator[SyncSession]:
     """Open a session in which the skill is active; it ends with the block, and with it the activation.
+
+    The notices of the activation are printed as remarks unless it is `quiet`.
 
     Raises:
         AuditError: the policy wants a record, and there is no place for one.
@@ -36,7 +40,9 @@ def activated(
         SyncSession(catalog, audit=audit, policy=policy, approver=TerminalApprover(), scripts=True) as session,
     ):
         if args is None and not extended_fields(catalog.get(name).properties).user_invocable:
-            session.load([name])
+            notices = session.load([name]).notices
         else:
-            session.invoke(name, args)
+            notices = session.invoke(name, args).notices
+        for notice in () if quiet else notices:
+            output.note(printable_line(notice.message))
         yield session

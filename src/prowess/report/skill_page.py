@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prowess._internal.text.terminal_text import columns, counted, cut, printable, printable_line, wrapped
+from prowess.format.fields.near_fields import tool_fields
 from prowess.format.limits import MAX_BODY_TOKENS
 from prowess.format.role import Role, balancer, is_balanced, role_of
 from prowess.format.tokens import CHARACTERS_A_TOKEN, count_tokens
@@ -53,11 +54,15 @@ class SkillPage(Struct, frozen=True, kw_only=True):
         """What the skill says of itself: label and text."""
         fields = self.skill.frontmatter
         tools = None if fields.allowed_tools is None else " ".join(map(str, fields.allowed_tools)) or "none"
+        refused = "; ".join(map(_shown, tool_fields(fields.raw).disallowed)) or None
+        hooks = _shown(fields.raw["hooks"]) if "hooks" in fields.raw else None
         known = (
             ("description", fields.description),
             ("license", fields.license),
             ("compatibility", fields.compatibility),
             ("allowed-tools", tools),
+            ("disallowed-tools", refused),
+            ("hooks", hooks),
             *((f"metadata.{key}", value) for key, value in fields.metadata.items()),
             ("policy", self.policy),
         )
@@ -105,6 +110,10 @@ class SkillPage(Struct, frozen=True, kw_only=True):
             "budget": dict(self.budget),
             "files": [{"path": file.path, "size": file.size} for file in self.skill.resources],
         }
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, dict)) else str(value)
 
 
 def listing_tokens(skill: Skill) -> TokenCount:

@@ -80,6 +80,7 @@ class Session(SessionView):
         self._parts = parts = SessionParts(catalog, chosen, _open_fork, origin)
         self._catalog, self._exposed, self._in_results = catalog, chosen.exposure, chosen.body == "result"
         self._read_tokens = ReadTokens()
+        self._is_detached = False
         if chosen.on_event is not None:
             finalize(self, parts.events.stop)
 
@@ -300,8 +301,13 @@ class Session(SessionView):
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        with CancelScope(shield=True):
-            await self.close()
+        if not self._is_detached:
+            with CancelScope(shield=True):
+                await self.close()
+
+    def detach(self) -> None:
+        """Leave the session in its store at the end of `async with`, for another process to continue."""
+        self._is_detached = True
 
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
         given = {name: value for name, value in arguments.items() if value is not None}

@@ -116,10 +116,16 @@ class MemorySessionStore:
         self._close()
 
     def __enter__(self) -> Self:
-        """Return the store; `with` closes it at the end."""
+        """Return the store; `with` closes it at the end, and so does `async with`."""
         return self
 
     def __exit__(self, *failure: object) -> None:
+        self._close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
         self._close()
 
     def _close(self) -> None:

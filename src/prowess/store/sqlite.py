@@ -18,7 +18,7 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 
 from prowess._internal.places import ensure_private_directory
 from prowess.errors import StoreError
@@ -115,7 +115,7 @@ class SqliteSessionStore:
     """A `SessionStore` and `EventStore` in one file.
 
     It lies at `path` and is made (0600, in a 0700 directory) when first used. `busy_seconds` bounds the wait for
-    another process's write. `close` it, or use it with `with`.
+    another process's write. `close` it, or use it with `with` or `async with`.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -209,11 +209,18 @@ class SqliteSessionStore:
         await to_thread.run_sync(self._close)
 
     def __enter__(self) -> Self:
-        """Return the store; `with` closes it at the end, where no event loop is at hand."""
+        """Return the store; `with` closes it at the end, and so does `async with`."""
         return self
 
     def __exit__(self, *failure: object) -> None:
         self._close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        with CancelScope(shield=True):
+            await self.close()
 
     async def _changes(self, sql: str, values: tuple[object, ...]) -> bool:
         return await self._do(lambda db: db.execute(sql, values).rowcount == 1)

@@ -59,3 +59,22 @@ def test_an_unknown_name_fails_with_what_may_have_been_meant(root: Path, capfd: 
     printed = capfd.readouterr()
     assert printed.out == ""
     assert "did you mean 'csv-report'?" in printed.err
+
+
+def test_arguments_are_one_text_or_stand_one_by_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_skill(tmp_path / "a", body="0=$0 1=$1 2=$2.\n")
+    for given in (["x.csv 'my column' it's"], ["x.csv", "my column", "it's"]):
+        assert run(["load", "a", *given, "--root", str(tmp_path)]) == exit_codes.OK
+        assert capfd.readouterr().out == "0=x.csv 1=my column 2=it's.\n"
+    assert run(["load", "a", "x", "", "y z", "--root", str(tmp_path)]) == exit_codes.OK
+    assert capfd.readouterr().out == "0=x 1= 2=y z.\n"
+
+
+def test_notices_of_the_load_are_remarks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_skill(tmp_path / "a", body="Do it.\n", extra="disallowedTools: Write\n")
+    assert run(["load", "a", "--root", str(tmp_path)]) == exit_codes.OK
+    told = capfd.readouterr()
+    assert told.out == "Do it.\n"
+    assert "a writes 'disallowedTools', which is read as disallowed-tools" in told.err
+    assert run(["load", "a", "--root", str(tmp_path), "--quiet"]) == exit_codes.OK
+    assert capfd.readouterr() == ("Do it.\n", "")

@@ -170,6 +170,6 @@ def test_without_a_folder_it_is_told_how_to_use_what_was_written(
 
     told = capfd.readouterr().err
     assert (tmp_path / "project" / "mine" / "SKILL.md").is_file()
-    assert "Try it: prowess load mine --root ." in told
+    assert "Try it: prowess load mine --root .\n" in told  # the line can be copied: no full stop follows the path
     assert ".prowess/skills of a project" in told
     assert run(["load", "mine", "--root", ".", "--quiet"]) == 0

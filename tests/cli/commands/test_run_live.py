@@ -128,10 +128,10 @@ def test_who_wants_plain_text_has_no_spinner(work: Path, words: tuple[str, ...],
     assert printed == "a\\x1b[2Jberr\r\n"
 
 
-def test_the_spinner_goes_to_standard_error_and_a_pipe_gets_the_bytes_alone(work: Path) -> None:
+def test_the_spinner_goes_to_standard_error_and_a_pipe_gets_the_output_alone(work: Path) -> None:
     with terminal_process(work, "run", "../skills/demo", "naps.sh", piped=True) as (process, ours):
         assert process.stdout is not None
-        assert process.stdout.read() == b"a\x1b[2Jb"
+        assert process.stdout.read() == rb"a\x1b[2Jb"  # no raw control character reaches a pipe
         printed = rest_of(ours)
     assert "naps.sh 0 s" in printed
     assert _FRAME.sub("", printed) == "err\r\n"
@@ -191,6 +191,12 @@ def test_a_script_that_is_not_there_is_answered_with_those_that_are(
 ) -> None:
     assert run(["run", "../skills/demo", "wait.py"]) == exit_codes.FAILED
     every = "scripts/deep/er.sh, scripts/flood.sh, scripts/naps.sh, scripts/waits.sh"
+    assert capfd.readouterr().err == f"error: skill 'demo' has no script 'wait.py'; it has {every}\n"
+    assert run(["run", "../skills/demo", "waits"]) == exit_codes.FAILED
+    assert capfd.readouterr().err == "error: skill 'demo' has no script 'waits'; did you mean 'scripts/waits.sh'?\n"
+    package = work.parent / "skills" / "demo" / "scripts" / "__init__.py"
+    package.write_text("")
+    assert run(["run", "../skills/demo", "wait.py"]) == exit_codes.FAILED
     assert capfd.readouterr().err == f"error: skill 'demo' has no script 'wait.py'; it has {every}\n"
     write_skill(tmp_path / "skills", "bare")
     assert run(["run", "../skills/bare", "x"]) == exit_codes.FAILED

@@ -193,3 +193,29 @@ def test_only_the_attributes_form_and_the_theme_speak_of_roles(
     assert "Coordinator" not in capfd.readouterr().out
     assert run(["show", skill, "--theme", "trit"]) == 0
     assert capfd.readouterr().out.startswith("pdf  Coordinator (0)\n")
+
+
+def test_a_skill_is_shown_by_its_name_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    write_skill(tmp_path / ".agents" / "skills", "pdf", body=BODY)
+    monkeypatch.chdir(tmp_path)
+    assert run(["show", "pdf"]) == 2
+    assert "there is no 'pdf' here, and no skill is called 'pdf': it is held back" in capfd.readouterr().err
+    assert run(["trust"]) == 0
+    assert run(["show", "pdf"]) == 0
+    assert capfd.readouterr().out.endswith(BODY)
+    assert run(["show", "x/pdf"]) == 2
+    assert capfd.readouterr().err.endswith("there is no 'x/pdf'\n")
+
+
+def test_what_a_skill_refuses_and_its_hooks_are_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    hooks = "hooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: x\n"
+    extra = f"disallowedTools: Write Bash(rm:*)\n{hooks}"
+    skill = write_skill(tmp_path, "pdf", body=BODY, extra=extra)
+    assert run(["show", str(skill)]) == 0
+    assert "disallowed-tools: Write Bash(rm:*)\nhooks: PreToolUse\n" in capfd.readouterr().out
+    listed = write_skill(tmp_path, "csv", extra="disallowed-tools: [Write, Edit]\nhooks: 3\n")
+    assert run(["show", str(listed)]) == 0
+    assert "disallowed-tools: Write, Edit\nhooks: 3\n" in capfd.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", shell_complete=complete_skill)
-@click.argument("args", required=False)
+@click.argument("args", nargs=-1)
 @catalog_options
 @policy_option
 @first_argument_option
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def command(
     *,
     name: str,
-    args: str | None,
+    args: tuple[str, ...],
     skills: CatalogOptions,
     policy_file: str | None,
     first_argument: FirstArgument | None,
@@ -37,8 +38,10 @@ def command(
 ) -> int:
     """Activate the skill NAME once, with ARGS where it takes some, and print its instructions.
 
-    The rules are those of a session: policy, trust, hooks and the audit log. A pipe gets the exact text; on a terminal,
-    control characters are escaped.
+    ARGS is one text as a user would type it, or the arguments one by one.
+
+    The rules are those of a session: policy, trust, hooks and the audit log. A file gets the exact text; on a
+    terminal and in a pipe, control characters are escaped.
 
     \b
     Example:
@@ -46,7 +49,8 @@ def command(
     """  # noqa: D301 -- click looks for the character itself
     catalog, name = skills.open_one(name, quiet=as_json)
     first = first_argument_setting() if first_argument is None else first_argument
-    with activated(catalog, name, args, policy_file=policy_file) as session:
+    given = None if not args else args[0] if len(args) == 1 else shlex.join(args)  # words are read as a shell does
+    with activated(catalog, name, given, policy_file=policy_file, quiet=skills.quiet or as_json) as session:
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)
         body = rendered(active, skill.body, session.session_id, expose_location=True, first_argument=first)

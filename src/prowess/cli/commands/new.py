@@ -145,7 +145,8 @@ def command(
         for path in files:
             output.line(output.shown_path(os.path.join(directory, path)))
         output.note(f"Change what it says, then: prowess check {printable_line(directory)}")
-        output.note(_how_to_use(name, directory, place))
+        for line in _how_to_use(name, directory, place):
+            output.note(line)
     return exit_codes.OK
 
 
@@ -178,13 +179,15 @@ def place_of_skills() -> SkillsFolder:
         here, above = os.path.dirname(here), os.path.normpath(os.path.join(above, ".."))
 
 
-def _how_to_use(name: str, directory: str, place: SkillsFolder) -> str:
+def _how_to_use(name: str, directory: str, place: SkillsFolder) -> tuple[str, ...]:
     if place.folder in SKILL_FOLDERS:
         trust = "" if place.project == "." else f" {printable_line(place.project)}"
-        return f"Offer the skills of this project to agents, once: prowess trust{trust}"
+        return (f"Offer the skills of this project to agents, once: prowess trust{trust}",)
     parent = printable_line(os.path.dirname(directory) or ".")
-    try_it = f"Try it: prowess load {printable_line(name)} --root {parent}"
-    return f"{try_it}. Agents find it without --root in {SKILL_FOLDERS[0]} of a project, or with Catalog({parent!r})"
+    return (
+        f"Try it: prowess load {printable_line(name)} --root {parent}",
+        f"Agents find it without --root in {SKILL_FOLDERS[0]} of a project, or with Catalog({parent!r})",
+    )
 
 
 def _asked_name() -> str:

@@ -173,11 +173,19 @@ class UnknownScriptError(ResourceNotFoundError):
     def __str__(self) -> str:
         if not self.suggestions:
             return f"skill {self.skill!r} has no script {self.path!r}, and no other that may run"
-        shown = ", ".join(self.suggestions[:_MOST_SCRIPTS])
-        more = len(self.suggestions) - _MOST_SCRIPTS
+        meant = [one for one in self.suggestions if _stem(one) == _stem(self.path)]
+        if len(meant) == 1:
+            return f"skill {self.skill!r} has no script {self.path!r}; did you mean {meant[0]!r}?"
+        scripts = [one for one in self.suggestions if not one.endswith("/__init__.py")] or self.suggestions
+        shown = ", ".join(scripts[:_MOST_SCRIPTS])
+        more = len(scripts) - _MOST_SCRIPTS
         return (
             f"skill {self.skill!r} has no script {self.path!r}; it has {shown}{f' and {more} more' if more > 0 else ''}"
         )
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 def _print(result: Mapping[str, object], out: str | None) -> None:

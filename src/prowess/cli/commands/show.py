@@ -11,11 +11,12 @@ import click
 from msgspec.structs import asdict
 
 from prowess._internal.text.terminal_text import printable_line
+from prowess.catalog import Catalog
 from prowess.cli import exit_codes, output
 from prowess.cli.policy_effects import effect_at
 from prowess.cli.targets import is_folder_of_skills, targets
 from prowess.diagnostics import Severity
-from prowess.errors import SkillParseError
+from prowess.errors import SkillNotFoundError, SkillParseError
 from prowess.format.reading import read_skill, validate_skill
 from prowess.format.skill import frontmatter_of
 from prowess.report.skill_page import SkillCost, SkillPage, TriadSummary, cost_lines
@@ -35,16 +36,17 @@ _BOXXY = "boxxy"
 def command(*, path: str, theme: str, as_json: bool) -> int:
     """Show a skill for reading, with what each level of it costs a model.
 
-    PATH is a skill; of a folder of skills it shows a table of costs, and with --theme trit which are valid in the
-    profile boxxy, their roles, and whether these balance. On a terminal the Markdown is laid out where rich is
-    installed (pip install 'prowess[show]'); elsewhere, and without colours, the text is plain.
+    PATH is a skill, or the name of one that prowess list shows; of a folder of skills it shows a table of costs, and
+    with --theme trit which are valid in the profile boxxy, their roles, and whether these balance. On a terminal the
+    Markdown is laid out where rich is installed (pip install 'prowess[show]'); elsewhere, and without colours, the text
+    is plain.
 
     Example: prowess show examples/skills/csv-report --theme trit
     """
     if is_folder_of_skills(path):
         return (_roles if theme == "trit" else _costs)(path, as_json=as_json)
     if not os.path.exists(path):
-        raise click.UsageError(f"there is no {path!r}")
+        path = _directory_of(path)
     try:
         skill = read_skill(path)
     except SkillParseError as fault:
@@ -60,6 +62,18 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
     else:
         output.raw("".join(f"{line}\n" for line in page.lines(roles=roles, width=output.width())))
     return exit_codes.OK
+
+
+def _directory_of(name: str) -> str:
+    """Return where the skill of this name lies, if what was given is no path."""
+    if os.sep in name:
+        raise click.UsageError(f"there is no {name!r}")
+    try:
+        return Catalog.discover().get(name).root_dir
+    except SkillNotFoundError as fault:
+        raise click.UsageError(
+            f"there is no {printable_line(name)!r} here, and {printable_line(str(fault))}"
+        ) from fault
 
 
 def _drawn(page: SkillPage, *, roles: bool) -> str | None:

@@ -143,6 +143,8 @@ class _Mentions:
             names_whole(text, stem) for text in (self._own, *(text for _, text in others))
         ):
             return True
+        if name.endswith(".py") and any(_imports(text, file) for path, text in others if path.endswith(".py")):
+            return True
         return any(path.endswith(_CODE) and names_whole(text, stem) for path, text in others)
 
     def _names_folder(self, folder: str, others: list[tuple[str, str]]) -> bool:
@@ -157,6 +159,12 @@ class _Mentions:
             path.endswith(_CODE) and any(sign in text for sign in _LISTS) and names_whole(text, last)
             for path, text in others
         )
+
+
+def _imports(text: str, file: str) -> bool:
+    """Whether a Python text names a module of the skill by its folders: `from scripts.numbers import total`."""
+    parts = file.removesuffix(".py").split("/")
+    return any(names_whole(text, ".".join(parts[start:])) for start in range(len(parts) - 1))
 
 
 def _is_specific(pattern: str) -> bool:
