@@ -26,6 +26,7 @@ EXTENDED_FIELDS = frozenset(
 CLAUDE_CODE_FIELDS = EXTENDED_FIELDS | {
     "when_to_use", "disallowed-tools", "effort", "shell", "background", "display-name", "default-enabled", "fallback",
 }  # fmt: skip
+KNOWN_FIELDS = frozenset(FIELDS) | CLAUDE_CODE_FIELDS
 
 MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
 MAX_TAG_LENGTH = 64

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prowess._internal.text.near_words import near_words
 from prowess.errors import InvalidArgumentsError
-from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
+from prowess.format.limits import FIELDS, KNOWN_FIELDS
 from prowess.format.rules.table import RULES
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ _PROFILES = (
         name="claude-code",
         summary="the fields that Claude Code and its kin know, allowed-tools as text or list",
         source="agent skills platform, YAML frontmatter fields; Claude Code",
-        known_fields=frozenset(FIELDS) | CLAUDE_CODE_FIELDS,
+        known_fields=KNOWN_FIELDS,
         metadata_lists=True,
         tools_as_list=True,
         preapproves=True,

@@ -47,12 +47,12 @@ from prowess._internal.globs import BELOW, DEEP, PathGlob, as_written, fits_star
 from prowess._internal.shell.command_line import ShellParts, parse_command_line
 from prowess._internal.shell.launchers import started_by
 from prowess._internal.text.url_host import fits_host, host_of_url, host_pattern
+from prowess.format.fields.placeholders import PROJECT_VARIABLE
 from prowess.format.fields.tool_patterns import (
     COMMAND_TOOLS,
     DOMAIN,
     FILE_TOOLS,
     NAME_TOOLS,
-    PROJECT_VARIABLE,
     SEARCH_TOOLS,
     URL_TOOLS,
     VARIABLE,

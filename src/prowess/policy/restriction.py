@@ -28,7 +28,7 @@ from prowess._internal.globs import fits_stars
 from prowess._internal.text.terminal_text import printable_line
 from prowess.format.fields.allowed_tools import ToolToken, parse_allowed_tools
 from prowess.format.fields.near_fields import tool_fields
-from prowess.format.fields.tool_patterns import PLUGIN_VARIABLE, SKILL_VARIABLES
+from prowess.format.fields.placeholders import PLUGIN_VARIABLE, SKILL_VARIABLES
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Allow, Ask, Deny, Fit
 from prowess.policy.patterns import Variables, judge

@@ -17,6 +17,7 @@ from msgspec import Struct
 from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess.catalog.layers import Layer
 from prowess.errors import UnsafePathError
+from prowess.format.fields.placeholders import PLUGIN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ _SCHEMA = "https://agent-plugins.org/"
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?\Z"
 # Names of layers and ours: `deploy@enterprise` must not be anybody's.
 _RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
-_ROOT_VARIABLE = "${CLAUDE_PLUGIN_ROOT}"
+_ROOT_VARIABLE = f"${{{PLUGIN_VARIABLE}}}"
 _SHOWN = 60
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from prowess._internal.shell.plain_command import plain_words
 from prowess._internal.shell.words import ShellRefusal
+from prowess.format.fields.placeholders import PLUGIN_VARIABLE, PROJECT_VARIABLE, SKILL_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
 
 Base = Literal["skill", "plugin", "project", "home"]
 VARIABLES: Mapping[str, Base] = {
-    "CLAUDE_SKILL_DIR": "skill",
-    "CLAUDE_PLUGIN_ROOT": "plugin",
-    "CLAUDE_PROJECT_DIR": "project",
+    **dict.fromkeys(SKILL_VARIABLES, "skill"),
+    PLUGIN_VARIABLE: "plugin",
+    **dict.fromkeys((PROJECT_VARIABLE, "WORKSPACE"), "project"),
     "HOME": "home",
-    "SKILL_DIR": "skill",
-    "WORKSPACE": "project",
 }
 _NO_TEXT = "holds a character that no command line holds"
 NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script of the skill instead"

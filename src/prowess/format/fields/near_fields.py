@@ -14,14 +14,13 @@ from unicodedata import normalize
 from msgspec import Struct
 
 from prowess._internal.text.near_words import near_words
-from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS
+from prowess.format.limits import CLAUDE_CODE_FIELDS, FIELDS, KNOWN_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ToolField = Literal["allowed-tools", "disallowed-tools"]
 _TOOL_FIELDS: dict[str, ToolField] = {"allowedtools": "allowed-tools", "disallowedtools": "disallowed-tools"}
-_KNOWN = frozenset(FIELDS) | CLAUDE_CODE_FIELDS
 _NEGATED = re.compile(r"(?:un|non?|not)(?=allow)")  # `unallowed-tools` is no list of what is allowed
 _OWN_WORDS = frozenset({"content", "mode"})  # close to a field, and in use for something else
 _LIKENESS, _OF_A_LACKING_FIELD, _OF_A_TOOL_FIELD = 0.85, 0.7, 0.9  # from 0 to 1
@@ -33,7 +32,7 @@ def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
 
     A field of `lacking`, which a skill needs and does not have, may be less close.
     """
-    if key in _KNOWN or (word := _folded(key)) in _OWN_WORDS:
+    if key in KNOWN_FIELDS or (word := _folded(key)) in _OWN_WORDS:
         return None
     if (tools := tool_field(key)) is not None:
         return tools
@@ -46,7 +45,7 @@ def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
 
 def tool_field(key: str) -> ToolField | None:
     """Return the field of tools that a key is read as: the field itself, or one that is close to the key."""
-    if key in _KNOWN:
+    if key in KNOWN_FIELDS:
         return next((field for field in _TOOL_FIELDS.values() if field == key), None)
     word = _NEGATED.sub("dis", _folded(key))
     near = near_words(word, _TOOL_FIELDS, cutoff=_OF_A_TOOL_FIELD) if len(word) in _LENGTHS else []
@@ -69,7 +68,7 @@ _NONE = ToolFields()
 
 def tool_fields(properties: Mapping[str, object]) -> ToolFields:
     """Return what these properties say about tools; the field itself comes before keys that are read as it."""
-    unknown = properties.keys() - _KNOWN
+    unknown = properties.keys() - KNOWN_FIELDS
     if not unknown and properties.keys().isdisjoint(_TOOL_FIELDS.values()):
         return _NONE
     misspelt = [(key, field) for key in properties if key in unknown and (field := tool_field(key)) is not None]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.globs import path_components
 from prowess._internal.text.near_words import near_words
 from prowess._internal.text.url_host import host_pattern
+from prowess.format.fields.placeholders import PLUGIN_VARIABLE, PROJECT_VARIABLE, SKILL_VARIABLES
 
 if TYPE_CHECKING:
     from prowess.format.fields.allowed_tools import ToolToken
@@ -36,8 +37,6 @@ SKILL_TOOL = "Skill"
 _WITH_PATTERNS = (*COMMAND_TOOLS, *FILE_TOOLS, *SEARCH_TOOLS, *URL_TOOLS, *NAME_TOOLS, SKILL_TOOL)
 _KNOWN = (*_WITH_PATTERNS, "WebSearch", "NotebookEdit", "AskUserQuestion", "TodoWrite")
 
-SKILL_VARIABLES = ("CLAUDE_SKILL_DIR", "SKILL_DIR")  # the directory of the skill
-PLUGIN_VARIABLE, PROJECT_VARIABLE = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR"
 _VARIABLES = (*SKILL_VARIABLES, PLUGIN_VARIABLE, PROJECT_VARIABLE)
 VARIABLE = re.compile(rf"\$\{{({'|'.join(_VARIABLES)})\}}|\$({'|'.join(_VARIABLES)})(?![A-Za-z0-9_])")
 

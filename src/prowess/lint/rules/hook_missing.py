@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from prowess._internal.globs import path_components
 from prowess._internal.yaml_reader import Mapping, Scalar, Sequence
 from prowess.format.fields.extended_fields import extended_fields
+from prowess.format.fields.placeholders import PLUGIN_VARIABLE, SKILL_VARIABLES
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 # Each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
-_OWN = ("${CLAUDE_SKILL_DIR}/", "${SKILL_DIR}/", "${CLAUDE_PLUGIN_ROOT}/")
+_OWN = tuple(f"${{{name}}}/" for name in (*SKILL_VARIABLES, PLUGIN_VARIABLE))
 
 
 class HookMissing(LintRule):
