@@ -112,6 +112,20 @@ async def test_a_restricted_call_names_tool_skill_reason_and_the_way_out() -> No
     assert host.bash.runs == 0
 
 
+async def test_a_skill_that_asks_takes_no_rule_of_a_policy_away() -> None:
+    """The question names the rule of the policy, and the approval gate alone refuses what the policy denies."""
+    asks = Restriction.of_field("review", "Read", mode="ask")
+    asked = Asked(Approval(scope="once", by="ann"))
+    assert (await Host(_file(("ask", "Bash")), approver=asked, active=(asks,)).call("Bash", command="id")).success
+    assert [request.reason for request in asked.requests] == ["so it is"]
+
+    denied = Host(_file(("deny", "Bash")), approver=asked, active=(asks,))
+    alone = ToolExecutor([denied.bash], gates=denied.gates[-1:])
+    result = await alone.call(ToolCall(id="1", name="Bash", arguments={"command": "id"}))
+    assert isinstance(result.cause, PolicyDeniedError)
+    assert (denied.bash.runs, len(asked.requests)) == (0, 1)
+
+
 @pytest.mark.proves("runtime.restrict.skill-tools")
 @pytest.mark.parametrize("field", ["", "Read", "Read(", "Bash(git:*)"])
 async def test_no_restriction_refuses_the_skill_tools(field: str) -> None:

@@ -36,7 +36,7 @@ class Caller(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def here(cls) -> Self:
-        """Return the user of this process, as the system knows it; what the environment says could be anybody."""
+        """Return the user of this process, as the system knows it; a variable of the environment could name anybody."""
         if sys.platform == "win32":
             return cls(user=login(), host=os.environ.get("COMPUTERNAME"))
         return cls(user=login(), uid=os.getuid(), host=os.uname().nodename)

@@ -311,7 +311,7 @@ class JsonlAuditLog:
     def _recover(self, descriptor: int, head: AuditHead, size: int, *, accepting: bool = False) -> AuditHead:
         """Take over whole records behind the head, remove a torn line, and record both.
 
-        The head moves when the record is written that says so, and not before.
+        The head moves after that record is written, and not before.
         """
         if size - head.size > _MAX_RECOVERY_BYTES:
             raise AuditError(self.path, "too much stands behind its last known record; run `prowess audit verify`")

@@ -60,7 +60,7 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
 
 
 def outcome_of(record: AuditRecord) -> object:
-    """Return how what a record tells of ended; None if it has not ended, or nothing is said."""
+    """Return the outcome that a record names; None if it names none."""
     return "refused" if record.kind.endswith(".refused") else record.data.get("outcome")
 
 

@@ -1,4 +1,4 @@
-"""For whom a catalog is: the agent, the tenant and the environment that the field `scope` of a skill is held against.
+"""Who a catalog is for: the agent, the tenant and the environment that the field `scope` of a skill is held against.
 
 The environment is what the caller names, else `PROWESS_ENVIRONMENT`, else `environment` in the table `[session]` of the
 user's `config.toml`. There is no default, and no file of a project sets it. A skill whose `scope` names what is not
@@ -63,5 +63,5 @@ def _environment() -> str | None:
         return named
     try:
         return session_setting("environment")
-    except ConfigurationError:  # whoever needs the file says what is wrong with it; here nothing is known
+    except ConfigurationError:  # reported by whoever needs the file; the environment is then not known
         return None

@@ -18,7 +18,7 @@ _EXITS = {
     exit_codes.OK: "it worked; warnings alone are no failure",
     exit_codes.FAILED: "errors were found, or what was asked for failed",
     exit_codes.USAGE: "the command line or the configuration is wrong",
-    exit_codes.DENIED: "policy says no",
+    exit_codes.DENIED: "the policy refuses it, or nobody approved it",
     exit_codes.UNAVAILABLE: "there is no sandbox, no store, or the audit log cannot be written",
     exit_codes.INTERRUPTED: "interrupted",
 }

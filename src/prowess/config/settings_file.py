@@ -109,7 +109,7 @@ class _Reader:
                 self._file.fault(f"{profile!r} is not one of {', '.join(PROFILES)}", SESSION, "profile")
         for key in content:
             if key == SESSION and self._kind != "user":
-                self._file.fault("is no setting of a project; only the user's config.toml says it", key)
+                self._file.fault("is no setting of a project; write it in the user's config.toml", key)
             elif key not in known and key != _SCHEMA:
                 self._unknown((), key, known)
         paths = content.get(PATHS, {})

@@ -99,7 +99,7 @@ class HttpGuard:
             return False
 
     def _bearer(self, authorization: str) -> str:
-        """Return the digest of the token that was shown, empty where it is none of ours."""
+        """Return the digest of the token that was shown, empty if it is none of ours."""
         kind, _, given = authorization.partition(" ")
         # Digests, so that neither the length nor a first character tells anything by the time it takes.
         shown = _digest(given.strip())

@@ -102,10 +102,15 @@ def test_names_of_skills_and_scripts_are_completed(tmp_path: Path, home: Path, w
     write_skill(tmp_path / "skills", "alpha", files={"scripts/go.sh": "", "notes.md": ""})
     write_skill(tmp_path / "skills", "beta")
     line = words.replace("SKILLS", str(tmp_path / "skills"))
+    assert _offered("bash", line).splitlines() == offers
+
+
+def _offered(shell: str, line: str) -> str:
+    """Return what a shell is told about the end of a line."""
     environment = {
-        "_PROWESS_COMPLETE": "bash_complete",
+        "_PROWESS_COMPLETE": f"{shell}_complete",
         "COMP_WORDS": f"prowess {line}",
-        "COMP_CWORD": str(len(line.split())),
+        "COMP_CWORD": str(len(line.split(" "))),
     }
     ran = subprocess.run(
         [sys.executable, "-c", "import sys; sys.argv = ['prowess']; from prowess.cli.main import main; main()"],
@@ -113,9 +118,43 @@ def test_names_of_skills_and_scripts_are_completed(tmp_path: Path, home: Path, w
         capture_output=True,
         text=True,
         timeout=60,
-        check=False,
+        check=True,
     )
-    assert ran.stdout.splitlines() == offers, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_what_a_shell_would_read_is_not_offered_and_descriptions_are_one_printable_line(
+    tmp_path: Path, home: Path, shell: str
+) -> None:
+    signs = (
+        "a;id",
+        "$(id)",
+        "`id`",
+        "a b",
+        "a\nb",
+        "a\tb",
+        "x\x1b[31m",
+        "a'b",
+        'a"b',
+        "a|b",
+        "a*",
+        "-x",
+        "a,b",
+        "\u202ea",
+    )
+    scripts = {f"scripts/{sign}.sh": "" for sign in signs}
+    root = tmp_path / "skills"
+    write_skill(root, "demo", description='"Does \\e[31mred\\nsecond."', files={**scripts, "scripts/größe.sh": ""})
+    write_skill(root, "de;id")
+    told = _offered(shell, f"run --root {root} demo ")
+    assert [word for word in told.replace(",", "\n").splitlines() if word not in {"plain", "_"}] == [
+        "scripts/-x.sh",
+        "scripts/größe.sh",
+        "größe.sh",
+    ]
+    names = _offered(shell, f"load --root {root} de")
+    assert names == ("plain,demo\n" if shell == "bash" else "plain\ndemo\nDoes \\x1b[31mred\\nsecond.\n")
 
 
 def test_the_man_page_has_every_command_and_is_read_without_a_warning(capfd: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ class PluginSource(DirectorySource):
         self._read()
 
     def _read(self) -> PluginManifest | None:
-        """Read the manifest, and say after it where the plugin is and what it is called."""
+        """Read the manifest, and set from it where the plugin is and what it is called."""
         above, _, base = self._given.rpartition("/")
         self.named = self._given
         manifest = read_plugin_manifest(self.named)
@@ -119,7 +119,7 @@ class _PluginWalk(Walk):
         return None
 
     def search_all(self) -> None:
-        """Search a directory that says nothing about its skills."""
+        """Search a plugin that declares no skills and has no `skills/`."""
         self._everywhere = True
         root = self._source.root
         if not self.is_skill(root, root, ""):
@@ -130,7 +130,7 @@ class _PluginWalk(Walk):
         path = f"{self._source.root}/{_SKILLS}"
         real = os.path.realpath(path)
         if not self._contains(real):
-            self._report_way_out(path)
+            self._report_outside(path)
             return
         if os.path.lexists(f"{real}/SKILL.md"):
             message = f"a file here is no skill; move it into a directory of its own below {path}"
@@ -155,7 +155,7 @@ class _PluginWalk(Walk):
         elif depth > 1:
             return  # no deeper
         elif not self._contains(directory):
-            self._report_way_out(path)
+            self._report_outside(path)
         elif not self.is_skill(directory, path, relative):
             self._groups.append(directory)
             self.search(directory, path, relative, depth)  # for a SKILL.md in another spelling
@@ -177,5 +177,5 @@ class _PluginWalk(Walk):
     def _relative(self, real: str) -> str:
         return real[len(self._source.root) + 1 :]
 
-    def _report_way_out(self, path: str) -> None:
+    def _report_outside(self, path: str) -> None:
         self._scan.report("catalog.plugin", path, f"left out: it leads out of the plugin {self._source.named}")

@@ -1,10 +1,16 @@
-"""What a shell offers for the name of a skill and for one of its scripts."""
+"""What a shell offers for the name of a skill and for one of its scripts.
+
+The shell puts what is chosen into its command line as it is, and prints descriptions as they are. So names with a sign
+that a shell reads are not offered, and descriptions are one printable line.
+"""
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli.options.catalog_options import is_path
 from prowess.errors import SkillError
@@ -13,6 +19,8 @@ from prowess.format.reading import read_skill
 if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
+
+_SIGNS = re.compile(r"""[\s"'`$\\;&|<>()*?\[\]{}~#!^=,]""")  # of a shell; a comma ends a field of its completion
 
 
 def complete_skill(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
@@ -24,7 +32,8 @@ def complete_skill(context: click.Context, parameter: click.Parameter, text: str
     if is_path(text):
         return [CompletionItem(text, type="dir")]
     with suppress(SkillError):
-        return [CompletionItem(entry.name, help=entry.description) for entry in _offered(context).entries(prefix=text)]
+        entries = [entry for entry in _offered(context).entries(prefix=text) if _is_plain(entry.name)]
+        return [CompletionItem(entry.name, help=printable_line(entry.description)) for entry in entries]
     return []
 
 
@@ -38,8 +47,12 @@ def complete_script(context: click.Context, parameter: click.Parameter, text: st
         skill = read_skill(name) if is_path(name) else _offered(context).skill(name)
         paths = [file.path for file in skill.resources if file.kind == "script"]
         paths += [path.partition("/")[2] for path in paths]
-        return [CompletionItem(path) for path in paths if path.startswith(text)]
+        return [CompletionItem(path) for path in paths if path.startswith(text) and _is_plain(path)]
     return []
+
+
+def _is_plain(word: str) -> bool:
+    return word.isprintable() and not word.startswith("-") and _SIGNS.search(word) is None
 
 
 def _offered(context: click.Context) -> Catalog:

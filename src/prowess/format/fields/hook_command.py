@@ -79,7 +79,7 @@ class HookWord(Struct, frozen=True, kw_only=True):
 
 
 class HookCommand(Struct, frozen=True, kw_only=True):
-    """A command line as it was read; `fault` says why it cannot be run without a shell, and then there are no words."""
+    """A command line as it was read; `fault` is why it cannot be run without a shell; then there are no words."""
 
     words: tuple[HookWord, ...] = ()
     fault: str | None = None

@@ -57,7 +57,7 @@ class CallSkills:
         return replace(call, skills=tuple(found))
 
     def about(self, name: str) -> dict[str, object]:
-        """Return what a record says of an active or listed skill of this name. Blocking."""
+        """Return the facts of an active or listed skill of this name for a record. Blocking."""
         skill = next((skill for skill in self._stored.state.active if skill.name == name), None)
         try:
             if skill is not None:

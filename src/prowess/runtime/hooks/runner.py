@@ -2,10 +2,10 @@
 
 `pre` runs before a skill's instructions take effect and `post` when it has finished: unloaded, replaced, at the end of
 its fork or of the session, whichever comes first. An expired session ends when the next call finds it so. A skill that
-the catalog no longer lists is taken out without its hooks: nothing vouches for it any more, and somebody may have
+the catalog no longer lists is taken out without its hooks: it is no longer known to be wanted, and somebody may have
 removed it to stop it; that its `post` did not run is recorded and reported. `PreToolUse`, `PostToolUse` and
 `PostToolUseFailure` stand around a call of a tool while the skill is active (`prowess.runtime.hooks.tool_hooks`); the
-other events happen when the host says so.
+other events happen when the host reports them.
 
 A hook that ends with status 0 decides by what it prints (`prowess.runtime.hooks.answer`). One that ends with status 2
 refuses, with its standard error as the reason; one that ends with another status, runs out of time or prints what
@@ -63,7 +63,7 @@ _MAX_REMARKS = 64  # that wait for a result
 
 
 class HookFailedError(SkillError):
-    """A hook refused, or could not be run; `reason` says which, `output` is what it printed, shortened."""
+    """A hook refused, or could not be run; `reason` is which, `output` is what it printed, shortened."""
 
     code = "hook_failed"
     skill: str
