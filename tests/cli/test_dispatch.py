@@ -85,6 +85,13 @@ def test_a_fault_of_the_command_line_shows_usage(outcome: list[object], capsys: 
     assert "--no-such-option" in capsys.readouterr().err
 
 
+def test_a_misspelt_command_is_told_which_may_be_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch.run(["chekc", "."]) == exit_codes.USAGE
+    assert "there is no command 'chekc'; did you mean check?" in capsys.readouterr().err
+    assert dispatch.run(["zzz"]) == exit_codes.USAGE
+    assert "did you mean" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), click.exceptions.Abort()], ids=lambda value: type(value).__name__
 )

@@ -15,6 +15,7 @@ import click
 
 from prowess import __version__
 from prowess._internal.places import working_directory
+from prowess._internal.text.near_words import near_words
 from prowess._internal.text.terminal_text import printable, printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.main import COMMANDS
@@ -94,6 +95,14 @@ class _LazyGroup(click.Group):
         command: click.Command = module.command
         _add_colour(command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-") and (near := near_words(args[0], COMMANDS)):
+            reason = f"there is no command {printable_line(args[0])!r}; did you mean {near[0]}?"
+            raise click.UsageError(reason, ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help lines from the table, so that `--help` imports no command."""

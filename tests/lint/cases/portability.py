@@ -42,7 +42,7 @@ CASES = [
             body("Read references/a.md."),
             body('```json\n{"command": "${CLAUDE_PLUGIN_ROOT}/hooks/check.sh"}\n```'),
         ),
-        says="{baseDir}/ is filled in by one host alone; write the rest of the path",
+        says="{baseDir}/ is filled in by some hosts only; write the path relative to the skill",
     ),
     Case(
         rule="portability.hostVariable",

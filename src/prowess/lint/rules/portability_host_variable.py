@@ -51,13 +51,15 @@ class PortabilityHostVariable(LintRule):
             end = at + len(variable)
             offset = subject.document.body_offset
             fix = None
-            advice = "write the rest of the path"
+            advice = "write the path relative to the skill"
             if "PLUGIN" in variable:  # the rest of the path is one in the plugin, not in the skill
                 advice = "put the file into the skill, and write its path there"
             elif subject.body.startswith(("scripts/", "references/", "assets/"), end):
                 edit = subject.document.origin.edit(at + offset, end + offset, "")
                 fix = Fix(safety=FixSafety.UNSAFE, title="write the path relative to the skill", edits=(edit,))
-            yield self.meta.found(f"{variable} is filled in by one host alone; {advice}", subject.at(at, end), fix=fix)
+            yield self.meta.found(
+                f"{variable} is filled in by some hosts only; {advice}", subject.at(at, end), fix=fix
+            )
 
 
 def _first(subject: LintSubject, variable: str) -> int:
