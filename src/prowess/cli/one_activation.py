@@ -8,8 +8,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from prowess._internal.text.terminal_text import printable_line
-from prowess.cli import output
 from prowess.cli.options.session_options import open_rules
 from prowess.cli.signals import ended_in_order
 from prowess.format.fields.extended_fields import extended_fields
@@ -20,15 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prowess.catalog import Catalog
+    from prowess.runtime.activation.load_result import Notice
 
 
 @contextmanager
 def activated(
-    catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None, quiet: bool = True
-) -> Iterator[SyncSession]:
-    """Open a session in which the skill is active; it ends with the block, and with it the activation.
+    catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None
+) -> Iterator[tuple[SyncSession, tuple[Notice, ...]]]:
+    """Open a session in which the skill is active, and give it with the notices of the activation.
 
-    The notices of the activation are printed as remarks unless it is `quiet`.
+    The session ends with the block, and with it the activation.
 
     Raises:
         AuditError: the policy wants a record, and there is no place for one.
@@ -43,6 +42,4 @@ def activated(
             notices = session.load([name]).notices
         else:
             notices = session.invoke(name, args).notices
-        for notice in () if quiet else notices:
-            output.note(printable_line(notice.message))
-        yield session
+        yield session, notices

@@ -78,3 +78,7 @@ def test_notices_of_the_load_are_remarks(tmp_path: Path, capfd: pytest.CaptureFi
     assert "a writes 'disallowedTools', which is read as disallowed-tools" in told.err
     assert run(["load", "a", "--root", str(tmp_path), "--quiet"]) == exit_codes.OK
     assert capfd.readouterr() == ("Do it.\n", "")
+    assert run(["load", "a", "--root", str(tmp_path), "--json"]) == exit_codes.OK
+    told = capfd.readouterr()
+    assert told.err == ""
+    assert [notice["code"] for notice in json.loads(told.out)["notices"]] == ["field_read_as"]

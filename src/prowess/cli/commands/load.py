@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prowess._internal.files.session_table import first_argument_setting
+from prowess._internal.text.terminal_text import printable_line
 from prowess.cli import exit_codes, output
 from prowess.cli.one_activation import activated
 from prowess.cli.options.catalog_options import CatalogOptions, catalog_options
@@ -50,7 +51,7 @@ def command(
     catalog, name = skills.open_one(name, quiet=as_json)
     first = first_argument_setting() if first_argument is None else first_argument
     given = None if not args else args[0] if len(args) == 1 else shlex.join(args)  # words are read as a shell does
-    with activated(catalog, name, given, policy_file=policy_file, quiet=skills.quiet or as_json) as session:
+    with activated(catalog, name, given, policy_file=policy_file) as (session, notices):
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)
         body = rendered(active, skill.body, session.session_id, expose_location=True, first_argument=first)
@@ -65,6 +66,7 @@ def command(
                 "properties": skill.frontmatter.properties(),
                 "body": body.text,
                 "substitutions": body.substitutions.as_dict(),
+                "notices": [notice.as_dict() for notice in notices],
                 "resources": [
                     {"path": file.path, "kind": file.kind, "size": file.size, "executable": file.executable}
                     for file in skill.resources
@@ -72,5 +74,7 @@ def command(
             }
         )
     else:
+        for notice in () if skills.quiet else notices:
+            output.note(printable_line(notice.message))
         output.foreign(f"{body.text}\n" if sys.stdout.isatty() else body.text)
     return exit_codes.OK

@@ -40,7 +40,7 @@ def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | 
     """  # noqa: D301 -- click looks for the character itself
     catalog, name = skills.open_one(name)
     try:
-        with activated(catalog, name, policy_file=policy_file) as session:
+        with activated(catalog, name, policy_file=policy_file) as (session, _):
             output.foreign_bytes(_parts(session, path))
     except NotAFileError as fault:
         raise NotAFileError(fault.skill, fault.path, _shortened(fault.suggestions)) from None

@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 from prowess._internal.text.terminal_text import printable_line
 from prowess.catalog import Catalog
 from prowess.cli import exit_codes, output
+from prowess.cli.options.skill_completion import complete_skill
 from prowess.cli.policy_effects import effect_at
 from prowess.cli.targets import is_folder_of_skills, targets
 from prowess.diagnostics import Severity
@@ -28,7 +29,7 @@ _BOXXY = "boxxy"
 
 
 @click.command("show")
-@click.argument("path", default=".")
+@click.argument("path", default=".", shell_complete=complete_skill)
 @click.option(
     "--theme", type=click.Choice(("plain", "trit")), default="plain", help="trit: in the colours of its role."
 )
