@@ -96,11 +96,14 @@ asked prowess check --exit
         ("run SKILLS/alpha g", ["plain,go.sh"]),
         ("run --root SKILLS none g", [""]),
         ("read ./s", ["dir,./s"]),
+        ("show g", ["plain,gamma"]),
+        ("show ./s", ["dir,./s"]),
     ],
 )
 def test_names_of_skills_and_scripts_are_completed(tmp_path: Path, home: Path, words: str, offers: list[str]) -> None:
     write_skill(tmp_path / "skills", "alpha", files={"scripts/go.sh": "", "notes.md": ""})
     write_skill(tmp_path / "skills", "beta")
+    write_skill(home / ".agents" / "skills", "gamma")
     line = words.replace("SKILLS", str(tmp_path / "skills"))
     assert _offered("bash", line).splitlines() == offers
 
