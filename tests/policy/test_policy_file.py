@@ -149,6 +149,14 @@ _TOOL = '{ tool = "a", x = 1 }'
         ('[[expect]]\ncall = "WebFetch(x)"\neffect = "deny"\n', f":2: expect.call: {_CALL}"),
         ('[[expect]]\ncall = { arguments = {} }\neffect = "deny"\n', ":2: expect.call.tool: is missing"),
         (f'[[expect]]\ncall = {_TOOL}\neffect = "deny"\n', f":2: expect.call.x: {_UNKNOWN} tool, arguments, skill"),
+        (
+            '[[rule]]\neffect = "deny"\ntool = "Bash(git push:*)"\n',
+            ":3: rule.tool: 'Bash(git push:*)' names no tool: patterns of its arguments are written under match",
+        ),
+        (
+            '[[rule]]\neffect = "deny"\ntool = " Bash"\n',
+            ":3: rule.tool: ' Bash' names no tool: patterns of its arguments are written under match",
+        ),
         ("a = [\n", ": Invalid value (at end of document)"),
         ("a = 1\na = 2\n", ": Cannot overwrite a value (at line 2, column 6)"),
         (b"a = '\xff'\n", ": 'utf-8' codec can't decode byte 0xff in position 5: invalid start byte"),

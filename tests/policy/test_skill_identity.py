@@ -124,6 +124,19 @@ def test_a_rule_about_a_plugins_copy_holds_under_the_bare_name(tmp_path: Path) -
     assert _effect(tmp_path, rule, _load(SkillIdentity(name="deploy", layer="project"))) == "ask"
 
 
+@pytest.mark.proves("governance.policy.match-identity")
+@pytest.mark.parametrize("written", ["link", "link/", "real/", "./real", "other/../real", "link/*", "link/**", "a[b]"])
+def test_a_source_is_the_same_directory_however_a_rule_writes_it(written: str, tmp_path: Path) -> None:
+    real = tmp_path / ("a[b]" if written == "a[b]" else "real")
+    (real / "deploy").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(real)
+    places = tuple(str(place) for place in (real / "deploy", real, tmp_path))
+    call = _load(SkillIdentity(name="deploy", sources=("label", *places)))
+    assert _effect(tmp_path, _rule("deny", "*", f'skill.source = "{tmp_path}/{written}"'), call) == "deny"
+    elsewhere = _load(SkillIdentity(name="deploy", sources=("label", str(tmp_path / "realm"), str(tmp_path))))
+    assert _effect(tmp_path, _rule("deny", "*", f'skill.source = "{tmp_path}/{written}"'), elsewhere) == "ask"
+
+
 @pytest.mark.parametrize(
     ("match", "said"),
     [

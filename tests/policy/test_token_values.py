@@ -125,6 +125,13 @@ def test_a_star_at_the_beginning_is_any_depth_and_elsewhere_one_part(host: str, 
     assert fits_host(host, pattern) is fits
 
 
+@pytest.mark.parametrize("url", ["http://[::ffff:127.0.0.1]/", "http://[::FFFF:7f00:1]:80/", "http://127.0.0.1"])
+def test_an_address_within_an_ipv6_address_is_the_same_host(url: str) -> None:
+    assert host_of_url(url) == "127.0.0.1"
+    assert host_pattern("[::ffff:127.0.0.1]") == "127.0.0.1"
+    assert _refuses("WebFetch(domain:127.0.0.1)", "/p", "WebFetch", url=url)
+
+
 @given(st.text(max_size=20))
 def test_no_text_is_too_strange_for_a_pattern_of_hosts(text: str) -> None:
     pattern = host_pattern(text)

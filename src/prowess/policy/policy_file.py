@@ -129,6 +129,8 @@ class _Reader:
         tool = self._text(table, "tool", *at, needed=True) or ""
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
             self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
+        if tool != tool.strip() or "(" in tool:
+            self._fault(f"{tool[:80]!r} names no tool: patterns of its arguments are written under match", *at, "tool")
         return PolicyRule(
             effect=self._effect(table, *at),
             tool=tool,

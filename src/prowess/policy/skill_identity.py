@@ -9,6 +9,8 @@ All facts that one rule names are about one and the same skill.
 
 from __future__ import annotations
 
+import glob
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -74,7 +76,22 @@ def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | Non
         return None
     if fact == "name":
         patterns = [normalise(pattern) for pattern in patterns]
-    return any(fits_text(value, pattern) for value in values for pattern in patterns)
+    if fact == "source":
+        patterns = [form for pattern in patterns for form in _forms(pattern)]
+    return any(value == pattern or fits_text(value, pattern) for value in values for pattern in patterns)
+
+
+def _forms(source: str) -> tuple[str, ...]:
+    """Return a pattern as it is written, and for a path also as the system resolves what stands before its first sign.
+
+    Links are followed, `.`, `..` and a slash at the end are gone: a rule may name a link to where skills lie.
+    """
+    if not source.startswith("/"):
+        return (source,)
+    parts = source.split("/")
+    signs = next((place for place, part in enumerate(parts) if re.search(_GLOB, part)), len(parts))
+    real = glob.escape(os.path.realpath("/".join(parts[:signs]) or "/")).rstrip("/")
+    return source, "/".join((real, *parts[signs:]))
 
 
 def fact_fault(fact: str, pattern: str) -> str | None:

@@ -35,10 +35,7 @@ def host_of_url(url: str) -> str | None:
 def host_name(text: str) -> str | None:
     """Return a host in the form in which hosts are compared; None if it is no host."""
     if text.startswith("["):
-        try:
-            return f"[{IPv6Address(text[1:-1]).compressed}]" if text.endswith("]") else None
-        except AddressValueError:
-            return None
+        return _bracketed(text)
     if not text.isascii():
         if _DEVIANT.search(text):
             return None
@@ -56,6 +53,15 @@ def host_name(text: str) -> str | None:
         except AddressValueError:
             return None
     return name
+
+
+def _bracketed(text: str) -> str | None:
+    try:
+        address = IPv6Address(text[1:-1] if text.endswith("]") else "")
+    except AddressValueError:
+        return None
+    # `::ffff:127.0.0.1` leads to the same machine as the address within it.
+    return f"[{address.compressed}]" if address.ipv4_mapped is None else str(address.ipv4_mapped)
 
 
 def host_pattern(text: str) -> str | None:

@@ -86,10 +86,10 @@ def read_answer(output: bytes, event: str, *, whole: bool = True) -> HookAnswer:
     Raises:
         UnreadableAnswerError: it could be a decision and cannot be read as one.
     """
+    if not whole:  # the rest may decide, whatever the beginning looks like
+        raise UnreadableAnswerError("it is longer than what is kept of it")
     if not _could_decide(output):
         return NO_ANSWER
-    if not whole:
-        raise UnreadableAnswerError("it is longer than what is kept of it")
     try:
         value = strict_json(output, "the output")
         canonical_json(value, what="the output", max_bytes=MAX_ANSWER)
