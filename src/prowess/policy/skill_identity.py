@@ -9,14 +9,13 @@ All facts that one rule names are about one and the same skill.
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prowess._internal.globs import fits_text
+from prowess._internal.globs import as_written, fits_text
 from prowess.format.name import normalise
 from prowess.policy.decision import CERTAIN, Fit
 
@@ -90,7 +89,7 @@ def _forms(source: str) -> tuple[str, ...]:
         return (source,)
     parts = source.split("/")
     signs = next((place for place, part in enumerate(parts) if re.search(_GLOB, part)), len(parts))
-    real = glob.escape(os.path.realpath("/".join(parts[:signs]) or "/")).rstrip("/")
+    real = as_written(os.path.realpath("/".join(parts[:signs]) or "/")).rstrip("/")
     return source, "/".join((real, *parts[signs:]))
 
 
