@@ -147,3 +147,11 @@ def test_a_rule_of_a_policy_names_a_server_as_a_skill_does(written: str, tool: s
     rule = PolicyRule(effect="deny", tool=written, matches=(), reason=None, origin=RuleOrigin(path="p", line=1))
     policy = Policy(files=(PolicyFile(path="p", rules=(rule,), default="allow"),))
     assert isinstance(policy.decide(PolicyCall(tool=tool, arguments={})), Deny) is denied
+
+
+@pytest.mark.proves("runtime.restrict.servers")
+def test_a_name_before_two_underscores_may_be_a_server_to_what_refuses_alone() -> None:
+    for tool, permitted in (("mcp__git__log", True), ("mcp__git__log__all", False), ("mcp__git__logs", False)):
+        assert _permits("mcp__git__log", "/p/s", tool) is permitted
+    assert _refuses("mcp__git__log", "/p/s", "mcp__git__log__all")
+    assert not _refuses("mcp__git__log", "/p/s", "mcp__git__logs")

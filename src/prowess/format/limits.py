@@ -31,6 +31,10 @@ KNOWN_FIELDS = frozenset(FIELDS) | CLAUDE_CODE_FIELDS
 MAX_TAGS = 64  # ours: tags serve filtering; more are no longer tags
 MAX_TAG_LENGTH = 64
 
+# What maintainers and registries add for people: names, and how names begin, in lower case.
+FILES_FOR_PEOPLE = frozenset({"benchmark.md", "skill-card.md", "skill.oms.sig"})  # the last: OpenSSF model signing
+PAPERS = ("license", "licence", "notice", "copying", "readme", "changelog", "contributing")
+
 
 COMMAND_MARK = "!`"  # before a command in a body
 COMMAND_FENCE = "```!"  # begins a block of commands

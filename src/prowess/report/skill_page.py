@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from prowess._internal.text.terminal_text import columns, counted, cut, printable, printable_line, wrapped
 from prowess.format.fields.near_fields import tool_fields
-from prowess.format.limits import MAX_BODY_TOKENS
+from prowess.format.limits import FILES_FOR_PEOPLE, MANIFEST_FILE, MAX_BODY_TOKENS, PAPERS
 from prowess.format.role import Role, balancer, is_balanced, role_of
 from prowess.format.tokens import CHARACTERS_A_TOKEN, count_tokens
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _SHOWN_FILES = 50
 _LOOKED_AT = 8192
 _COLUMNS = ("always", "when_loaded", "when_needed", "files")
-_FOR_PEOPLE = frozenset({"evals", "tests", "skill.manifest.yaml", "skill.oms.sig", "skill-card.md", "benchmark.md"})
-_PAPERS = ("license", "licence", "notice", "copying", "readme", "changelog", "contributing")
+_FOR_PEOPLE = FILES_FOR_PEOPLE | {"evals", "tests", MANIFEST_FILE}
 _TRIAD = 3
 _GOOD, _BAD = "#10B981", "#EF4444"
 
@@ -137,9 +136,7 @@ def _is_read(file: Resource) -> bool:
     top, _, _ = file.path.partition("/")
     name = file.path.rpartition("/")[2].lower()
     hidden = any(part.startswith(".") for part in file.path.split("/"))
-    return not (
-        hidden or file.kind == "script" or top in _FOR_PEOPLE or name in _FOR_PEOPLE or name.startswith(_PAPERS)
-    )
+    return not (hidden or file.kind == "script" or top in _FOR_PEOPLE or name in _FOR_PEOPLE or name.startswith(PAPERS))
 
 
 def _is_text(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prowess.format.limits import FILES_FOR_PEOPLE
 from prowess.lint.rule import INFO, WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
 _LONG = 200  # lines
@@ -42,7 +43,7 @@ class ProgressiveDisclosure(LintRule):
 def _has_references(subject: LintSubject) -> bool:
     if subject.document.directory is None:
         return any(link.path.lower().endswith(".md") for link in subject.links)
-    own = {"skill.md", "readme.md", "changelog.md", "skill-card.md", "benchmark.md"}
+    own = FILES_FOR_PEOPLE | {"skill.md", "readme.md", "changelog.md"}
     return bool(subject.files.entries("references")) or any(
         file.lower().endswith((".md", ".txt", ".rst")) and file.lower() not in own for file in subject.files.listed
     )

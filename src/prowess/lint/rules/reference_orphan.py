@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prowess._internal.globs import fits_text
+from prowess.format.limits import FILES_FOR_PEOPLE, PAPERS
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_files import names_folder, names_whole
 
@@ -19,7 +20,6 @@ _MAX_TEXTS = 150  # of more the reader of texts gives only the first, and one th
 _PLUMBING = (
     "__init__.py",
     "__main__.py",
-    "license",
     "package-lock.json",
     "package.json",
     "requirements.txt",
@@ -28,13 +28,10 @@ _PLUMBING = (
     "tsconfig.json",
     "conftest.py",
     "skill.md",
-    "skill-card.md",  # who made the skill, its risks and licence; for people and registries
-    "skill.oms.sig",  # a signature of OpenSSF model signing
-    "benchmark.md",
+    *FILES_FOR_PEOPLE,
     "agents.md",
     "claude.md",
     "gemini.md",
-    "readme.md",
     "go.mod",
     "go.sum",
     "_meta.json",
@@ -46,7 +43,7 @@ _PLUMBING = (
     "makefile",
     "dockerfile",
 )
-_FOR_PEOPLE = ("license", "licence", "notice", "readme", "changelog", "contributing", "test_", ".", "security")
+_FOR_PEOPLE = (*PAPERS, "test_", ".", "security")
 _TEXTS = (".md", ".py", ".sh", ".js", ".ts", ".mjs", ".json", ".toml", ".yaml", ".yml", ".html", ".txt")
 _CODE = (".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx")
 _READ_BY_MODELS = (".md", ".txt", ".py", ".sh", ".js", ".mjs", ".ts")  # beside SKILL.md
