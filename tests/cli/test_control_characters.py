@@ -54,6 +54,7 @@ CASES: list[tuple[str, ...]] = [
     ("config", "."),
     ("config", "--json", "."),
     ("config", f"skills/bad{ODD}"),
+    ("completion", "bash"),
     ("doctor",),
     ("doctor", "--json"),
     ("new", ODD),
