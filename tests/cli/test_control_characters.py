@@ -75,6 +75,8 @@ CASES: list[tuple[str, ...]] = [
     ("serve", "--print-config", "vscode", "--root", f"skills/bad{ODD}"),
     ("serve", "--print-config", "codex", "--workspace", f"skills/bad{ODD}"),
     ("sandbox", ODD),
+    ("completion", ODD),
+    ("completion", "--man"),
     ("conformance", ODD),
     ("lsp", ODD),
     (ODD,),

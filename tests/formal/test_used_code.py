@@ -58,7 +58,7 @@ with SyncSession(Catalog(ROOT), scripts=False) as session:
 WORK = {
     "check": "command('check', ROOT, '--isolated')",
     "to-prompt": "command('to-prompt', ROOT + '/plain')",
-    "show": "command('show', ROOT)",
+    "show": "command('show', ROOT, '--theme', 'trit')",
     "catalog": CATALOG,
     "session": SESSION,
 }

@@ -43,7 +43,12 @@ def format_source(data: bytes) -> Formatted:
         ImportError: the library that keeps comments is not installed.
     """
     document = parse_document(data)
-    faults = [found for found in document.diagnostics if found.rule != "encoding.bom"]
+    # The layout mends a byte order mark, and blanks behind a fence, by itself.
+    faults = [
+        found
+        for found in document.diagnostics
+        if found.rule != "encoding.bom" and (found.rule != "frontmatter.fence" or found.fix is None)
+    ]
     if faults:
         where = f"line {faults[0].location.line}"
         return Formatted(

@@ -193,7 +193,7 @@ _OF_FIELDS = (
         "The specification separates by blanks; some hosts do not know commas.",
         "`Read, Grep`", "`Read Grep`"),
         fixes="writes blanks"),
-    _rule("disallowed-tools.syntax", (N, N, N, N, E, W), "disallowed-tools is a row of Name or Name(pattern).", (
+    _rule("disallowed-tools.syntax", (N, N, N, N, E, W), "disallowed-tools holds Name or Name(pattern).", (
         "Reads the value, a text or a list of texts, as a row of `Name` or `Name(pattern)`.",
         "A session refuses every tool while a skill is active whose denials cannot be read.",
         "`Bash(git push`", "`Bash(git push *)`"), source="Claude Code documentation, skills"),
