@@ -15,10 +15,11 @@ from prowess.cli import exit_codes
 _CONFORMANCE = Path(__file__).parents[1] / "conformance"
 
 
-def _write_skill(root: Path, name: str, field: object = None) -> None:
+def _write_skill(root: Path, name: str, field: object = None, denied: object = None) -> None:
     (root / name).mkdir(parents=True)
     # JSON is YAML, so any text and any list can be written like this.
     extra = "" if field is None else f"allowed-tools: {json.dumps(field)}\n"
+    extra += "" if denied is None else f"disallowed-tools: {json.dumps(denied)}\n"
     (root / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does {name}.\n{extra}---\nBody.\n")
 
 
@@ -66,12 +67,12 @@ def _code(answer: dict[str, Any]) -> object:
 )
 def test_a_host_in_any_language_gets_the_right_judgement_of_every_case(suite: str, tmp_path: Path) -> None:
     cases = json.loads((_CONFORMANCE / f"{suite}.json").read_text(encoding="utf-8"))["cases"]
-    fields = list({json.dumps(case["allowed_tools"]): case["allowed_tools"] for case in cases}.values())
+    fields = list({json.dumps(_fields(case)): _fields(case) for case in cases}.values())
     requests: list[dict[str, Any]] = []
     for number, field in enumerate(fields):
-        _write_skill(tmp_path / "skills", f"s{number}", field)
+        _write_skill(tmp_path / "skills", f"s{number}", *field)
     for case in cases:
-        requests.append(_call("skills.load", names=[f"s{fields.index(case['allowed_tools'])}"]))
+        requests.append(_call("skills.load", names=[f"s{fields.index(_fields(case))}"]))
         requests.append(_call(case["tool"], **case["arguments"]))
         # What a case loads or unloads must not reach the next one.
         requests.append(_call("skills.unload", all=True))
@@ -88,6 +89,10 @@ def test_a_host_in_any_language_gets_the_right_judgement_of_every_case(suite: st
         if (answer["decision"] == "allow") is not case["allowed"]
     ]
     assert wrong == []
+
+
+def _fields(case: dict[str, Any]) -> tuple[object, object]:
+    return case["allowed_tools"], case.get("disallowed_tools")
 
 
 def test_a_judgement_carries_out_loads_and_nothing_else(root: Path, workspace: Path) -> None:

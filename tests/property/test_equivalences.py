@@ -6,6 +6,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from prowess.format import SkillDocument, parse_document
 
@@ -44,7 +45,12 @@ def facts(document: SkillDocument) -> object:
 @pytest.mark.proves("format.frontmatter.newlines")
 def test_line_breaks_make_no_difference(front: str, body: str, end: str) -> None:
     text = f"---\n{front}---\n{body}"
-    assert facts(parse_document(text.replace("\n", end))) == facts(parse_document(text))
+    document = parse_document(text.replace("\n", end))
+    if end == "\r":  # read alike, but other readers do not, which is a finding of its own
+        told = tuple(found for found in document.diagnostics if found.rule != "frontmatter.fence")
+        assert len(told) < len(document.diagnostics)
+        document = structs.replace(document, diagnostics=told)
+    assert facts(document) == facts(parse_document(text))
     assert facts(parse_document(text.encode())) == facts(parse_document(text))
 
 

@@ -164,6 +164,7 @@ async def test_15_the_time_limit_takes_the_whole_tree_and_keeps_the_output(tmp_p
 async def test_16_scripts_see_nothing_of_the_hosts_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """16. Only a small base set, unless a policy lists a variable by name."""
     monkeypatch.setenv("API_TOKEN", "t0p-s3cret")
+    monkeypatch.setenv("PYTHONPATH", "/of/the/host")
     write_skill(tmp_path, "env", files={"scripts/env.py": "import json, os\nprint(json.dumps(dict(os.environ)))\n"})
     session = Session(Catalog(tmp_path))
     await session.load(["env"])
@@ -171,6 +172,7 @@ async def test_16_scripts_see_nothing_of_the_hosts_environment(tmp_path: Path, m
     seen = json.loads((await _run(session, "scripts/env.py"))["stdout"])
 
     assert "t0p-s3cret" not in seen.values()
+    assert seen.pop("PYTHONPATH") == "/skill"  # its own, so that it imports the packages of its skill
     assert seen.keys() <= {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "SESSION_ID", "OUT", "PWD", "LC_CTYPE"}
 
 

@@ -30,7 +30,7 @@ class PortabilityPositional(LintRule):
         id="portability.positional",
         order=35,
         severities=Severities(claude_code=INFO),
-        summary="Code and amounts hold no $1 that arguments would replace.",
+        summary="No code or amount holds a $1 that is replaced.",
         source="Claude Code documentation, skills",
     )
 
