@@ -534,3 +534,15 @@ def test_a_session_without_await_takes_a_profile(tmp_path: Path) -> None:
     with SyncSession(Catalog(tmp_path), extra_tools=_tools(), profile="claude-code") as session:
         session.load(["demo"])
         assert session.call("publish", {}).success
+
+
+@pytest.mark.parametrize("field", ["disallowed-tools", "disallowedTools", "allowed-tools", "Allowed_Tools"])
+@pytest.mark.parametrize("twice", [("Bash", "lookup"), ("Bash", "Bash"), ("''", "Bash")])
+async def test_a_field_that_is_written_twice_refuses_every_tool(
+    tmp_path: Path, field: str, twice: tuple[str, str]
+) -> None:
+    session = _session(tmp_path, "".join(f"{field}: {value}\n" for value in twice))
+    await session.load(["demo"])
+    for tool, arguments in (("Bash", {"command": "git status"}), ("lookup", {}), ("publish", {})):
+        assert await _code(session, tool, **arguments) == "tool_not_allowed"
+    assert (await session.call("skills.unload", {"all": True})).success

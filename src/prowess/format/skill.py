@@ -6,6 +6,7 @@ its type is kept beside it: `metadata_raw` has nested values as they were writte
 
 from __future__ import annotations
 
+from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -166,6 +167,9 @@ def _properties(document: SkillDocument, name: str, description: str) -> dict[st
     for key, value in document.mapping().items():
         if key not in properties and not (key in {"license", "metadata"} and _is_blank(value)):
             properties[key] = value
+    for key, times in Counter(field.key for field in document.fields).items():
+        if times > 1 and tool_field(key) is not None:
+            properties[key] = None  # a restriction that is written twice cannot be read, and so refuses
     return properties
 
 
