@@ -77,10 +77,10 @@ async def test_no_text_for_a_model_holds_what_nobody_sees(tmp_path: Path, kind: 
         seen.append(session.instructions(exposure=exposure))
     assert "Counts" in "".join(seen[2:])
     loaded = await session.load(["counter"])
-    seen += [json.dumps(loaded), session.instructions()]
+    seen += [json.dumps(loaded.as_dict()), session.instructions()]
     assert [text for text in seen if not _clean(text)] == []
     assert "Counts" in seen[0]
-    assert json.dumps(loaded).count('"hidden_text_removed"') == 1
+    assert json.dumps(loaded.as_dict()).count('"hidden_text_removed"') == 1
     await session.close()
 
 

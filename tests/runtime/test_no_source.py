@@ -100,6 +100,6 @@ async def test_what_a_command_line_prints_is_its_own_output(workspace: Path) -> 
     session = _session(workspace)
 
     refused = await session.call("Read", {"file_path": ".agents/skills/kit/scripts/run.py"})
-    assert "are run with skills.run_script, not read" in str(failure(refused)["message"])
+    assert "are run with skills_run_script, not read" in str(failure(refused)["message"])
     printed = result(await session.call("Bash", {"command": "cat .agents/skills/kit/scripts/run.py"}))
     assert MARK in printed["stdout"]

@@ -30,9 +30,7 @@ def test_the_two_sessions_have_the_same_public_interface() -> None:
             if not name.startswith("_")
         }
 
-    blocking = interface(SyncSession)
-    del blocking["detach"]  # only a blocking session owns a thread
-    assert blocking == interface(Session)
+    assert interface(SyncSession) == interface(Session)
 
 
 def test_a_program_without_an_event_loop_loads_reads_and_runs(skills: Path) -> None:

@@ -47,4 +47,4 @@ async def test_calls_of_skill_tools_and_allowed_ones_do_not_look_up_what_is_acti
     assert (await executor.call(ToolCall(id="1", name="skills_load", arguments={}))).success
     assert looked == []
     assert (await executor.call(ToolCall(id="2", name="other", arguments={}))).success
-    assert looked == [1]
+    assert looked == [1, 1]  # the restriction looks whether it refuses, the approval whether a skill asks

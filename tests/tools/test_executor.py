@@ -71,7 +71,7 @@ async def test_tools_that_share_a_name_are_refused_at_once() -> None:
 async def test_an_unknown_tool_is_a_result_with_suggestions() -> None:
     executor = ToolExecutor([Echo()])
     result = await executor.call(call("test_ecko"))
-    assert (result.success, result.error) == (False, "no tool is called 'test_ecko'; did you mean 'test.echo'?")
+    assert (result.success, result.error) == (False, "no tool is called 'test_ecko'; did you mean 'test_echo'?")
     assert isinstance(result.cause, ToolNotFoundError)
     with pytest.raises(ToolNotFoundError):
         executor.resolve("nothing like it")

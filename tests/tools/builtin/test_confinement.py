@@ -133,7 +133,7 @@ async def test_scripts_of_a_skill_are_not_shown(desk: Desk, name: str) -> None:
     desk.put("scripts/build.py", "needle")  # no skill's
     for path in (".prowess/skills/pdf/scripts/deep/run.py", ".prowess/skills/pdf/Scripts/run.py"):
         code, sentence = await desk.bad("Read", file_path=path)
-        assert (code, "are run with skills.run_script, not read" in sentence) == ("policy_denied", True)
+        assert (code, "are run with skills_run_script, not read" in sentence) == ("policy_denied", True)
         assert (await desk.bad("Read", file_path=path, encoding="binary"))[0] == "policy_denied"
     found = (await desk.good("Grep", pattern="needle", output_mode="content"))["content"]
     assert sorted(str(found).splitlines()) == [f".prowess/skills/pdf/{name}:1:needle", "scripts/build.py:1:needle"]
