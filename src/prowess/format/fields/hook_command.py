@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -38,6 +39,7 @@ NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script 
 _PLACEHOLDER = re.compile(
     rf"(?<!\\)\$(?:(?P<bare>{'|'.join(VARIABLES)})(?![A-Za-z0-9_])|\{{(?P<braced>{'|'.join(VARIABLES)})\}})|(?<!\S)~(?=/)"
 )
+_QUOTED = re.compile(r"""(?s)\\.|'[^']*'?|"(?:\\.|[^"\\])*"?""")  # and characters behind a backslash
 _OPEN, _CLOSE = "\ue002", "\ue003"  # private characters around the name of a variable
 
 
@@ -104,9 +106,12 @@ def read_command(command: str) -> HookCommand:
     if not {_OPEN, _CLOSE}.isdisjoint(command):
         return HookCommand(fault=_NO_TEXT)
 
+    # In single quotes a variable is literal text, as `bash -c '…'` gets it.
+    literal = [found.span() for found in _QUOTED.finditer(command) if found[0].startswith("'")]
+
     def marked(match: re.Match[str]) -> str | None:
-        # In single quotes it is literal text, as `bash -c '…'` gets it.
-        return None if _in_single_quotes(command, match.start()) else _mark(match)
+        before = bisect_right(literal, (match.start(),)) - 1
+        return None if before >= 0 and match.start() < literal[before][1] else _mark(match)
 
     words = plain_words(command, _PLACEHOLDER, marked)
     if isinstance(words, ShellRefusal):
@@ -123,18 +128,6 @@ def _parts(word: str) -> tuple[str | Variable, ...]:
     pieces = re.split(f"{_OPEN}([A-Z_]+){_CLOSE}", word)
     found = [Variable(name=text, base=VARIABLES[text]) if at % 2 else text for at, text in enumerate(pieces)]
     return tuple(part for part in found if part) or ("",)
-
-
-def _in_single_quotes(text: str, end: int) -> bool:
-    quote, at = "", 0
-    while at < end:
-        char = text[at]
-        if char == "\\" and quote != "'":
-            at += 1
-        elif char in "'\"" and quote in {"", char}:
-            quote = "" if quote else char
-        at += 1
-    return quote == "'"
 
 
 def file_of_skill(word: HookWord, own: str, has: Has) -> FileOfSkill | None:

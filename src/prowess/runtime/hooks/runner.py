@@ -256,7 +256,9 @@ class HookRunner:
         if done.exit_code != 0:
             raise failed(f"ended with status {done.exit_code}", _output(done.stdout, done.stderr))
         try:
-            answer = read_answer(done.stdout, hook.event, whole=not done.stdout_truncated)
+            # In a thread: a megabyte of keys takes seconds, and other sessions must not wait for it.
+            read = partial(read_answer, done.stdout, hook.event, whole=not done.stdout_truncated)
+            answer = await to_thread.run_sync(read)
         except UnreadableAnswerError as fault:
             raise failed("printed what cannot be read as a decision", str(fault)) from None
         self._remark(skill, answer)
