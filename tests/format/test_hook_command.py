@@ -118,3 +118,17 @@ def test_each_of_many_variables_is_literal_in_single_quotes_alone() -> None:
     texts = [word.written for word in command.words]
     assert texts[1:6] == ["$HOME", "${HOME}", "'${HOME}", "it's ${HOME}", '"$HOME"']
     assert texts[1:] == texts[1:6] * 2000
+
+
+def test_no_file_is_looked_for_at_a_path_longer_than_any() -> None:
+    asked: list[str] = []
+
+    def has(_: str, path: str) -> bool:
+        asked.append(path)
+        return False
+
+    for parts, looked in ((2000, True), (28_000, False)):
+        (word,) = read_command('"${CLAUDE_PROJECT_DIR}' + "/a" * parts + '"').words
+        assert file_of_skill(word, "a", has) is None
+        assert bool(asked) is looked
+        asked.clear()

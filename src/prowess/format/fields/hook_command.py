@@ -39,6 +39,7 @@ NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script 
 _PLACEHOLDER = re.compile(
     rf"(?<!\\)\$(?:(?P<bare>{'|'.join(VARIABLES)})(?![A-Za-z0-9_])|\{{(?P<braced>{'|'.join(VARIABLES)})\}})|(?<!\S)~(?=/)"
 )
+_MOST_OF_A_PATH = 4096  # characters: no file has a longer path on Linux, and each of its parts is tried
 _QUOTED = re.compile(r"""(?s)\\.|'[^']*'?|"(?:\\.|[^"\\])*"?""")  # and characters behind a backslash
 _OPEN, _CLOSE = "\ue002", "\ue003"  # private characters around the name of a variable
 
@@ -139,6 +140,8 @@ def file_of_skill(word: HookWord, own: str, has: Has) -> FileOfSkill | None:
     if word.path is None:
         return None
     base, parts = word.path
+    if len(word.written) > _MOST_OF_A_PATH:
+        return None
     if base == "plugin" and has(own, "/".join(parts)):
         return FileOfSkill(skill=own, path="/".join(parts))
     if base == "skill":
