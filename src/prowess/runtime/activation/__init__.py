@@ -1,1 +1,1 @@
-"""How a skill comes into force: visibility, snapshot, hooks, commands, placeholders, the result of a load."""
+"""Activation of skills: visibility, snapshots, hooks, commands, placeholders, and the result of a load."""

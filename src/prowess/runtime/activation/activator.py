@@ -1,9 +1,15 @@
-"""One way into force for every skill, whoever asks: the model by a load or the `skill` tool, the user, a fork.
+"""Activates and unloads the skills of a session.
 
-The order is: is it open to whoever asks, is there room, what does it say now, may its hooks run, do they pass; then its
-commands, and then, in one step, it is active: its body is disclosed and its restriction holds. Whatever refuses on the
-way leaves the session as it was. What leaves is told to its `post` hooks. Platform requirements 003, skill discovery
-flow, in the order of which nothing is disclosed that a hook refuses.
+Every activation takes this path, whether the model asks (`skills.load` or the `skill` tool), the user, or a fork:
+
+1. Read the skill as it is on disk now. Check that the caller may start it, that the session has room, that its required
+   tools exist, and that it conflicts with no other skill.
+2. Check that its hooks can run, and run its `pre` hooks.
+3. Run the commands in its body.
+4. Commit the new state in one step: the body is disclosed and the tool restriction applies.
+
+A refusal at any step leaves the session unchanged. The `post` hooks of a skill run when it is unloaded or replaced. The
+order follows platform requirements 003, skill discovery flow: a skill that a hook refuses is not disclosed.
 """
 
 from __future__ import annotations
@@ -41,19 +47,19 @@ if TYPE_CHECKING:
 
 
 class Activation(Struct, kw_only=True):
-    """What came of it: the next state, the skills that were read for it, and what there is to say."""
+    """The result of an activation: the state transition, the snapshots that were read, and the notices."""
 
     step: Transition
     taken: tuple[Snapshot, ...]
     notices: tuple[Notice, ...]
 
     def fresh(self) -> tuple[Snapshot, ...]:
-        """Return the skills whose body is new to the session."""
+        """Return the snapshots of skills whose body is new to the session."""
         return tuple(snapshot for snapshot in self.taken if snapshot.skill.name not in self.step.repeated)
 
 
 class Activator:
-    """Brings skills of one session into force, and takes them out."""
+    """Activates and unloads the skills of one session."""
 
     def __init__(
         self,
@@ -69,11 +75,11 @@ class Activator:
         self._commands, self._tools, self._events = commands, tools, events
 
     async def load(self, names: Sequence[str], mode: LoadMode, location: str | None, call_id: str) -> Activation:
-        """Activate skills side by side, all or none, for the model.
+        """Activate skills side by side for the model: all of them or none.
 
         Raises:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
-            SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
+            SkillConflictError, RequiredToolError, HookFailedError: the session is unchanged.
         """
         active = self._active
         async with active.loading:
@@ -81,7 +87,7 @@ class Activator:
             offers = {entry.key: entry for entry in await self._asked(names, location)}
             if mode == "add" or len(offers) > active.cap:
                 require_room([skill.key for skill in before.active], offers, mode, active.cap)
-            # A load by name alone keeps the copy of that name that is active.
+            # If only a name is given, the active copy of that name stays.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken = [await self.take(entry, call_id) for key, entry in offers.items() if key not in others]
             self._require_open(taken)
@@ -102,19 +108,21 @@ class Activator:
         return asked
 
     def _require_open(self, taken: Sequence[Snapshot]) -> None:
-        """Hold what the files say against what a model may load: the catalog may have said something else."""
+        """Check the fields that were just read from disk; the catalog may have listed older ones."""
         for snapshot in taken:
             self._offered.require_open(snapshot.skill.name, snapshot.fields, "model")
             require_no_fork(snapshot.skill.name, snapshot.fields)
 
     async def enter(self, entry: SkillEntry, args: str | None, call_id: str, by: By) -> Activation:
-        """Activate one skill inside the one that runs; a user's own request begins a new stack.
+        """Activate one skill nested in the running one; a user's request starts a new stack.
 
-        A skill that runs on top, unchanged and with the same arguments, is a repetition and not an activation.
+        If the skill is on top of the stack already, unchanged and with the same arguments, the call is a repetition and
+        changes nothing.
 
         Raises:
-            ActivationCycleError, LimitExceededError: it runs further down already, or too many do.
-            Also what `load` raises.
+            ActivationCycleError: the skill is further down in the stack already.
+            LimitExceededError: too many skills are active or nested.
+            Also everything that `load` raises.
         """
         active = self._active
         async with active.loading:
@@ -133,14 +141,14 @@ class Activator:
                 nested = stack if top and by == "model" else entered(stack, skill.key)
                 change = loaded(state, [skill], "add", active.cap)
                 if by == "model" and not top and change.repeated and skill.key not in state.stack:
-                    nested = stack  # loaded by itself before: it is in force, and inside nothing
+                    nested = stack  # active through a plain load, which does not nest
                 return replace(change, state=replace(change.state, stack=nested[lineage:]))
 
-            step(before, [snapshot.skill])  # refused here, before any hook has run
+            step(before, [snapshot.skill])  # refuses before any hook has run
             return await self._activate(before, [snapshot], step, call_id)
 
     async def adopt(self, snapshot: Snapshot, args: str | None, call_id: str) -> Activation:
-        """Activate the skill that a fork runs, in the session of the fork."""
+        """Activate the skill of a fork in the fork's own session."""
         active = self._active
         adopted = replace(snapshot, skill=replace(snapshot.skill, args=args))
         await to_thread.run_sync(active.snapshots.keep, adopted)
@@ -153,9 +161,9 @@ class Activator:
     async def unload(
         self, keys: Collection[str] | None, call_id: str, reason: str = "unloaded"
     ) -> tuple[Transition, tuple[Notice, ...]]:
-        """Run the `post` hooks of skills, all of them for None, and take them out of force, whatever the hooks say.
+        """Run the `post` hooks of skills and deactivate them, even if a hook fails.
 
-        `reason` stands in the events.
+        `keys` are the comparison keys of the skills; None means all. `reason` is recorded in the events.
         """
         active = self._active
         async with active.loading:
@@ -188,7 +196,7 @@ class Activator:
         for snapshot in fresh:
             notices += load_result.field_read_as(snapshot.skill)
         ready, skills = list(taken), [snapshot.skill for snapshot in taken]
-        planned = step(before, skills)  # what may not stand side by side is refused before any hook
+        planned = step(before, skills)  # a conflict between skills is refused before any hook runs
         if not plain or self._events.records.events.wanted:
             await self._prepare(fresh, call_id)
         if not plain:
@@ -199,15 +207,15 @@ class Activator:
 
         def change(state: SessionState) -> Transition:
             for skill in skills:
-                # Removed from the catalog while it was read: then it must not become active. What is active has been
-                # looked for a moment ago.
+                # A skill that was removed from the catalog while it was read must not become active. Skills that are
+                # active already were checked a moment ago.
                 if state.find(skill.key) is not skill and not active.stored.is_listed(skill):
                     raise SkillNotFoundError(skill.name, reason="it was removed while it was being loaded")
             return planned if state is before else step(state, skills)
 
         failures: list[HookFailure] = []
         if leaving := planned.unloaded:
-            change(before)  # as above
+            change(before)  # refuses removed skills before any `post` hook runs
             failures = await self._ended([skill for skill in before.active if skill.name in leaving], call_id)
         done = await active.stored.change(change)
         active.snapshots.keep_only(done.state.active)
@@ -216,7 +224,7 @@ class Activator:
         return Activation(step=done, taken=tuple(ready), notices=said)
 
     async def _run_commands(self, ready: list[Snapshot], fresh: Sequence[Snapshot], call_id: str) -> list[Notice]:
-        """Run the commands in the bodies of `fresh`, and put those skills with what they printed into `ready`."""
+        """Run the commands in the bodies of `fresh`, and put snapshots with their outputs into `ready`."""
         remarks: list[Notice] = []
         for place, snapshot in enumerate(ready):
             if may_hold_commands(snapshot.source.body) and snapshot in fresh:
@@ -226,7 +234,7 @@ class Activator:
         return remarks
 
     async def _prepare(self, fresh: Sequence[Snapshot], call_id: str) -> None:
-        """Let it be known that these skills are about to come into force, and run their `pre` hooks."""
+        """Send `skill.activating` events for these skills and run their `pre` hooks."""
         for snapshot in fresh:
             self._hooks.require_runnable(snapshot)
         for snapshot in fresh:
@@ -240,7 +248,7 @@ class Activator:
         notices: Sequence[Notice],
         failures: Sequence[HookFailure],
     ) -> tuple[Notice, ...]:
-        """Return what there is to say, in the order in which it counts; nearly always nothing."""
+        """Return all notices, the most important first. Usually there are none."""
         taken_away = self._active.stored.take_removed()
         digested = True
         for skill in skills:
@@ -262,22 +270,23 @@ class Activator:
                 await self._hooks.require(snapshot.skill, "pre", call_id, {"args": snapshot.skill.args})
                 passed.append(snapshot.skill)
         except SkillError:
-            await self._ended(passed, call_id)  # what was prepared for an activation that does not come
+            await self._ended(passed, call_id)  # undo the preparation of skills that will not be activated
             raise
 
     async def _ended(self, skills: Sequence[ActiveSkill], call_id: str) -> list[HookFailure]:
         return await self._hooks.report(skills, "post", call_id, {})
 
     async def take(self, entry: SkillEntry, call_id: str, by: By = "model") -> Snapshot:
-        """Read a listed skill as it is now, after the event `skill.loading`; also raises what `Snapshots` does.
+        """Send the event `skill.loading`, then read a listed skill as it is on disk now.
 
         Raises:
-            PolicyDeniedError: the policy denies what was read.
+            PolicyDeniedError: the policy denies the files that were read.
+            Also everything that `Snapshots.take` raises.
         """
         events, snapshots = self._events.records.events, self._active.snapshots
         if events.wanted:
             await events.tell(SkillLoading, call_id, entry.name)
-        # A thread only if something must be read: what has not changed takes a few calls of stat.
+        # Use a thread only if files must be read: an unchanged skill costs a few `stat` calls.
         if (taken := snapshots.retake(entry)) is None:
             taken = await to_thread.run_sync(snapshots.take, entry.name, entry.location)
         self._offered.require_permitted(taken.skill, by)
@@ -288,7 +297,7 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
     """Refuse to load a skill that runs in a sub-agent.
 
     Raises:
-        InvalidArgumentsError: naming the way.
+        InvalidArgumentsError: the message names the call to use instead.
     """
     if fields.context == "fork":
         problem = (
@@ -299,7 +308,7 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
 
 
 def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
-    """Whether the session has exactly this already; a load without arguments asks for no others."""
+    """Whether this skill is active already, with the same files and arguments. None as arguments matches any."""
     known = state.find(skill.key)
     return known is not None and skill.same_activation(known)
 
@@ -313,13 +322,13 @@ def _other_copies(state: SessionState, offers: Mapping[str, SkillEntry]) -> dict
 
 
 class ActivationEvents:
-    """Records and tells of the active skills of one session: which came, which left, what restriction holds."""
+    """Records and reports changes of one session's active skills: loaded, unloaded, and changed restrictions."""
 
     def __init__(self, stored: StoredState, records: SessionRecords, restrictions: Restrictions) -> None:
         self._stored, self.records, self._restrictions = stored, records, restrictions
 
     async def loaded(self, before: SessionState, done: Transition, skills: Sequence[ActiveSkill], call_id: str) -> None:
-        """Record the skills that came with this step, and tell of those that it replaced."""
+        """Record the skills that this transition loaded, and report the ones that it replaced."""
         if not self.records.wanted:
             return
         for skill in skills:
@@ -329,7 +338,7 @@ class ActivationEvents:
         await self.left(before, done, call_id, "replaced")
 
     async def left(self, before: SessionState, done: Transition, call_id: str, reason: str) -> None:
-        """Tell what left with this step, and of a restriction that is another now."""
+        """Report the skills that this transition unloaded, and the restriction if it changed."""
         events = self.records.events
         if not events.wanted:
             return
@@ -338,7 +347,7 @@ class ActivationEvents:
         await self._tell_restriction(before, done.state, call_id)
 
     async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
-        """Tell of skills that left because the catalog lists them no more."""
+        """Report skills that were unloaded because the catalog no longer lists them."""
         events, now = self.records.events, self._stored.state
         if not events.wanted:
             return

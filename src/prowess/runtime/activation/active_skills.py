@@ -1,4 +1,4 @@
-"""The active skills of one session: which one a call means, their files as they were loaded, and edits of live ones."""
+"""The active skills of one session: resolving names, access to their files as loaded, and reloading of edited ones."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _OF_ONE_SKILL = frozenset({"skills.read", "skills.run_script"})
 class ActiveSkills:
     """The active skills of one session, at most `cap`.
 
-    `lineage` is the stack that a fork's session begins with, empty elsewhere. `loading` lets one load at a time read
-    the disk, so that many requests for one skill read it once.
+    `lineage` is the activation stack that a fork's session starts with; it is empty in other sessions. The lock
+    `loading` lets one load at a time read the disk, so that concurrent requests for a skill read it once.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class ActiveSkills:
         self.loading = anyio.Lock(fast_acquire=True)
 
     async def choose(self, name: str | None) -> ActiveSkill:
-        """Return the active skill of this name, or the most recently loaded one.
+        """Return the active skill of this name, or the most recently loaded one if `name` is None.
 
         Raises:
-            SkillNotActiveError: it is known but not loaded, or nothing is.
+            SkillNotActiveError: the skill is listed but not active, or no skill is active.
             SkillNotFoundError: the catalog has no such skill.
         """
         state = await self.stored.current()
@@ -69,19 +69,19 @@ class ActiveSkills:
         if (found := state.named(name)) is not None:
             return found
         entry = await self._offered.listed(name)
-        # `deploy@acme-tools` names a copy; it is active only if that very copy is.
+        # `deploy@acme-tools` names one copy; another copy that is active does not count.
         if (found := state.find(entry.key)) is not None and found.location == entry.location:
             return found
         self._offered.require_open(name, entry.extended, "model")
         raise SkillNotActiveError(entry.name)
 
     async def completed(self, call: ToolCall) -> ToolCall:
-        """Return a call with what it leaves to the session: the skill that it means, and its path as files are named.
+        """Return the call with defaults of the session filled in: the skill that it refers to, and a normalised path.
 
-        Whoever decides about the call then sees what the tool will do.
+        Gates then see the call exactly as the tool will run it.
 
         Raises:
-            SessionNotFoundError, StoreError: it is not known what is active.
+            SessionNotFoundError, StoreError: the state of the session cannot be read.
         """
         if call.name not in _OF_ONE_SKILL:
             return call
@@ -92,7 +92,7 @@ class ActiveSkills:
         ):
             arguments["skill"] = latest.name
         if isinstance(path := arguments.get("path"), str):
-            with suppress(UnsafePathError):  # the tool refuses it
+            with suppress(UnsafePathError):  # the tool itself refuses an unsafe path
                 arguments["path"] = "/".join(check_relative(path)) or path
         return replace(call, arguments=arguments)
 
@@ -103,12 +103,14 @@ class ActiveSkills:
         *args: P.args,
         **options: P.kwargs,
     ) -> tuple[ActiveSkill, T, tuple[Notice, ...]]:
-        """Do blocking `work` on an active skill and the hashes under which it was loaded.
+        """Run blocking `work` in a thread, with an active skill and the hashes that it was loaded with.
 
-        A skill whose source is live follows its author's edits: it is loaded anew, which a notice says.
+        If the skill was edited and its source is live, it is reloaded first, and a notice reports that. Returns the
+        skill, the result of `work` and the notices.
 
         Raises:
-            DigestChangedError: the files were edited, and the source is not live; also what `reload` raises.
+            DigestChangedError: the files were edited and the source is not live.
+            Also everything that `reload` raises.
         """
 
         def with_manifest() -> T:
@@ -123,17 +125,18 @@ class ActiveSkills:
         return skill, await to_thread.run_sync(with_manifest), (load_result.reloaded(skill.name),)
 
     async def reload_edited(self, skill: ActiveSkill) -> None:
-        """Take a live skill as it is now if it was edited; DigestChangedError as in `reload`."""
+        """Reload a live skill if it was edited. Raises what `reload` raises."""
         if self._offered.is_live(skill) and await to_thread.run_sync(self.snapshots.is_edited, skill):
             await self.reload(skill)
 
     async def reload(self, skill: ActiveSkill) -> ActiveSkill:
-        """Take an edited live skill as it is now; it keeps its place.
+        """Load an edited live skill again; it keeps its position among the active skills.
 
         Raises:
-            DigestChangedError: what it says now has hooks to pass or tools to find first, or may no longer be active by
-                itself.
-            SkillConflictError: it excludes now what is active.
+            DigestChangedError: the edited skill needs checks that only a new load makes (hooks, required tools), or is
+                a fork now.
+            SkillConflictError: the edited skill excludes another active skill.
+            SkillNotActiveError: the skill was unloaded in the meantime.
         """
         async with self.loading:
             taken = await to_thread.run_sync(self.snapshots.take, skill.name, skill.location)

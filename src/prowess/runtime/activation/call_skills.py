@@ -1,7 +1,7 @@
-"""Which skills a call is about, and what is known of each: for policies that match skills, and for records.
+"""Finds the skills that a tool call is about, for policy rules that match skills and for audit records.
 
-A call of a skill tool is about the skills that it names; every other call is about the active ones. What a name means
-is what the session would take: an active skill for reads and runs, the catalog's copy for the rest.
+A call of a skill tool is about the skills that it names. Any other call is about all active skills. Names are resolved
+as the session would resolve them: to an active skill for reads and script runs, to the catalog's copy otherwise.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 class CallSkills:
-    """Answers for one session; with `recorded` its calls leave records, which name skills whatever the policy asks."""
+    """Finds the skills of one session's calls. With `recorded`, skills are added even if no policy rule needs them."""
 
     def __init__(self, offered: Visibility, stored: StoredState, policy: PolicySource, *, recorded: bool) -> None:
         self._offered, self._catalog = offered, offered.catalog
         self._stored, self._policy, self._recorded = stored, policy, recorded
 
     async def added(self, call: ToolCall) -> ToolCall:
-        """Return a call with its skills, if anything asks for them.
+        """Return the call with its skills, if the policy or the records need them.
 
         Raises:
-            SessionNotFoundError, StoreError: it is not known what is active.
+            SessionNotFoundError, StoreError: the state of the session cannot be read.
         """
         policy = self._policy.now()
         if not (self._recorded or policy.needs_skills):
@@ -57,7 +57,7 @@ class CallSkills:
         return replace(call, skills=tuple(found))
 
     def about(self, name: str) -> dict[str, object]:
-        """Return the facts of an active or listed skill of this name for a record. Blocking."""
+        """Return layer, source and digest of an active or listed skill for a record; empty if unknown. Blocks."""
         skill = next((skill for skill in self._stored.state.active if skill.name == name), None)
         try:
             if skill is not None:
@@ -75,15 +75,15 @@ class CallSkills:
             if key == skill.key:
                 return of_active(skill, self._catalog)
         try:
-            # Where a rule asks, the catalog looks for what its last scan has missed.
+            # If a rule needs the skill, scan again for a skill that the last scan has missed.
             asked = self._policy.now().needs_skills
             entry = await self._offered.listed(name, location) if asked else self._catalog.get(name, location)
         except SkillNotFoundError:
             return SkillIdentity(name=name)
-        for skill in active:  # `deploy@acme` names a copy, which may be the active one
+        for skill in active:  # `deploy@acme` names one copy, which may be the active one
             if (skill.key, skill.location) == (entry.key, entry.location):
                 return of_active(skill, self._catalog)
-        if self._catalog.at_rest(entry) is None:  # its files must be read
+        if self._catalog.at_rest(entry) is None:  # the files must be read, so use a thread
             return await to_thread.run_sync(of_entry, entry, self._catalog)
         return of_entry(entry, self._catalog)
 

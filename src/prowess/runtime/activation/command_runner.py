@@ -1,4 +1,4 @@
-"""Runs the commands in the bodies of skills that are about to come into force."""
+"""Runs the commands in the bodies of skills that are being activated."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 class CommandRunner:
     """Runs the commands in the bodies of one session's skills.
 
-    The host (`allowed`) or a policy file says that they run, no policy file says no, and there is a sandbox.
+    Commands run only if the host (`allowed`) or a policy file permits them, no policy file forbids them, and a sandbox
+    is available.
     """
 
     def __init__(
@@ -54,16 +55,20 @@ class CommandRunner:
         return (self._allowed or policy.dynamic_commands) and self._programs.sandbox is not None
 
     def _denied(self, argv: Sequence[str], skill: ActiveSkill) -> str | None:
-        """Return why a rule of the policy refuses this command of Bash; nobody is asked about one in a body."""
+        """Return why a policy rule refuses this command, checked as a call of Bash; None if it may run.
+
+        A rule that would ask a person refuses, because no person can be asked about a command in a body.
+        """
         policy = self._programs.policy.now()
         about = asked_of_active(policy, skill, self._catalog)
         call = PolicyCall(tool="Bash", arguments={"command": shlex.join(argv)}, skills=(about,))
         decision = policy.decide(call, self._programs.workspace)
-        # A default of the file is about calls that nobody named; `dynamic_commands` is about these.
+        # Ignore a policy file's default: it is meant for calls that no rule matches. Commands in bodies have their own
+        # setting, `dynamic_commands`.
         return None if isinstance(decision, Allow) or decision.origin is None else decision.reason
 
     async def run(self, snapshot: Snapshot, call_id: str) -> tuple[ActiveSkill, list[Notice]]:
-        """Return the skill with what its commands printed, and notices about commands that were not run."""
+        """Return the skill with the outputs of its commands, and notices about commands that were not run."""
         skill, source = snapshot.skill, snapshot.source
         found = await to_thread.run_sync(commands, source.body)
         if not found:

@@ -1,11 +1,11 @@
-"""What a skill's manifest says before it comes into force: the tools it requires, and where it stands among others.
+"""Checks a skill's manifest before activation: required tools, and the order among several skills.
 
-A session knows its own tools. Which further ones there are is known where the host says so (`host_tools`): then a
-required tool that is missing refuses the load, before any hook has run. Where the host says nothing, a tool that is
-missing here may well be there; the model is told, and nothing is refused.
+A session knows its own tools. It knows the tools of the host only if the host lists them (`host_tools`). Then a missing
+required tool refuses the load before any hook has run. Without that list, a missing tool may exist in the host, so the
+model gets a notice and the load goes on.
 
-Extended specification 001, tool binding and skill composition. Which skills exclude each other is decided with the
-state (`prowess.runtime.state.loaded`).
+Extended specification 001, tool binding and skill composition. Conflicts between skills are checked with the state
+(`prowess.runtime.state.loaded`).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ HostTools = Mapping[str, str | None] | Iterable[str]
 
 
 class KnownTools:
-    """The tools that there are, under the names that rules know them by; a version is None where nobody said it.
+    """The available tools by canonical name, each with its version or None if the version is unknown.
 
-    `host` is None where the host has not said which it has beside those of the session.
+    `host` lists the host's tools beside those of the session; None means that the host has not listed them.
 
     Raises:
-        InvalidArgumentsError: a version of `host` is none.
+        InvalidArgumentsError: a version in `host` is malformed.
     """
 
     def __init__(self, host: HostTools | None = None) -> None:
@@ -48,17 +48,17 @@ class KnownTools:
         self._there = {canonical_tool_name(name): version for name, version in versions.items()}
 
     def add(self, tools: Iterable[Tool]) -> None:
-        """Count these tools of the session among them."""
+        """Add tools of the session."""
         for tool in tools:
             for name in (tool.spec.name, *tool.spec.aliases):
                 self._there.setdefault(canonical_tool_name(name), None)
 
     def require(self, taken: Sequence[Snapshot]) -> list[Notice]:
-        """Return what to say about the manifests of skills that are to be activated, in the order asked for.
+        """Check the manifests of skills that are to be activated, in the requested order, and return notices.
 
         Raises:
-            SkillParseError: a manifest cannot be read where it says what its skill may not be loaded with.
-            RequiredToolError: a tool that one of them requires is not there.
+            SkillParseError: an unreadable part of a manifest could forbid the load.
+            RequiredToolError: a required tool is missing.
         """
         notices: list[Notice] = []
         for snapshot in taken:
@@ -82,7 +82,7 @@ class KnownTools:
             name = found.dependency.tool.name
             if not found.dependency.required:
                 continue
-            # A version that nobody knows may be the right one.
+            # An unknown version may be the right one.
             if self._complete and (name not in available or available[name] is not None):
                 raise RequiredToolError(skill, str(found.dependency.tool), found.reason)
             notices.append(_unsure(skill, found.reason))
@@ -99,11 +99,11 @@ def _order(names: Sequence[str]) -> Notice:
 
 
 def in_order(skills: Iterable[tuple[str, Composition | None]]) -> tuple[str, ...]:
-    """Return the names in the order that `executionOrder` asks for, otherwise in that given.
+    """Sort the names as `executionOrder` asks; otherwise keep the given order.
 
     `executionOrder` is one word for all dependencies of a skill, so orders contradict each other only if the
-    dependencies form a circle, which leaves its skills as they were. That the order is relative to the dependencies is
-    ours.
+    dependencies form a cycle. Skills of a cycle keep their order. The specification does not state what the order
+    relates to; here it relates a skill to its dependencies.
 
         in_order([("deploy", after_its_tests), ("run-tests", None)])  # ('run-tests', 'deploy')
     """

@@ -1,10 +1,12 @@
-"""Commands in a body: `` !`git status` `` stands for what the command prints.
+"""Commands in a body: `` !`git status` `` is replaced by the output of the command.
 
-Which inline code is a command is told by a Markdown parser, from the body as its author wrote it: a single pair of
-backticks with a `!` before it, outside fences, comments and longer backticks, or a block whose fence is followed by `!`
-alone, which has one command. So neither code that shows the notation
-nor a value that holds it is run, and two equal commands are two commands. A command runs in the sandbox and no shell
-reads it: the value of a placeholder stays within its word, and a command that needs a shell is refused whole.
+A Markdown parser finds the commands in the body as the author wrote it. A command is inline code with a single pair of
+backticks and a `!` before it, outside fences, comments and longer backticks. A code fence whose info string is `!` is
+also one command. Code that only shows the notation is not run, and neither is a placeholder's value that contains it.
+Two equal commands run twice.
+
+Commands run in the sandbox without a shell: the value of a placeholder stays within its word, and a command that needs
+a shell is refused completely.
 """
 
 from __future__ import annotations
@@ -25,25 +27,25 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.substitution import Values
 
 MAX_COMMANDS = 16
-MAX_OUTPUT = 10_000  # characters of one command
+MAX_OUTPUT = 10_000  # characters of one command's output
 COMMAND_SECONDS = 10.0
 
 
 class DynamicCommand(Struct, frozen=True, kw_only=True):
-    """One command: its text between the backticks, and the range of the whole notation in code points."""
+    """One command: its text, and the range of the whole notation in the body, in code points."""
 
     text: str
     start: int
     end: int
 
     def argv(self, values: Values) -> tuple[str, ...] | ShellRefusal:
-        """Return its words, or why it cannot be run without a shell."""
+        """Return the words of the command, or the reason why it needs a shell."""
         placeholders = Placeholders(values)
         return plain_words(self.text, placeholders.pattern, placeholders.value)
 
 
 def commands(body: str) -> tuple[DynamicCommand, ...]:
-    """Return the commands of a body in order. Where no parser gives positions, there are none."""
+    """Return the commands of a body in order; empty if the Markdown parser gives no positions."""
     if not may_hold_commands(body):
         return ()
     if (spans := inline_code(body)) is None:
@@ -70,13 +72,13 @@ def _inside(block: str) -> str:
 
 
 def _text(body: str, code: InlineCode) -> str:
-    """Return the command as written if it has several lines, which Markdown would join to one."""
+    """Return the command. A command of several lines is returned as written, because Markdown joins the lines."""
     written = body[code.start + 1 : code.end - 1]
     return written if "\n" in written or "\r" in written else code.text
 
 
 def _is_marked(body: str, start: int, end: int) -> bool:
-    """Whether inline code has one backtick on each side, and before it a `!` that ends no word and is not escaped."""
+    """Whether inline code has one backtick on each side and follows a `!`, not escaped and not ending a word."""
     marked = start > 0 and body[start - 1] == "!"
     before = body[max(start - 2, 0) : start - 1]
     marked = marked and before != "\\" and not before.isalnum()
@@ -84,7 +86,7 @@ def _is_marked(body: str, start: int, end: int) -> bool:
 
 
 def shown(done: ExecResult) -> str:
-    """Return what stands in the place of a command: its output, or one line that says how it failed."""
+    """Return the text that replaces a command: its output, or one line that states how it failed."""
     text = done.stdout.decode("utf-8", "replace").rstrip("\n")
     if done.timed_out:
         return f"[command ended after {COMMAND_SECONDS:g} s]"

@@ -1,8 +1,8 @@
-"""Whether the catalog still agrees with the disk: asked by `stat` alone.
+"""Checks with `stat` alone whether the catalog is up to date.
 
-A file that was edited or removed has another signature; a directory in which a skill was added has another time of
-change. Only then is the catalog scanned again. An active skill that has left the catalog leaves every session (runtime
-protocol 002).
+An edited or removed file has another signature. A directory that gained a skill has another modification time. Only
+then the catalog is scanned again. An active skill that the catalog no longer lists is unloaded from every session
+(runtime protocol 002).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Freshness:
         self._directories: dict[str, int | None] = {}
 
     def restore(self) -> None:
-        """Scan again where something has changed since the last look. Blocks for one `stat` a skill."""
+        """Refresh the catalog if files have changed since the last call. Blocks for one `stat` per skill."""
         entries = self._catalog.all_entries()
         known, self._directories = self._directories, self._look(entries)
         moved = any(known.get(path, time) != time for path, time in self._directories.items())
@@ -39,10 +39,10 @@ class Freshness:
 
 
 class Presence:
-    """What one catalog still holds.
+    """Looks up whether active skills are still listed in one catalog.
 
-    It is asked several times a call, about every active skill; what the catalog says changes with its generation alone,
-    so each skill is looked up once a generation.
+    The lookup happens several times per call for every active skill. The catalog changes only with its generation, so
+    each skill is looked up once per generation.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -51,7 +51,7 @@ class Presence:
         self._known: set[tuple[str, str]] = set()
 
     def holds(self, skill: ActiveSkill) -> bool:
-        """Tell whether the catalog lists this copy of the skill and its file exists."""
+        """Whether the catalog lists this copy of the skill and its file exists."""
         generation = self._catalog.generation
         if self._generation != generation:
             self._generation, self._known = generation, set()

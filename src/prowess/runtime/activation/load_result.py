@@ -1,4 +1,4 @@
-"""The result of load and unload: the active skills in order, what left, and notices for the model."""
+"""The result of load and unload: active skills in order, unloaded skills, and notices for the model."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 
-# How the skill's allowed-tools are read: all other calls are refused or asked about, or the listed ones need no asking,
-# or (of a skill of another server) they mean nothing; null where it has none.
+# How a skill's `allowed-tools` is read: other calls are refused (`restrict`) or asked about (`ask`), the listed calls
+# need no approval (`preapprove`), or the list has no effect, as for a skill of another server (`ignored`). Null if the
+# skill has no list.
 ALLOWED_TOOLS_MODE = {"type": ["string", "null"], "enum": ["restrict", "ask", "preapprove", "ignored", None]}
 
-# What was put into the body (`prowess.runtime.activation.substitution.Substitutions`); absent if that is nothing.
+# JSON Schema of `prowess.runtime.activation.substitution.Substitutions`; absent if no placeholder was replaced.
 SUBSTITUTIONS_SCHEMA: Mapping[str, object] = object_schema(
     "replaced unfilled appended",
     replaced={"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
@@ -60,25 +61,29 @@ RECEIPT_SCHEMA: Mapping[str, object] = object_schema(
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """A remark beside a result; `code` is for programs, `message` one sentence, `skill` the name it is about."""
+    """A remark in a result: `code` for programs, `message` as one sentence, `skill` the name of the skill concerned."""
 
     code: str
     message: str
     skill: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the notice as JSON; a model reads the message, so no name or path in it can forge a tag of ours."""
+        """Return the notice as JSON data.
+
+        The message is escaped, because models read it: a name or path in it cannot imitate a tag of the runtime.
+        """
         return {"code": self.code, "message": sentence(self.message), "skill": self.skill}
 
 
 class LoadedSkill(Struct, frozen=True, kw_only=True):
     """An active skill in the result of a load.
 
-    `location` is its SKILL.md and `root_dir` its directory, both None if the session shows no paths of this machine.
-    `digest` covers all its files, None if they cannot be digested. `properties` is the frontmatter under its own keys.
-    `allowed_tools_mode` is how its `allowed-tools` are read: `restrict`, `ask`, `preapprove` or `ignored`; None if it
-    has none. `content` is its body, None if it was given before; it is unset, and not in the JSON, if bodies are in the
-    instructions. `substitutions` is what was put into the body for its placeholders, None if nothing was.
+    `location` is the path of SKILL.md and `root_dir` its directory; both are None if the session hides paths of this
+    machine. `digest` covers all files of the skill; None if they cannot be digested. `properties` is the front matter
+    with its original keys. `allowed_tools_mode` is how `allowed-tools` is read: `restrict`, `ask`, `preapprove` or
+    `ignored`; None if the skill has no such list. `content` is the body; None if it was given before. It is unset, and
+    absent from the JSON, if bodies are in the instructions. `substitutions` counts the placeholders replaced in the
+    body; None if there were none.
     """
 
     name: str
@@ -91,7 +96,7 @@ class LoadedSkill(Struct, frozen=True, kw_only=True):
     substitutions: Substitutions | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the entry of `active_skills`."""
+        """Return the entry of `active_skills` as JSON data."""
         fields = asdict(self)
         if self.content is UNSET:
             del fields["content"]
@@ -103,9 +108,10 @@ class LoadedSkill(Struct, frozen=True, kw_only=True):
 
 
 class LoadResult(Struct, frozen=True, kw_only=True):
-    """What `skills.load` and `skills.unload` return: the active skills, the most recently loaded last, and what left.
+    """The result of `skills.load` and `skills.unload`.
 
-    `unloaded_skills` are names; `notices` are remarks for the model.
+    `active_skills` lists the active skills, the most recently loaded last. `unloaded_skills` are names. `notices` are
+    remarks for the model.
     """
 
     active_skills: tuple[LoadedSkill, ...]
@@ -113,7 +119,7 @@ class LoadResult(Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """Return the JSON of the tools."""
+        """Return the result as JSON data, as the tools return it."""
         return {
             "active_skills": [skill.as_dict() for skill in self.active_skills],
             "unloaded_skills": list(self.unloaded_skills),
@@ -122,24 +128,24 @@ class LoadResult(Struct, frozen=True, kw_only=True):
 
 
 def already_active(name: str) -> Notice:
-    """Say that a repeated load changed nothing."""
+    """Report that a repeated load changed nothing, because the skill is active already."""
     return Notice(code="already_active", message=f"{name} is loaded already and unchanged; follow it.", skill=name)
 
 
 def hidden_removed(name: str) -> Notice:
-    """Tell that the description holds characters that nobody sees; models are given it without them."""
+    """Report that the description contains invisible characters, which are removed before models see it."""
     message = f"The description of {name} holds invisible characters; they are left out, and may be an attack."
     return Notice(code="hidden_text_removed", message=message, skill=name)
 
 
 def reloaded(name: str) -> Notice:
-    """Say that an edited skill has been taken as it is now."""
+    """Report that an edited skill was reloaded."""
     message = f"{name} changed since it was loaded; what it says now is in force."
     return Notice(code="skill_reloaded", message=message, skill=name)
 
 
 def not_digestible(skill: ActiveSkill) -> Notice:
-    """Say why a skill has no digest."""
+    """Report why a skill has no digest."""
     message = (
         f"{skill.name} has no digest because {skill.obstacle!r} is a link, a special file or cannot be read; "
         "its other files are checked one by one."
@@ -148,7 +154,7 @@ def not_digestible(skill: ActiveSkill) -> Notice:
 
 
 def removed(skill: ActiveSkill) -> Notice:
-    """Say that a skill left because the catalog no longer has it, and that what it wanted to do at its end was not."""
+    """Report that a skill was unloaded because the catalog no longer lists it. Its `post` hooks did not run."""
     message = f"{skill.name} is no longer available and has been unloaded"
     if "hooks" in skill.properties and extended_fields(skill.properties).hooks.post:
         message += "; its post hooks were not run, because nothing vouches for them any more"
@@ -156,13 +162,13 @@ def removed(skill: ActiveSkill) -> Notice:
 
 
 def names_ignored(names: Sequence[str]) -> Notice:
-    """Say that `all` went before `names`."""
+    """Report that `names` was ignored because `all` was true."""
     message = f"all is true, so every skill was unloaded; names ({', '.join(names)}) was ignored."
     return Notice(code="names_ignored", message=message)
 
 
 def kept_copy(skill: ActiveSkill) -> Notice:
-    """Say that another copy of the name is active and stays."""
+    """Report that another copy of this name is active and stays."""
     message = (
         f"another copy of {skill.name} is active and stays; unload it first to load the one that now has the name."
     )
@@ -170,20 +176,20 @@ def kept_copy(skill: ActiveSkill) -> Notice:
 
 
 def already_running(name: str) -> Notice:
-    """Say that a repeated call of the `skill` tool changed nothing."""
+    """Report that a repeated call of the `skill` tool changed nothing."""
     message = f"{name} is running already and unchanged; its instructions are above: follow them."
     return Notice(code="already_active", message=message, skill=name)
 
 
 def field_read_as(skill: ActiveSkill) -> Iterator[Notice]:
-    """Say which misspelt fields are read as those that are meant."""
+    """Report misspelt fields and the fields that they are read as."""
     for key, field in tool_fields(skill.properties).misspelt:
         message = f"{skill.name} writes {key[:80]!r}, which is read as {field}; correct the spelling."
         yield Notice(code="field_read_as", message=message, skill=skill.name)
 
 
 def commands_not_run(name: str) -> Notice:
-    """Say that commands in the body stand there as text."""
+    """Report that the commands in the body were left as text."""
     message = f"the commands in the body of {name} were not run: this session does not run them."
     return Notice(code="commands_not_run", message=message, skill=name)
 
@@ -192,21 +198,21 @@ WITHOUT_A_SHELL = "commands run without a shell, so put this one into a script b
 
 
 def command_refused(name: str, line: int, reason: str) -> Notice:
-    """Say that one command in the body needs a shell and was not run."""
+    """Report that one command in the body needs a shell and was not run."""
     message = f"the command in line {line} of {name}/SKILL.md was not run: {reason}; {WITHOUT_A_SHELL}."
     return Notice(code="command_refused", message=message, skill=name)
 
 
 def hook_failed(skill: str, message: str) -> Notice:
-    """Report a hook that failed where nothing was left to stop."""
+    """Report a hook that failed too late to stop the operation."""
     return Notice(code="hook_failed", message=message, skill=skill)
 
 
 def hook_context(skill: str, context: str) -> Notice:
-    """Hand on what a hook has for the model: data of the skill, not an instruction of ours."""
+    """Pass on a hook's text for the model. The text is data of the skill, not an instruction of the runtime."""
     return Notice(code="hook_context", message=f"A hook of {skill} adds: {context}", skill=skill)
 
 
 def hook_message(skill: str, message: str) -> Notice:
-    """Hand on what a hook has for the user."""
+    """Pass on a hook's text for the user."""
     return Notice(code="hook_message", message=f"A hook of {skill} tells the user: {message}", skill=skill)

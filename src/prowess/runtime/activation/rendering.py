@@ -1,4 +1,4 @@
-"""The body of an active skill as it is in force: placeholders replaced, the output of its commands in their places."""
+"""Rendering of an active skill's body: placeholders replaced, command outputs inserted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.substitution import FirstArgument, Substitutions
     from prowess.runtime.state import ActiveSkill
 
-_KEPT = 32  # more than any session has active skills
+_KEPT = 32  # above the number of active skills in any session
 
 
 def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool, first_argument: FirstArgument) -> Values:
-    """Return what the placeholders of a skill stand for; a hidden directory is `.`, which its paths are relative to."""
+    """Return the values of a skill's placeholders.
+
+    With `expose_location=False` the skill's directory is `.`, the base of its relative paths.
+    """
     declared = extended_fields(skill.properties).arguments
     return Values(
         skill_dir=skill.root_dir if expose_location else ".",
@@ -33,7 +36,10 @@ def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool, fi
 def rendered(
     skill: ActiveSkill, body: str, session_id: str, *, expose_location: bool, first_argument: FirstArgument
 ) -> Substituted:
-    """Return `body`, which is that of `skill`, as it is in force; a hidden directory is `.`."""
+    """Return the body of `skill` with placeholders replaced and command outputs inserted.
+
+    With `expose_location=False` the skill's directory is `.`.
+    """
     if _is_verbatim(skill, body):
         return Substituted(text=body)
     found = commands(body) if skill.outputs else ()
@@ -50,9 +56,11 @@ def _is_verbatim(skill: ActiveSkill, body: str) -> bool:
 
 
 class Rendering:
-    """Renders the bodies of one session's skills; with `expose_location=False` they hold no path of this machine.
+    """Renders the bodies of one session's skills.
 
-    Each body is rendered once for each activation: `instructions()` asks for it at every call.
+    With `expose_location=False` the texts contain no path of this machine.
+
+    Each body is rendered once per activation and cached, because `instructions()` needs it at every call.
     """
 
     def __init__(
@@ -63,7 +71,7 @@ class Rendering:
         self._texts: dict[tuple[str, str, str | None, tuple[str, ...]], Substituted] = {}
 
     def content(self, snapshot: Snapshot, skill: ActiveSkill, *, raw: bool = False) -> str:
-        """Return the content of a skill that joins a conversation: its body, or with `raw` the file as written."""
+        """Return the content of a skill for a conversation: its rendered body, or the file as written if `raw`."""
         source = snapshot.source
         body = source.document.text if raw else self.text(skill)
         return model_texts.skill_content(
@@ -75,12 +83,12 @@ class Rendering:
         )
 
     def text(self, skill: ActiveSkill) -> str | None:
-        """Return the body as it is in force; None if it is nowhere any more. Blocking."""
+        """Return the rendered body; None if the loaded body is no longer available. Blocks."""
         found = self._rendered(skill)
         return None if found is None else found.text
 
     def substitutions(self, skill: ActiveSkill) -> Substitutions:
-        """Return what was put into the body. Blocking."""
+        """Return the substitutions made in the body. Blocks."""
         found = self._rendered(skill)
         return NOTHING if found is None else found.substitutions
 

@@ -1,4 +1,4 @@
-"""What the `allowed-tools` and `disallowed-tools` of active skills mean for the calls of one session."""
+"""The effect of the active skills' `allowed-tools` and `disallowed-tools` on the calls of one session."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ AllowedToolsMode = Literal["restrict", "ask", "preapprove", "ignored"]
 
 
 def default_mode(profile: str | None) -> RestrictionMode:
-    """Return how a session reads `allowed-tools` if nobody says: as its profile does, or that of this user.
+    """Return how a session reads `allowed-tools` by default.
+
+    The session's profile decides; if `profile` is None, the profile in the user's config.toml.
 
     Raises:
-        ConfigurationError: the profile would come from the user's file, and that has a fault.
+        ConfigurationError: the profile of config.toml is needed and is invalid.
     """
     named = session_setting("profile") if profile is None else profile
     if named not in (None, *PROFILES):
@@ -36,10 +38,10 @@ def default_mode(profile: str | None) -> RestrictionMode:
 
 
 class Restrictions:
-    """The restrictions of one session's skills; `inherited` restricts a fork from outside.
+    """The tool restrictions of one session's skills. A fork also has the `inherited` restrictions of its parent.
 
-    `chosen` is how the host reads `allowed-tools`; None leaves it to the policy, and where that says nothing to
-    `default`, which comes from the profile of the session. What a policy file sets can only be tightened.
+    `chosen` is how the host reads `allowed-tools`. If it is None, the policy decides, and without a setting in the
+    policy `default`, which comes from the session's profile. The host can only tighten the setting of a policy file.
     """
 
     def __init__(
@@ -55,15 +57,15 @@ class Restrictions:
 
     @property
     def mode(self) -> RestrictionMode:
-        """How `allowed-tools` is read now."""
+        """How `allowed-tools` is read at the moment; a policy file may change it."""
         return self._policy.now().mode_of_sessions(self._chosen, self._default)
 
     def of(self, state: SessionState) -> tuple[Restriction, ...]:
-        """Return what restricts a call: every active skill, and for a fork everything that restricted its parent."""
+        """Return all restrictions on calls: those of every active skill and, in a fork, those of the parent."""
         return (*self._inherited, *(self.of_skill(skill) for skill in state.active))
 
     def of_skill(self, skill: ActiveSkill) -> Restriction:
-        """Return what one skill says about tools, bound to the bytes that say it."""
+        """Return the tool restriction of one skill, bound to the digest of the files that state it."""
         mode = self.mode_of(skill)
         return Restriction.of_properties(
             skill.name,
@@ -74,10 +76,10 @@ class Restrictions:
         )
 
     def mode_of(self, skill: ActiveSkill) -> AllowedToolsMode | None:
-        """Return how the `allowed-tools` of one skill are read; None if it has none.
+        """Return how the `allowed-tools` of one skill is read; None if the skill has none.
 
-        `ignored`: a skill of another server, one whose origin is not known any more, or one that the policy denies by
-        now, approves nothing in advance.
+        `ignored` replaces `preapprove` for a skill that may not approve calls in advance: one of another server, one
+        that the catalog no longer lists, or one that the policy now denies.
         """
         if not tool_fields(skill.properties).allowed:
             return None
@@ -87,7 +89,7 @@ class Restrictions:
             origin = self._catalog.get(skill.name, skill.location).origin
         except SkillNotFoundError:
             return "ignored"
-        # What the policy denies by now restricts as before, and answers for nobody.
+        # A skill that the policy denies now still restricts calls as before, but pre-approves none.
         policy = self._policy.now()
         permitted = origin is None and permits(policy, asked_of_active(policy, skill, self._catalog), "model")
         return "preapprove" if permitted else "ignored"

@@ -1,4 +1,4 @@
-"""What is known of a listed or an active skill, for rules that match skills and for records."""
+"""The identity of a listed or active skill, for rules that match skills and for audit records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def of_entry(entry: SkillEntry, catalog: Catalog | None) -> SkillIdentity:
-    """Return what is known of a listed skill; its digests only with `catalog`, which reads its files."""
+    """Return the identity of a listed skill. Digests are included only with `catalog`, which reads the files."""
     digests: tuple[str | None, ...] = ()
     if catalog is not None:
         try:
@@ -38,17 +38,17 @@ def of_entry(entry: SkillEntry, catalog: Catalog | None) -> SkillIdentity:
 
 
 def of_active(skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
-    """Return what is known of an active skill: the digests under which it was loaded, and where it lies now."""
+    """Return the identity of an active skill: the digests it was loaded with, and its current source and layer."""
     digests = (skill.digest, skill.content_digest, skill.document_digest)
     known = tuple(digest for digest in digests if digest is not None)
     try:
         return replace(of_entry(catalog.get(skill.name, skill.location), None), digests=known)
-    except SkillNotFoundError:  # a rule about its source or layer counts as possible
+    except SkillNotFoundError:  # source and layer are unknown: a rule about them may match
         return SkillIdentity(name=skill.name, digests=known)
 
 
 def asked_of_active(policy: Policy, skill: ActiveSkill, catalog: Catalog) -> SkillIdentity:
-    """Return as much of an active skill as the rules of `policy` ask for."""
+    """Return the identity of an active skill, or only its name if no rule of `policy` matches skills."""
     return of_active(skill, catalog) if policy.needs_skills else SkillIdentity(name=skill.name)
 
 

@@ -1,7 +1,7 @@
-"""What was on disk when a skill was loaded: its body and the hash of each of its files.
+"""Snapshots of skills as they were loaded: the body and the hash of every file.
 
-A store keeps digests only, so another process reads the skill again and believes it if the digest agrees: the text in
-the instructions is the text that was loaded, or none.
+A session store keeps only digests. Another process therefore reads the skill again and accepts it only if the digest
+matches: the instructions contain the text that was loaded, or no text.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.skill import Skill
 
-_KEPT = 64  # more than any session has active skills
+_KEPT = 64  # above the number of active skills in any session
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """A skill that a session may activate: what the session stores of it, and the `source` that this was made from.
+    """A skill that a session may activate: the part that the session stores, and the `source` it was made from.
 
-    `fields` are those of the front matter that the runtime obeys. `is_plain`: it has no hooks, no tools or order to
-    look after, no commands and nothing to notice, so nothing has to be done before it comes into force.
-    `hides_something`: its description holds characters that nobody sees.
+    `fields` are the front matter fields that the runtime obeys. `is_plain` means that activation needs no preparation:
+    the skill has no hooks, no required tools, no order, no commands and no notices. `hides_something` means that its
+    description contains invisible characters.
     """
 
     skill: ActiveSkill
@@ -45,21 +45,21 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 
 class SkillDirectory(Struct, frozen=True, kw_only=True):
-    """The directory of an active skill, for tools that read files in it."""
+    """The directory of an active skill, for tools that read its files."""
 
     skill: ActiveSkill
     snapshots: Snapshots
 
     @property
     def root_dir(self) -> str:
-        """The real path."""
+        """The real path, without symbolic links."""
         return self.skill.root_dir
 
     def require_loaded(self, path: str, digest: str) -> None:
-        """Compare the digest of a file with what was loaded.
+        """Check that a file with this digest (`sha256:…`) is the file that was loaded.
 
         Raises:
-            DigestChangedError: it was edited or added since.
+            DigestChangedError: the file was edited or added since the load.
         """
         record = self.snapshots.manifest(self.skill).find(path)
         if record is None or f"sha256:{record.sha256}" != digest:
@@ -67,9 +67,9 @@ class SkillDirectory(Struct, frozen=True, kw_only=True):
 
 
 class Snapshots:
-    """The skills that one session has loaded, as they were then. Methods may read the disk and block.
+    """Cache of the skills of one session as they were loaded. Methods may read the disk and block.
 
-    The catalog owns the skills and knows whether one has changed; here each is kept for as long as it is active.
+    The catalog owns the skills and knows whether one has changed. This cache keeps each skill while it is active.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -78,12 +78,12 @@ class Snapshots:
         self._loaded: dict[tuple[str, str], Skill] = {}  # by location and content digest
 
     def take(self, name: str, location: str | None = None) -> Snapshot:
-        """Read a listed skill as it is now.
+        """Read a listed skill as it is on disk now.
 
         Raises:
-            SkillNotFoundError: the catalog does not list it.
-            SkillParseError: it can no longer be read as a skill.
-            UnavailableError: it changes faster than it can be read.
+            SkillNotFoundError: the catalog does not list the skill.
+            SkillParseError: the files are no longer a readable skill.
+            UnavailableError: the files change faster than they can be read.
         """
         skill = self._catalog.skill(name, location)
         snapshot = _snapshot(self._catalog.get(name, skill.location), skill)
@@ -94,9 +94,9 @@ class Snapshots:
         return snapshot
 
     def retake(self, entry: SkillEntry) -> Snapshot | None:
-        """Return what `take` returned before, if a few calls of `stat` show that nothing has changed since.
+        """Return the last result of `take` if a few `stat` calls show that no file has changed. Does not block.
 
-        None: `take` has to look for itself. Does not block.
+        None means that `take` must read the skill.
         """
         taken = self._taken.get(entry.location)
         if taken is None or taken.source is not self._catalog.at_rest(entry):
@@ -105,11 +105,11 @@ class Snapshots:
         return taken
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Remember a snapshot that was taken here, or by another session."""
+        """Remember a snapshot that this session or another one has taken."""
         self._loaded[snapshot.skill.location, snapshot.skill.content_digest] = snapshot.source
 
     def body(self, skill: ActiveSkill) -> str | None:
-        """Return the body that was loaded; None if the disk no longer has it and this process never read it."""
+        """Return the body that was loaded; None if this process does not have it and the disk has another one."""
         known = self._loaded.get((skill.location, skill.content_digest))
         try:
             found = self._found(skill) if known is None else known
@@ -118,10 +118,10 @@ class Snapshots:
         return found.body if found.document_digest == skill.document_digest else None
 
     def manifest(self, skill: ActiveSkill) -> TreeManifest:
-        """Return the hashes under which the skill was loaded.
+        """Return the hashes that the skill was loaded with.
 
         Raises:
-            DigestChangedError: this process does not know them and the files are no longer the same.
+            DigestChangedError: this process does not have the hashes and the files have changed.
             UnavailableError: the directory cannot be read.
         """
         known = self._loaded.get((skill.location, skill.content_digest))
@@ -130,32 +130,32 @@ class Snapshots:
         manifest = _read_tree(skill.name, skill.root_dir)
         if manifest.content_digest != skill.content_digest:
             raise DigestChangedError(skill.name, ".")
-        with suppress(SkillError):  # the hashes are right, whatever became of the text
+        with suppress(SkillError):  # the hashes are valid even if the skill cannot be parsed
             self._found(skill)
         return manifest
 
     def is_touched(self, skill: ActiveSkill) -> bool:
-        """Tell whether SKILL.md is no longer what was loaded; it is read only if it looks different to `stat`."""
+        """Whether SKILL.md differs from the loaded one. The file is read only if its `stat` signature has changed."""
         try:
             return self._catalog.get(skill.name, skill.location).document_digest != skill.document_digest
         except (SkillNotFoundError, OSError):
             return True
 
     def is_edited(self, skill: ActiveSkill) -> bool:
-        """Tell whether the files on disk are no longer those that were loaded."""
+        """Whether the files on disk differ from the loaded ones. Reads all files; False if they cannot be read."""
         try:
             return _read_tree(skill.name, skill.root_dir).content_digest != skill.content_digest
         except UnavailableError:
             return False
 
     def keep_only(self, skills: Iterable[ActiveSkill]) -> None:
-        """Forget what belongs to no active skill."""
+        """Drop all cached skills except these."""
         active = {(skill.location, skill.content_digest) for skill in skills}
         if self._loaded.keys() != active:
             self._loaded = {key: skill for key, skill in self._loaded.items() if key in active}
 
     def _found(self, skill: ActiveSkill) -> Skill:
-        """Return the skill as it is on the disk now, remembered if it is still the one that was loaded elsewhere."""
+        """Read the skill from disk now, and cache it if it is the one that was loaded elsewhere."""
         found = self._catalog.skill(skill.name, skill.location)
         if found.manifest.content_digest == skill.content_digest:
             self._loaded[skill.location, skill.content_digest] = found

@@ -1,9 +1,8 @@
-"""Which activation runs inside which: a skill that needs another activates it, and that one perhaps a third.
+"""The activation stack: a skill that needs another one activates it, nested in itself.
 
-The stack is a tuple of comparison keys, the outermost first. It belongs to a session: a plain load does not nest, a
-call of the `skill` tool does, and the session of a fork begins with the stack that it was forked from. A skill that
-stands on the stack is not finished, so activating it again would never end. Platform requirements 003, circular skill
-dependencies.
+The stack is a tuple of comparison keys, the outermost first. It belongs to a session. A plain load does not nest, a
+call of the `skill` tool does, and the session of a fork starts with its parent's stack. A skill on the stack is not
+finished, so activating it again would never end. Platform requirements 003, circular skill dependencies.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ MAX_DEPTH = 5  # platform requirements 003
 
 
 class ActivationCycleError(SkillError):
-    """The activation would run inside itself; `cycle` begins and ends with the skill that was asked for."""
+    """The skill is already on the activation stack. `cycle` starts and ends with the requested skill."""
 
     code = "activation_cycle"
     cycle: tuple[str, ...]
@@ -36,8 +35,8 @@ def entered(stack: Stack, key: str, limit: int = MAX_DEPTH) -> Stack:
     """Return the stack with one more activation on top.
 
     Raises:
-        ActivationCycleError: the skill stands on the stack already.
-        LimitExceededError: the stack holds `limit` activations.
+        ActivationCycleError: the skill is on the stack already.
+        LimitExceededError: the stack has `limit` activations.
     """
     if key in stack:
         raise ActivationCycleError((*stack[stack.index(key) :], key))
@@ -48,5 +47,5 @@ def entered(stack: Stack, key: str, limit: int = MAX_DEPTH) -> Stack:
 
 
 def kept(stack: Stack, keys: Collection[str]) -> Stack:
-    """Return the stack without activations that have ended: those whose skill is not among `keys`."""
+    """Return the stack without activations that have ended, that is, only the keys in `keys`."""
     return tuple(key for key in stack if key in keys)

@@ -1,16 +1,16 @@
-"""Placeholders in a body, replaced in a single pass: a value that is put in is never looked at again.
+"""Placeholders in a body, replaced in a single pass: inserted values are not scanned again.
 
-`${SKILL_DIR}` and `${SESSION_ID}`, also as `${CLAUDE_SKILL_DIR}` and `${CLAUDE_SESSION_ID}`, are replaced always. The
-others are replaced only if the activation carries arguments (an empty text counts): `$ARGUMENTS` is the whole text,
-`$0`, `$1`, ... and `$ARGUMENTS[0]`, ... are its words, and a name that the skill declares, as `$name` or `${name}`, is
-the word at its position, or its default. A placeholder without a word stays as it is written.
+`${SKILL_DIR}` and `${SESSION_ID}`, and their forms `${CLAUDE_SKILL_DIR}` and `${CLAUDE_SESSION_ID}`, are always
+replaced. The others are replaced only if the activation has arguments (an empty text counts): `$ARGUMENTS` is the whole
+text; `$0`, `$1`, ... and `$ARGUMENTS[0]`, ... are its words; a declared name, as `$name` or `${name}`, is the word at
+its position, or its default. A placeholder without a word stays as written.
 
-An amount, a cell and a variable are no placeholder: `$N` stays if a letter, a digit, `_` or `$` is before it, or a
-letter, a digit, `_`, `,ddd` or `.d` after it (`US$1`, `$B$2`, `$5M`, `$1,000`, `$1.50`). A single backslash before a
-placeholder for arguments is removed and the placeholder stays. Everything else stays: other shell variables,
-`${ARGUMENTS}`, a backslash before another dollar, a dollar after a dollar, and the brace of `$ARGUMENTS}`.
+Amounts, spreadsheet cells and shell variables are not placeholders. `$N` stays as written after a letter, a digit, `_`
+or `$`, and before a letter, a digit, `_`, `,ddd` or `.d` (`US$1`, `$B$2`, `$5M`, `$1,000`, `$1.50`). A single backslash
+before a placeholder for arguments is removed, and the placeholder stays. Everything else stays as written: other shell
+variables, `${ARGUMENTS}`, a backslash before another dollar, a dollar after a dollar, and the brace of `$ARGUMENTS}`.
 
-Claude Code, skills, available string substitutions; the rules for amounts are ours.
+Source: Claude Code, skills, available string substitutions. The rules for amounts are additions of Prowess.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 FirstArgument = Literal[0, 1]
 
 _PLACE = r"\$\{(?:CLAUDE_)?(?P<place>SKILL_DIR|SESSION_ID)\}"
-_CLOSING_QUOTES = {'"': re.compile('"'), "'": re.compile(rf"'(?!{LETTER})")}  # not the one in `don't`
+_CLOSING_QUOTES = {'"': re.compile('"'), "'": re.compile(rf"'(?!{LETTER})")}  # but not an apostrophe as in `don't`
 _WORD_START, _WORD_REST = re.compile(r"\S"), re.compile(r"\S*")
 
 
 class Values(Struct, frozen=True, kw_only=True):
-    """What placeholders stand for; `args` is None if the activation carries no arguments.
+    """The values of placeholders. `args` is None if the activation has no arguments.
 
-    `declared` are the arguments that the skill declares, in order: name -> default, None if there is none.
-    `first_argument` is the number of the first word.
+    `declared` maps the declared arguments of the skill, in order, to their defaults; None if there is no default.
+    `first_argument` is the number of the first word: 0 or 1.
     """
 
     skill_dir: str
@@ -49,7 +49,7 @@ class Values(Struct, frozen=True, kw_only=True):
 
 
 class Replacement(Struct, frozen=True, kw_only=True):
-    """A stretch of the body, in code points, and the text that takes its place as it is."""
+    """A range of the body, in code points, and the text that replaces it unchanged."""
 
     start: int
     end: int
@@ -57,10 +57,10 @@ class Replacement(Struct, frozen=True, kw_only=True):
 
 
 class Substitutions(Struct, frozen=True, kw_only=True):
-    """What was put into a body: placeholder as written -> how often it was replaced.
+    """The substitutions made in a body: `replaced` maps each placeholder, as written, to its number of replacements.
 
-    `unfilled` are the placeholders that stayed because the arguments have no such word, each once, in order.
-    `appended`: no placeholder took an argument, so the arguments stand behind the body.
+    `unfilled` lists the placeholders that stayed because there is no such argument, each once, in order. `appended`
+    means that the arguments follow the body because no placeholder used one.
     """
 
     replaced: dict[str, int] = {}
@@ -68,7 +68,7 @@ class Substitutions(Struct, frozen=True, kw_only=True):
     appended: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        """Return it as JSON data."""
+        """Return the substitutions as JSON data."""
         return {"replaced": dict(self.replaced), "unfilled": list(self.unfilled), "appended": self.appended}
 
 
@@ -76,17 +76,18 @@ NOTHING = Substitutions()
 
 
 class Substituted(Struct, frozen=True, kw_only=True):
-    """A body with its values, and what was put into it."""
+    """A body with its placeholders replaced, and the substitutions made."""
 
     text: str
     substitutions: Substitutions = NOTHING
 
 
 def words(args: str) -> tuple[str, ...]:
-    """Split arguments at white space. A quote at the start of a word holds blanks together up to the next of its kind.
+    """Split arguments at white space, except inside quotes.
 
-    A second quoted part may follow at once, as in a shell: `'it'"'"'s'` is `it's`. A quote inside a word, one that is
-    never closed and a backslash are characters like any other.
+    A quote at the start of a word reaches to the next quote of the same kind, white space included. A second quoted
+    part may follow directly, as in a shell: `'it'"'"'s'` is `it's`. Quotes inside a word, unclosed quotes and
+    backslashes are ordinary characters.
     """
     closing = dict(_CLOSING_QUOTES)
     found: list[str] = []
@@ -96,7 +97,7 @@ def words(args: str) -> tuple[str, ...]:
         word = ""
         while (closes := closing.get(args[at : at + 1])) is not None:
             if (end := closes.search(args, at + 1)) is None:
-                del closing[args[at]]  # no later one is closed either
+                del closing[args[at]]  # later quotes of this kind are unclosed too
                 break
             word += args[at + 1 : end.start()]
             at = end.end()
@@ -107,7 +108,7 @@ def words(args: str) -> tuple[str, ...]:
 
 
 class Placeholders:
-    """The placeholders of one skill and their values; counts what it replaces."""
+    """The placeholders of one skill and their values. Counts the replacements."""
 
     def __init__(self, values: Values) -> None:
         self._given = values.args is not None
@@ -121,12 +122,12 @@ class Placeholders:
             self._arguments |= {f"${name}": word for name, word in zip(values.declared, given, strict=False)}
             self._arguments["$ARGUMENTS"] = values.args
         self.pattern = _pattern(values.declared)
-        self.taken = False  # whether a placeholder took an argument
+        self.taken = False  # True once a placeholder has used an argument
         self.replaced = Counter[str]()
         self.unfilled: dict[str, None] = {}
 
     def value(self, match: re.Match[str]) -> str | None:
-        """Return the text for a match of `pattern`; None if it stays as it is written."""
+        """Return the replacement for a match of `pattern`; None if the match stays as written."""
         if (bare := match["bare"]) is not None:
             return bare if self._given else None
         if (key := _spelling(match)) is None:
@@ -151,16 +152,17 @@ class Placeholders:
 
 
 def substituted(body: str, values: Values, replacements: Sequence[Replacement] = ()) -> Substituted:
-    """Return the body with its placeholders replaced, and with `replacements` (in order, apart) put in their places.
+    """Return the body with its placeholders replaced and `replacements` inserted.
 
-    If there are arguments and no placeholder takes one, they follow the body as `ARGUMENTS: ...`.
+    `replacements` must be in order and must not overlap. If there are arguments and no placeholder uses one, they are
+    appended to the body as `ARGUMENTS: ...`.
     """
     placeholders = Placeholders(values)
     parts: list[str] = []
     at = 0
     for replacement in replacements:
         parts += (placeholders.into(body[at : replacement.start]), replacement.text)
-        placeholders.into(body[replacement.start : replacement.end])  # what a command takes counts
+        placeholders.into(body[replacement.start : replacement.end])  # counts the placeholders inside a command
         at = replacement.end
     text = "".join((*parts, placeholders.into(body[at:])))
     appended = bool(values.args and values.args.strip()) and not placeholders.taken
@@ -173,7 +175,7 @@ def substituted(body: str, values: Values, replacements: Sequence[Replacement] =
 
 
 def _spelling(match: re.Match[str]) -> str | None:
-    """Return the one spelling under which the value of a placeholder is known; None for a dollar that is none."""
+    """Return the normal form of a placeholder, the key of its value; None for a dollar that starts no placeholder."""
     if (number := match["number"] or match["index"]) is not None:
         return f"${number.lstrip('0') or '0'}"
     if (name := match["name"]) is not None:
@@ -184,11 +186,12 @@ def _spelling(match: re.Match[str]) -> str | None:
 
 
 def _pattern(declared: Mapping[str, str | None]) -> re.Pattern[str]:
-    # Longest first, so that a name is not taken for the beginning of another; the end of a name is looked at as well.
+    # Longest first, so that a name does not match the beginning of a longer one. The pattern also checks where a name
+    # ends.
     names = "|".join(re.escape(name) for name in sorted(declared, key=len, reverse=True)) or r"(?!)"
     named = rf"\$(?:{names})(?![A-Za-z0-9_])|\$\{{(?:{names})\}}"
     whole = r"\$ARGUMENTS(?![A-Za-z0-9_])"
-    # The second and third alternative take dollars that are no placeholders: one that is escaped, and the shell's `$$`.
+    # The second and third alternatives match dollars that start no placeholder: an escaped one, and the shell's `$$`.
     return re.compile(
         rf"(?<!\\)\\(?P<bare>\$[0-9]+|{whole}|{named})|(?<!\\)\\\$|\$\$"
         rf"|{NUMBERED}|\$ARGUMENTS\[(?P<index>[0-9]+)\]|(?P<whole>{whole})|(?P<name>{named})|{_PLACE}"

@@ -1,8 +1,8 @@
-"""Who may see and start which skill: the model, the user, or both. One answer for every path.
+"""Which skills the model and the user may see and start. All code paths use this answer.
 
-What is closed to the model appears nowhere in what the model sees: not in a list, not in an enumeration, not among
-suggestions; a call that names it all the same finds no such skill. A fork is closed to everybody where nothing can run
-it. Official client guide C4 to C6; fields `disable-model-invocation`, `user-invocable` and `context`.
+A skill that is closed to the model appears in no list, enumeration or suggestion for the model, and a call that names
+it reports an unknown skill. A fork is closed to everyone if the host cannot run forks. Official client guide C4 to C6;
+fields `disable-model-invocation`, `user-invocable` and `context`.
 """
 
 from __future__ import annotations
@@ -40,53 +40,56 @@ _USER_CLOSED = "it is for models alone (user-invocable: false): the model loads 
 
 
 _SUGGESTED = 3
-_LONGEST_PHRASE = 500  # characters that are looked at
+_LONGEST_PHRASE = 500  # characters of a phrase that are compared
 
 
 class Visibility:
-    """Answers for one session; `forks` tells whether something can run a fork.
+    """The visibility of skills in one session. `forks` states whether the host can run forks.
 
-    What `policy` denies is offered to nobody: a model would only learn of it that it may not. A call that names it all
-    the same meets the policy, and hears which rule denies it.
+    Skills that `policy` denies are not listed: a model could only learn that it may not start them. A call that names
+    one is still decided by the policy, so the refusal names the rule.
     """
 
     def __init__(self, catalog: Catalog, *, forks: bool, policy: PolicySource | None = None) -> None:
         self.catalog, self._forks = catalog, forks
         self._policy = policy
         self._entries: tuple[SkillEntry, ...] | None = None
-        self._generation = 0  # of the policy under which the open ones were found
+        self._generation = 0  # generation of the policy that `_open` was computed with
         self._open: dict[By, tuple[SkillEntry, ...]] = {}
 
     def offers(self, by: By) -> tuple[SkillEntry, ...]:
-        """Return the skills that the model, or the user, may start, by name; the same tuple until one changes."""
+        """Return the skills that the model or the user may start, sorted by name.
+
+        The same tuple is returned until a skill or the policy changes.
+        """
         entries = self.catalog.entries()
         policy = _with_rules(self._policy)
         generation = 0 if policy is None else policy.generation
-        # The same tuple until a scan has found something else, under the same policy.
+        # `entries` is the same tuple until a scan finds a change.
         if entries is not self._entries or generation != self._generation:
             self._open = {who: tuple(entry for entry in entries if self._is_open(entry, who, policy)) for who in _BOTH}
             self._entries, self._generation = entries, generation
         return self._open[by]
 
     def names(self, by: By) -> tuple[str, ...]:
-        """Return their names, sorted."""
+        """Return the names of `offers`, sorted."""
         return tuple(entry.name for entry in self.offers(by))
 
     async def offered(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
-        """Return a skill that the model, or the user, may start.
+        """Return the entry of a skill that the model or the user may start.
 
         Raises:
-            SkillNotFoundError, InvalidArgumentsError: see `require_open` and `listed`.
+            SkillNotFoundError, InvalidArgumentsError: see `listed` and `require_open`.
         """
         entry = await self.listed(name, location, by)
         self.require_open(name, entry.extended, by)
         return entry
 
     async def listed(self, name: str, location: str | None = None, by: By = "model") -> SkillEntry:
-        """Return the catalog's entry; what a scan may have missed since is looked for once more after a new one.
+        """Return the catalog's entry of a skill. Scans the disk again if the entry is missing or outdated.
 
         Raises:
-            SkillNotFoundError: with suggestions, and the reason if a broken copy is known.
+            SkillNotFoundError: carries suggestions, or the reason if a broken copy is known.
         """
         return self._known(name, location) or await self._scanned(name, location, by)
 
@@ -105,18 +108,18 @@ class Visibility:
             raise self.not_found(error, by) from None
 
     def is_live(self, skill: ActiveSkill) -> bool:
-        """Tell whether edits of this skill take effect without a new load, as in its author's own directory."""
+        """Whether edits of this skill take effect without a new load, as in the author's own directory."""
         try:
             return self.catalog.get(skill.name, skill.location).live
         except SkillNotFoundError:
             return False
 
     def require_open(self, name: str, fields: ExtendedFields, by: By) -> None:
-        """Return only where a skill with these fields may be started; `name` as whoever asks has written it.
+        """Check that the model or the user may start a skill with these fields. `name` is as the caller wrote it.
 
         Raises:
-            SkillNotFoundError: it is closed to the model, which hears what it hears of a name that nothing has.
-            InvalidArgumentsError: it is closed to the user; people may know why.
+            SkillNotFoundError: the skill is closed to the model. The model gets the same error as for an unknown name.
+            InvalidArgumentsError: the skill is closed to the user. The message states the reason.
         """
         if by == "model" and fields.disable_model_invocation:
             raise self.not_found(SkillNotFoundError(name), by)
@@ -124,7 +127,10 @@ class Visibility:
             raise InvalidArgumentsError((f"skill {name!r} cannot be invoked by a person: {_USER_CLOSED}",))
 
     def not_found(self, error: SkillNotFoundError, by: By) -> SkillNotFoundError:
-        """Return the error with suggestions from the open skills alone."""
+        """Return the error with suggestions, taken only from skills that the caller may start.
+
+        For a model, the reason is removed if the skill is closed to models: it would reveal that the skill exists.
+        """
         reason = None if by == "model" and error.reason is not None and self._is_hidden(error.name) else error.reason
         near = () if reason else close_names(error.name, self.names(by)) or self._fitting(error.name, by)
         return SkillNotFoundError(error.name, near, reason)
@@ -136,16 +142,18 @@ class Visibility:
             return False
 
     def _fitting(self, phrase: str, by: By) -> tuple[str, ...]:
-        """Return the skills that a phrase in place of a name points to, best first."""
+        """Return the skills that match a phrase given instead of a name, best first."""
         offers = self.offers(by)
         rated = scores(phrase[:_LONGEST_PHRASE], [f"{entry.name} {entry.description}" for entry in offers])
         order = sorted((place for place, score in enumerate(rated) if score > 0), key=lambda place: -rated[place])
         return tuple(offers[place].name for place in order[:_SUGGESTED])
 
     def shown(self, by: By) -> list[SkillEntry]:
-        """Return the skills that are closed to nobody of this kind, by name, forks too where nothing here can run them.
+        """Return the skills that the model or the user may see, sorted by name.
 
-        For hosts that bring skills into force themselves.
+        Includes forks that the host cannot run.
+
+        For hosts that activate skills themselves.
         """
         policy = _with_rules(self._policy)
         return [entry for entry in self.catalog.entries() if self._is_shown(entry, by, policy)]
@@ -161,7 +169,10 @@ class Visibility:
         return permits(policy, of_entry(entry, self.catalog if policy.needs_digests else None), by)
 
     def beside(self, root_dir: str, directory: str) -> SkillEntry | None:
-        """Return the listed skill in a directory of this name, the one next to `root_dir` first, if it is permitted."""
+        """Return the listed skill whose directory has this name, if the policy permits it; otherwise None.
+
+        If several match, the one next to `root_dir` is taken.
+        """
         parent, policy = os.path.dirname(root_dir), _with_rules(self._policy)
         found = [entry for entry in self.catalog.entries() if os.path.basename(entry.root_dir) == directory]
         for entry in sorted(found, key=lambda entry: os.path.dirname(entry.root_dir) != parent)[:1]:
@@ -170,20 +181,20 @@ class Visibility:
         return None
 
     def require_permitted(self, skill: ActiveSkill, by: By) -> None:
-        """Hold what was read against the policy: its files may have changed since the call was decided.
+        """Check the files that were read against the policy: they may have changed since the call was decided.
 
         Raises:
             PolicyDeniedError: the policy denies a skill with these files.
         """
         policy = _with_rules(self._policy)
         if policy is None or not policy.needs_digests:
-            return  # a rule about anything else has decided already
+            return  # only digests can have changed since the call was decided
         decision = decided(policy, of_active(skill, self.catalog), by)
         if isinstance(decision, Deny):
             raise PolicyDeniedError(rule_of(decision), decision.reason)
 
     def permitted(self, skills: Sequence[ActiveSkill]) -> tuple[ActiveSkill, ...]:
-        """Return those of the active skills that the policy lets the model start now."""
+        """Return the active skills that the policy lets the model start now."""
         policy = _with_rules(self._policy)
         if policy is None:
             return tuple(skills)
@@ -193,16 +204,16 @@ class Visibility:
 
 
 def permits(policy: Policy, skill: SkillIdentity, by: By) -> bool:
-    """Whether `policy` lets a skill be started by the model, or by the user."""
+    """Whether `policy` lets the model, or the user, start a skill."""
     return not isinstance(decided(policy, skill, by), Deny)
 
 
 def decided(policy: Policy, skill: SkillIdentity, by: By) -> Decision:
-    """Return what `policy` decides about a model, or a user, that starts a skill."""
+    """Return the decision of `policy` on the model, or the user, starting a skill."""
     return policy.decide(_STARTS[by](skill))
 
 
 def _with_rules(source: PolicySource | None) -> Policy | None:
-    """Return the policy of this moment if it may deny a skill; the built-in one denies none."""
+    """Return the current policy if it may deny a skill; None for the built-in policy, which denies none."""
     policy = None if source is None else source.now()
     return policy if policy is not None and (policy.files or policy.fault is not None) else None
