@@ -1,8 +1,8 @@
-"""SKILL.md as types: one parser, many policies.
+"""SKILL.md as typed values: one parser, several validation profiles.
 
-`parse_document` and `read_document` give a `SkillDocument`, whatever the bytes; `validate_skill` judges it by a
-profile; `read_skill` gives a `Skill` that loads. Names are resolved when first used, so that listing skills pays only
-for what it needs.
+`parse_document` and `read_document` return a `SkillDocument` for any input. `validate_skill` checks it against a
+profile. `read_skill` returns a `Skill`, or raises if the profile refuses it. Public names are imported when they are
+first used, so listing skills does not load the rules.
 """
 
 from __future__ import annotations
@@ -80,5 +80,5 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
     __getattr__ = lazy_names(__name__, _HOMES)

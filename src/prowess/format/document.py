@@ -1,6 +1,6 @@
-"""A SKILL.md as written: every key with its source text and position. It may be wrong.
+"""A SKILL.md as written, valid or not: every key with its source text and position.
 
-`SkillDocument` is what reading gives, whatever the bytes; `Skill` is what is true once a profile accepts it.
+Reading returns a `SkillDocument` for any bytes. A `Skill` exists only if a profile accepted the document.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """One top-level entry. `key` is its text, or its source where it is a collection.
+    """One top-level entry. `key` is the text of the key, or its source if the key is a collection.
 
-    `repaired`: YAML refused the value as written, and `value` holds what quoting it gives.
+    `repaired` is true if the value as written is not valid YAML. `value` then holds the result of quoting it.
     """
 
     key: str
@@ -34,32 +34,33 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str | None:
-        """The value where it is a text, exactly as YAML defines it; None for a list or mapping."""
+        """The value if it is a scalar, exactly as YAML defines its text; `None` for a list or mapping."""
         return self.value.text if isinstance(self.value, Scalar) else None
 
     @property
     def source(self) -> str:
-        """The value as it stands in the file."""
+        """The value as written in the file."""
         return self.origin.text[self.value.start : self.value.end]
 
     @property
     def location(self) -> Location:
-        """Where the value stands; where it is empty, the place after the key."""
+        """The place of the value. If the value is empty, the place after the key."""
         return self.origin.location(self.value.start, self.value.end)
 
     @property
     def key_location(self) -> Location:
-        """Where the key stands."""
+        """The place of the key."""
         return self.origin.location(self.key_node.start, self.key_node.end)
 
 
 class SkillDocument(Struct, frozen=True, kw_only=True):
-    """What reading one SKILL.md gave; made by `parse_document` and `read_document`.
+    """The result of reading one SKILL.md. `parse_document` and `read_document` create it.
 
-    `front_matter` is the source between the fences, None where there are none; `front_matter_line` is the 1-based line
-    where it starts, `body_line` that of `body`. `fields` keeps order and duplicates; `complete` is false where they
-    could not be read. `directory` is the absolute path of the skill's directory, None for a text from elsewhere.
-    `diagnostics` are those of reading, at the severities of the profile `spec`.
+    `front_matter` is the source between the fences, or `None` if there are no fences. `front_matter_line` and
+    `body_line` are the 1-based lines where the front matter and `body` start. `fields` keeps the order of the file and
+    duplicate keys; `complete` is false if the fields could not be read. `directory` is the absolute path of the skill's
+    directory, or `None` if the text does not come from a directory. `diagnostics` are the faults found while reading,
+    at the severities of the profile `spec`.
     """
 
     origin: SourceText
@@ -76,12 +77,12 @@ class SkillDocument(Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str | None:
-        """How the file is called in reports."""
+        """The path of the file as shown in reports."""
         return self.origin.path
 
     @property
     def text(self) -> str:
-        """The whole text, line breaks as LF."""
+        """The whole text, with LF line breaks."""
         return self.origin.text
 
     @property
@@ -95,21 +96,21 @@ class SkillDocument(Struct, frozen=True, kw_only=True):
         return frozenset(field.key for field in self.fields)
 
     def field(self, key: str) -> Field | None:
-        """Return the first field of this key: where it is written twice, the first wins."""
+        """Return the first field with this key, or `None` if there is none."""
         return next((field for field in self.fields if field.key == key), None)
 
     def text_of(self, key: str) -> str | None:
-        """Return the text of a field; None where it is absent or no text."""
+        """Return the text of a field; `None` if the field is absent or is a list or mapping."""
         field = self.field(key)
         return None if field is None else field.text
 
     def place_of(self, key: str) -> Location | None:
-        """Return where the value of a field stands; None where it is absent."""
+        """Return the place of a field's value; `None` if the field is absent."""
         field = self.field(key)
         return None if field is None else field.location
 
     def mapping(self) -> dict[str, object]:
-        """Return the fields as plain data: texts, lists and dictionaries. The first of duplicates wins."""
+        """Return the fields as plain data: strings, lists and dictionaries. The first of duplicate keys wins."""
         result: dict[str, object] = {}
         for field in self.fields:
             result.setdefault(field.key, plain(field.value, self.origin))
@@ -117,9 +118,9 @@ class SkillDocument(Struct, frozen=True, kw_only=True):
 
 
 def plain(node: Node, origin: SourceText, typed: Callable[[Scalar], object] | None = None) -> object:
-    """Return a value as text, list or dictionary; a key that is a collection becomes its source text.
+    """Return a node as a string, list or dictionary. A key that is a collection becomes its source text.
 
-    `typed` gives what a scalar stands for; without it every scalar is its text.
+    `typed` converts a scalar to a Python value. Without it every scalar becomes a string.
     """
     match node:
         case Scalar(text=text):
@@ -134,5 +135,5 @@ def plain(node: Node, origin: SourceText, typed: Callable[[Scalar], object] | No
 
 
 def key_text(key: Node, origin: SourceText) -> str:
-    """Return a key as text: its own, or its source where it is a collection."""
+    """Return the text of a key, or its source if the key is a collection."""
     return key.text if isinstance(key, Scalar) else origin.text[key.start : key.end]

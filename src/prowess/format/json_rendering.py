@@ -1,9 +1,9 @@
-"""Front matter as a JSON object with typed values, and whether two renderings say the same.
+"""Front matter as a JSON object with typed values, and comparison of two renderings.
 
-Inside Prowess every scalar is text. Whoever passes front matter on as JSON has to write numbers as numbers, because the
-reader compares it with what its own YAML parser gives. Plain scalars are resolved by the core schema of YAML 1.2;
-quoted and block scalars are text. Parsers disagree about a few plain scalars (`yes`, `010`, dates), so a comparison
-accepts either reading of a plain scalar, and nothing else.
+Inside Prowess every scalar is a string. Front matter that is sent as JSON needs numbers and booleans, because the
+client compares it with the result of its own YAML parser. Plain scalars are resolved by the core schema of YAML 1.2;
+quoted and block scalars are strings. Parsers disagree about a few plain scalars (`yes`, `010`, dates), so the
+comparison accepts each of these readings.
 
 Source: MCP Skills extension, `frontmatter`; YAML 1.2.2, section 10.3.2.
 """
@@ -33,11 +33,11 @@ _OLDER_WORDS = {  # YAML 1.1, as PyYAML reads it
     **{word: True for text in ("yes", "on") for word in (text, text.title(), text.upper())},
     **{word: False for text in ("no", "off") for word in (text, text.title(), text.upper())},
 }
-_MAX_DIGITS = 300  # JSON readers need not take more, and int() is quadratic
+_MAX_DIGITS = 300  # JSON readers need not accept longer numbers, and int() is quadratic
 
 
 def as_json(document: SkillDocument) -> dict[str, object]:
-    """Return the front matter as an author wrote it, typed; the first of duplicate keys wins."""
+    """Return the front matter with typed values, in the order written; the first of duplicate keys wins."""
     result: dict[str, object] = {}
     for field in document.fields:
         result.setdefault(field.key, plain(field.value, field.origin, None if field.repaired else _typed))
@@ -45,7 +45,7 @@ def as_json(document: SkillDocument) -> dict[str, object]:
 
 
 def says_the_same(document: SkillDocument, claimed: object) -> bool:
-    """Whether a JSON object is a rendering of this front matter: its keys, and one reading of each value."""
+    """Whether a JSON object is a rendering of this front matter: the same keys, and for each a possible reading."""
     if not isinstance(claimed, dict):
         return False
     seen: dict[str, bool] = {}
@@ -73,7 +73,7 @@ def _resolved(text: str) -> object:
     if re.fullmatch(_FLOAT, text):
         number = float(text)
         return number if number not in {float("inf"), float("-inf")} else text
-    return text  # .inf and .nan too: JSON cannot write them
+    return text  # .inf and .nan too: JSON has no notation for them
 
 
 def _matches(node: Node, origin: SourceText, claimed: object, *, repaired: bool = False) -> bool:

@@ -1,7 +1,7 @@
-"""The name of a skill: normalised once, compared everywhere.
+"""Skill names: normalised once, compared everywhere.
 
-The official text allows lowercase letters and digits of any script and single hyphens, 1 to 64 characters. They are
-counted after NFKC, so two spellings that normalise alike are the same name.
+The specification allows lowercase letters and digits of any script and single hyphens, 1 to 64 characters. They are
+counted after NFKC, so two spellings with the same normal form are the same name.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from msgspec import Struct
 
 from prowess.format.limits import MAX_NAME_LENGTH
 
-# Normalising is quadratic in a run of combining marks. Nothing this long can shrink to a valid name.
+# Normalising is quadratic in a run of combining marks. A longer text cannot shrink to a valid name.
 _NORMALISED_AT_MOST = 16 * MAX_NAME_LENGTH
 
 
 class NameFault(Struct, frozen=True, kw_only=True):
     """One reason why a name is not valid. `kind` is `length`, `case`, `edge`, `double` or `character`.
 
-    `offset` counts code points in the normalised name; `character` is the one at fault, where there is one.
+    `offset` counts code points in the normalised name. `character` is the character at fault, or empty for a wrong
+    length.
     """
 
     kind: str
@@ -30,7 +31,10 @@ class NameFault(Struct, frozen=True, kw_only=True):
 
 
 class SkillName(Struct, frozen=True, kw_only=True, order=True):
-    """The key of a name: equal where two spellings clash. It may be invalid; `name_faults` says why."""
+    """A normalised name, as a key for comparison: two names clash if their keys are equal.
+
+    The name may be invalid; `name_faults` returns the reasons.
+    """
 
     text: str
 
@@ -44,7 +48,7 @@ class SkillName(Struct, frozen=True, kw_only=True, order=True):
 
 
 def normalise(raw: str) -> str:
-    """Return `raw` trimmed at both ends and in NFKC."""
+    """Return `raw` without surrounding whitespace, in NFKC."""
     text = raw.strip()
     if text.isascii():
         return text
@@ -55,7 +59,7 @@ def normalise(raw: str) -> str:
 def name_faults(text: str, *, ascii_only: bool = False) -> list[NameFault]:
     """Return every fault of a normalised, non-empty name, in the order of the reference tool.
 
-    With `ascii_only` letters and digits are a-z and 0-9: what the pattern `limits.NAME_PATTERN` accepts.
+    With `ascii_only` the letters and digits are a-z and 0-9, as in the pattern `limits.NAME_PATTERN`.
     """
     faults = []
     if len(text) > MAX_NAME_LENGTH:
@@ -91,12 +95,12 @@ def name_faults(text: str, *, ascii_only: bool = False) -> list[NameFault]:
             faults.append(
                 NameFault(kind="character", rule="name.format", message=message, offset=index, character=char)
             )
-            break  # the first shows the mistake; a sentence as a name would give one finding a blank
+            break  # report only the first: a sentence as a name would give a finding for each space
     return faults
 
 
 def is_portable(text: str) -> bool:
-    """Whether every client accepts the characters of `text`: ASCII alone."""
+    """Whether every client accepts the characters of `text`: only ASCII is accepted everywhere."""
     return text.isascii()
 
 

@@ -1,11 +1,11 @@
-"""From bytes to a `SkillDocument`: decode, find the fences, read the YAML, mend what it refuses.
+"""Parse bytes into a `SkillDocument`: decode, find the fences, read the YAML, repair invalid values.
 
-This is the one reader of SKILL.md. It raises for no content: what is wrong is in `document.diagnostics`, and as much as
-could be read is in the document.
+This is the only parser of SKILL.md. It raises no error for any content. Faults are in `document.diagnostics`, and the
+document contains everything that could be read.
 
-Fences are whole lines: where frontmatter begins and ends, and where the body begins. A fence is a line of exactly three
-hyphens, trailing blanks allowed, at the start of a line. `----`, `---x`, `...` and three hyphens inside a value are
-text. Line breaks are LF here already.
+Fences mark the start and end of the front matter; the body follows. A fence is a whole line of exactly three hyphens,
+optionally followed by spaces or tabs. `----`, `---x`, `...` and three hyphens inside a value are text. Line breaks are
+already LF at this point.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ _SHOWN_KEY = 60
 
 
 def parse_document(source: bytes | str, *, path: str | None = None) -> SkillDocument:
-    r"""Read the bytes or text of a SKILL.md; `path` is how reports call it. Raises nothing on content.
+    r"""Parse the bytes or text of a SKILL.md; `path` is the path in reports.
 
-    document = parse_document("---\nname: pdf\ndescription: one --- two\n---\nBody\n")
-    document.text_of("description")  # 'one --- two'
+        document = parse_document("---\nname: pdf\ndescription: one --- two\n---\nBody\n")
+        document.text_of("description")  # 'one --- two'
+
+    No content raises an error: faults are in `document.diagnostics`.
     """
     return parse_source(source, path=path)
 
@@ -46,7 +48,10 @@ def parse_source(
     directory: str | None = None,
     found: tuple[Diagnostic, ...] = (),
 ) -> SkillDocument:
-    """As `parse_document`, for a file of a skill's `directory`; `found` are faults of the file itself."""
+    """Parse a SKILL.md as `parse_document` does, for a file of a skill's `directory`.
+
+    `found` are faults of the file itself; they come first in the document's diagnostics.
+    """
     data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
     decoded = decode(data)
     return _Parsing(decoded, path).document(
@@ -133,7 +138,7 @@ class _Parsing:
         self._report("frontmatter.notFirst", message, opening, opening + 3, fix)
 
     def _doubtful_fences(self, fences: Fences) -> None:
-        """Report where other readers may see the front matter begin or end elsewhere."""
+        """Report fences that other readers may not see, and line ends that only some readers accept."""
         text, opening, end = self._origin.text, fences.opening or 0, fences.end or 0
         for fence in (opening, end):
             line = text[fence : (text.find("\n", fence) + 1 or len(text) + 1) - 1]
@@ -153,7 +158,7 @@ class _Parsing:
 
     @staticmethod
     def _too_large(front_matter: str) -> bool:
-        # A code point is at most four bytes, so that only long texts have to be measured exactly.
+        # A code point has at most four bytes, so only long texts need an exact count.
         if len(front_matter) * 4 <= MAX_FRONT_MATTER_BYTES:
             return False
         return len(front_matter.encode("utf-8", "replace")) > MAX_FRONT_MATTER_BYTES
@@ -188,14 +193,13 @@ class _Parsing:
         return None if reading.faults else ()
 
     def _end_of(self, fault: YamlFault) -> int:
-        """A character is its own place; any other construct is shown up to the end of its line."""
+        """Return the end of a fault: one character for a control character, otherwise the end of the line."""
         if fault.construct == "control character":
             return fault.offset + 1
         line_end = self._origin.text.find("\n", fault.offset)
         return len(self._origin.text) if line_end < 0 else line_end
 
     def _syntax(self, fault: YamlFault, start: int, end: int, fix: Fix | None = None) -> None:
-        # Imported here, not at the top: most documents have no such fault.
         message = describe(fault, self._origin.text)
         location = self._origin.location(start, end)
         self._found.append(finding("frontmatter.syntax", message, location, detail=fault.construct, fix=fix))
@@ -252,7 +256,7 @@ _HAZARDS = {
     "nodes": f"the frontmatter holds more than {MAX_NODES} values",
 }
 
-# libyaml's phrase -> ours. The first that is contained wins.
+# Phrase of libyaml -> our message. The first phrase that the error contains decides.
 _SYNTAX = (
     ("mapping values are not allowed", 'a value with ": " must be quoted'),
     ("block sequence entries are not allowed", 'a value that starts with "- " must be quoted'),
@@ -272,7 +276,7 @@ _SYNTAX = (
 
 
 def describe(fault: YamlFault, text: str) -> str:
-    """Return one sentence for `fault`; its offset counts in `text`."""
+    """Return one sentence that describes `fault`. Offsets of the fault count in `text`."""
     if fault.construct == "control character":
         return f"control character U+{ord(text[fault.offset]):04X} is not allowed; remove it"
     if fault.construct in _HAZARDS:
@@ -294,10 +298,11 @@ _FIELD = rf"(?m)^(?:{'|'.join(FIELDS)})[ \t]*:"
 
 
 class Fences(Struct, frozen=True, kw_only=True):
-    """Offsets into the text. `opening` is None where there is no frontmatter; `end` is None where nothing closes it.
+    """Offsets of the front matter in the text.
 
-    The frontmatter is `text[start:end]`, the body `text[body:]`. `blank_before` is true where only blank lines stand
-    before the opening fence, so that removing them mends it.
+    `opening` is `None` if there is no front matter; `end` is `None` if it is never closed. The front matter is
+    `text[start:end]`, the body is `text[body:]`. `blank_before` is true if there are only blank lines before the
+    opening fence; removing them then repairs the file.
     """
 
     opening: int | None
@@ -308,7 +313,10 @@ class Fences(Struct, frozen=True, kw_only=True):
 
 
 def find_fences(text: str) -> Fences:
-    """Find the frontmatter; comments and blank lines before it are passed over if it looks like a skill's."""
+    """Find the front matter.
+
+    Comments and blank lines before it are skipped if a field of a skill follows the fence.
+    """
     if (first := _FENCE.match(text)) is not None:
         return _closed(text, 0, first.end())
     start, blank = _skip_prelude(text)
@@ -329,7 +337,7 @@ def _closed(text: str, opening: int, fence_end: int) -> Fences:
 
 
 def _closing_fence(text: str, line_end: int) -> tuple[int, int] | None:
-    """Return start and end of the first fence after the line that ends at `line_end`."""
+    """Return start and end of the first fence after `line_end`, the end of a line."""
     at = line_end
     for _ in range(_MOST_CANDIDATES):
         at = text.find("\n---", at)

@@ -1,7 +1,7 @@
-"""A profile is a policy over one parser: which rule has which severity, and a few switches.
+"""Validation profiles: policies over one parser. A profile is the severity of each rule, and a few switches.
 
-The severities of the format's rules are the columns of `rules.table`; rules of other rooms declare their own.
-Everything else that differs is below, once: what a profile leaves out is as in `spec`.
+The severities of the format's rules are the columns of `rules.table`; other rules declare their own. All other
+differences between profiles are declared below. A setting that a profile omits is as in `spec`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """One column of the table.
+    """One validation profile.
 
-    `source` says whose reading it is. `known_fields` are those that are no `frontmatter.unknownField`; the extended
-    ones among them are judged. `name_letters`: of any script, or a-z and 0-9 alone. `metadata_scalars`: any scalar is a
-    text, or only what every YAML reader takes for one. `metadata_lists`: a list as a value of metadata is a warning.
-    `tools_as_list`: allowed-tools may be a list. `repairs`: a value that YAML refuses is quoted and used, with a
-    warning. `reference_wording`: faults are found and worded as the reference tool does, in its order, and its YAML
-    dialect without flow collections applies. `preapproves`: in a session of this profile, allowed-tools restricts
-    nothing unless somebody says otherwise.
+    `source` names the document or tool that the profile follows. `known_fields` are the fields that do not break
+    `frontmatter.unknownField`; extended fields among them are validated. `name_letters`: letters of any script, or only
+    a-z and 0-9. `metadata_scalars`: accept any scalar as text, or only one that every YAML reader reads as text.
+    `metadata_lists`: a list as a value of metadata is only a warning. `tools_as_list`: allowed-tools may be a list.
+    `repairs`: a value that is not valid YAML is quoted and used, with a warning. `reference_wording`: find and word
+    faults as the reference tool does, in its order; its YAML dialect without flow collections applies. `preapproves`:
+    in a session with this profile, allowed-tools restricts nothing unless configured otherwise.
     """
 
     name: str
@@ -104,10 +104,10 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for pr
 
 
 def profile_named(name: str) -> Profile:
-    """Return the profile of this name.
+    """Return the profile with this name.
 
     Raises:
-        InvalidArgumentsError: there is none; the sentence lists those there are.
+        InvalidArgumentsError: no profile has this name; the message lists the known names.
     """
     if name in PROFILES:
         return PROFILES[name]

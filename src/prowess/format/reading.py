@@ -1,11 +1,10 @@
-"""From a directory to a document, and to a skill: find SKILL.md, open it safely, judge it by a profile.
+"""Read a skill from a directory: find SKILL.md, open it safely, and validate it against a profile.
 
-The name of the real directory entry counts, also where the file system ignores case. Nothing but a regular file is
-opened; a pipe or a link called SKILL.md is a diagnostic, and so is whatever the operating system refuses.
+The file name is compared with the real directory entry, even on a file system that ignores case. Only a regular file is
+opened. A pipe or symbolic link called SKILL.md is reported as a diagnostic, and so are errors of the operating system.
 
-Validation gives every fault at once, each with rule, place and, where one is obvious, a fix. Rules find, profiles
-judge. `raw_findings` gives what the rules find at their default severities; `judge` applies the profile's column of the
-table.
+Validation returns all faults at once, each with its rule, its place and, if one is obvious, a fix. `raw_findings`
+returns the findings of the rules at default severities; `judge` applies the severities of the profile.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -> Skill:
-    """Read the skill in `directory`, or whose SKILL.md the path names, as `profile` loads it.
+    """Read the skill in `directory` under a profile; `directory` may also be the path of its SKILL.md.
 
     Every file of the skill is hashed once, for `Skill.digest` and `Skill.resources`.
 
@@ -47,15 +46,15 @@ def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -
         skill.name, skill.frontmatter.allowed_tools, skill.digest
 
     Raises:
-        SkillParseError: the profile finds an error; it names the first and carries all. In `lenient` an error is what
-            keeps a skill from being loaded.
-        LimitExceededError: the directory holds too many files or bytes to be hashed.
+        SkillParseError: the profile finds an error. The message is that of the first; the exception carries all. The
+            profile `lenient` reports an error only if the skill cannot be loaded.
+        LimitExceededError: the directory has too many files or bytes to hash.
     """
     try:
         files = read_files(directory)
     except OSError as fault:
         document = read_document(directory)
-        diagnostics = _accepted(document, profile)  # what is wrong with the document is said first
+        diagnostics = _accepted(document, profile)  # faults of the document are reported first
         message = f"the skill's files cannot be read: {fault.strerror}"
         raise SkillParseError(message, Location(path=document.path), diagnostics) from fault
     except LimitExceededError:
@@ -65,11 +64,11 @@ def read_skill(directory: str | os.PathLike[str], *, profile: str = "lenient") -
 
 
 def read_files(directory: str | os.PathLike[str]) -> TreeReading:
-    """Hash every file of a skill in one walk, which keeps the bytes of SKILL.md and `skill.manifest.yaml`.
+    """Hash every file of a skill in one walk. The bytes of SKILL.md and `skill.manifest.yaml` are kept.
 
     Raises:
         OSError: the directory cannot be read.
-        LimitExceededError: as `read_skill`.
+        LimitExceededError: the directory has too many files or bytes to hash.
     """
     # Imported here, not at the top: listing needs no digests.
     from prowess._internal.files.tree_digest import read_stamped_tree
@@ -79,10 +78,10 @@ def read_files(directory: str | os.PathLike[str]) -> TreeReading:
 
 
 def skill_of_files(directory: str | os.PathLike[str], files: TreeReading, *, profile: str) -> Skill:
-    """Return the skill whose files were read; its text and its sidecar are the bytes that were hashed.
+    """Return the skill for files that were already read. Its text and manifest are the bytes that were hashed.
 
     Raises:
-        SkillParseError: as `read_skill`.
+        SkillParseError: the profile finds an error, as in `read_skill`.
     """
     # Imported here, not at the top: listing needs no sidecar.
     from prowess.format.manifest.manifest_reader import sidecar_of
@@ -102,7 +101,7 @@ def skill_of_files(directory: str | os.PathLike[str], files: TreeReading, *, pro
 
 
 def _accepted(document: SkillDocument, profile: str) -> tuple[Diagnostic, ...]:
-    """Return what a profile finds in a document that it loads."""
+    """Return the findings of a profile; raise `SkillParseError` if one of them is an error."""
     diagnostics = tuple(validate_skill(document, profile=profile))
     fault = next((found for found in diagnostics if found.severity is Severity.ERROR), None)
     if fault is not None:
@@ -111,9 +110,10 @@ def _accepted(document: SkillDocument, profile: str) -> tuple[Diagnostic, ...]:
 
 
 def read_frontmatter(directory: str) -> tuple[str, Frontmatter, tuple[Diagnostic, ...]]:
-    """Return the name of the skill file, its fields, and what `lenient` finds in it; an error: it does not load.
+    """Return the skill file's name, its fields, and the findings of the profile `lenient`.
 
-    What a list of skills needs: no links of the body are looked at, and no other file.
+    A finding with severity error means that the skill is not loaded. For lists of skills: links of the body are not
+    checked, and no files other than SKILL.md and the manifest are read.
     """
     document = read_document(directory)
     diagnostics = tuple(validate_skill(document, profile="lenient", references=False))
@@ -121,10 +121,10 @@ def read_frontmatter(directory: str) -> tuple[str, Frontmatter, tuple[Diagnostic
 
 
 class Located(Struct, frozen=True, kw_only=True):
-    """What lies at a skill's place: the bytes of its SKILL.md, or the reasons why there are none in `found`."""
+    """The bytes of a skill's SKILL.md, or, in `found`, the reasons why it could not be read."""
 
     directory: str  # absolute
-    path: str  # as diagnostics call the file
+    path: str  # as shown in diagnostics
     data: bytes
     found: tuple[Diagnostic, ...]
 
@@ -132,9 +132,10 @@ class Located(Struct, frozen=True, kw_only=True):
 def locate(
     directory: str | os.PathLike[str], *, shown_as: str | None = None, files: TreeReading | None = None
 ) -> Located:
-    """Find SKILL.md and read its bytes; raises nothing for what is there, or is not. Arguments as `read_document`.
+    """Find SKILL.md and read its bytes. A file that is missing or unreadable raises no error.
 
-    If it is among the `files` that were read in the directory, its bytes are those, and nothing is opened.
+    `directory` and `shown_as` are as in `read_document`. If SKILL.md is among `files`, which were already read in the
+    directory, their bytes are used and no file is opened.
     """
     root = _directory_of(os.fspath(directory))
     shown = root if shown_as is None else shown_as
@@ -152,7 +153,11 @@ def locate(
 
 
 def _kept(files: TreeReading) -> tuple[str | None, bytes]:
-    """Return name and bytes of SKILL.md; no name if it is absent, too large, or no plain file: opening it shows why."""
+    """Return name and bytes of SKILL.md from files already read.
+
+    The name is `None` if SKILL.md is absent, too large or not a regular file; the caller then opens it to find the
+    reason.
+    """
     for name in FILE_NAMES:
         if (kept := files.kept.get(name)) is not None:
             return name, kept.data
@@ -162,36 +167,36 @@ def _kept(files: TreeReading) -> tuple[str | None, bytes]:
 
 
 def _directory_of(given: str) -> str:
-    """Return the directory of a skill that is named by its directory or by its SKILL.md."""
+    """Return the directory of a skill, given the directory or the path of its SKILL.md."""
     if os.path.basename(given).lower() == "skill.md" and not os.path.isdir(given):
         return os.path.dirname(given) or "."
     return given
 
 
 def read_document(directory: str | os.PathLike[str], *, shown_as: str | None = None) -> SkillDocument:
-    """Read SKILL.md of `directory`; raises nothing for what is there, or is not.
+    """Read the SKILL.md of `directory`. A file that is missing or unreadable raises no error: it is a diagnostic.
 
-    `directory` may also be the path of a file called SKILL.md in any spelling of case. `shown_as` is how diagnostics
-    call the directory; by default as given.
+    `directory` may also be the path of a file called SKILL.md, in any letter case. `shown_as` is the path of the
+    directory in diagnostics; defaults to `directory`.
     """
     return document_at(locate(directory, shown_as=shown_as))
 
 
 def document_at(located: Located) -> SkillDocument:
-    """Return the document of what `locate` found."""
+    """Return the document for a result of `locate`."""
     if any(diagnostic.severity is Severity.ERROR for diagnostic in located.found):
         return parse_nothing(located.path, located.directory, located.found)
     return parse_source(located.data, path=located.path, directory=located.directory, found=located.found)
 
 
 def parse_nothing(path: str, directory: str, found: tuple[Diagnostic, ...]) -> SkillDocument:
-    """Return the document of a file that could not be read: empty, with the reasons alone."""
+    """Return an empty document for a file that could not be read, with the reasons as its diagnostics."""
     empty = parse_source(b"", path=path, directory=directory)
     return replace(empty, diagnostics=found)
 
 
 def _find(directory: str, shown: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
-    """Return the name of the skill file as it stands in the directory."""
+    """Return the skill file's name as spelled in the directory, and findings on it."""
     wanted = Location(path=os.path.normpath(os.path.join(shown, FILE_NAMES[0])))
     try:
         with os.scandir(directory) as entries:
@@ -235,7 +240,7 @@ def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...
             message = f"{name} is {'a directory' if is_directory else 'not a regular file'}"
             detail = "directory" if is_directory else "special"
             return b"", (finding("file.notRegular", message, where, detail=detail),)
-        if kind.st_nlink > 1:  # a catalog skips it, so no other command may take it for a skill
+        if kind.st_nlink > 1:  # a catalog skips such a file, so other commands must not load it
             message = f"{name} has a second hard link, so its content may belong to another place; put a copy here"
             return b"", (finding("file.notRegular", message, where, detail="hard link"),)
         return _whole(descriptor, kind.st_size), ()
@@ -246,7 +251,7 @@ def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...
 
 
 def _whole(descriptor: int, size: int) -> bytes:
-    """Read to the end, or to one byte more than is allowed, which is enough to say that it is too long."""
+    """Read the whole file, or one byte more than the limit, which is enough to detect that it is too long."""
     parts = []
     left = MAX_DOCUMENT_BYTES + 1
     ask = min(size, MAX_DOCUMENT_BYTES) + 1
@@ -257,11 +262,11 @@ def _whole(descriptor: int, size: int) -> bytes:
 
 
 def validate_skill(target: Target, *, profile: str = "spec", references: bool = True) -> list[Diagnostic]:
-    """Return every fault of the specification in `target`, sorted by place; empty for a skill without any.
+    """Return every fault of `target`, sorted by place; the list is empty if there is none.
 
-    `target` is a skill's directory, its SKILL.md, a document or a skill. Warnings and infos are in the list too: only
-    an error makes a skill invalid. With `references=False` the links of the body are not looked at. In the profile
-    `skills-ref` the faults stand in the reference tool's order.
+    `target` is a skill's directory, its SKILL.md, a document or a skill. The list includes warnings and infos; only an
+    error makes a skill invalid. With `references=False` the links of the body are not checked. In the profile
+    `skills-ref` the faults are in the reference tool's order.
 
         for fault in validate_skill("examples/skills/csv-report"):
             print(fault.location, fault.rule, fault.message)
@@ -275,10 +280,10 @@ def validate_skill(target: Target, *, profile: str = "spec", references: bool = 
 
 
 def require_valid(target: Target, *, profile: str = "spec") -> None:
-    """Raise where `validate_skill` finds an error.
+    """Raise an error if `validate_skill` finds one.
 
     Raises:
-        InvalidSkillError: it carries every error.
+        InvalidSkillError: the target has errors; the exception carries all of them.
         InvalidArgumentsError: no profile has this name.
     """
     faults = tuple(found for found in validate_skill(target, profile=profile) if found.severity is Severity.ERROR)
@@ -294,7 +299,10 @@ def document_of(target: Target) -> SkillDocument:
 
 
 def raw_findings(document: SkillDocument, profile: Profile, *, references: bool = True) -> list[Diagnostic]:
-    """Return all that the rules of the family `spec` find, at default severities, switched off or not."""
+    """Return all findings of the rules of the family `spec`, at default severities.
+
+    The findings include those that the profile does not report.
+    """
     findings = [*document.diagnostics, *field_findings(document, profile)]
     if document.complete and any(field.key in EXTENDED_FIELDS for field in document.fields):
         findings += extended_findings(document, repairs=profile.repairs)
@@ -304,7 +312,7 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
     if references and document.body:
         findings += reference_findings(document)
     if profile.reference_wording:
-        # Imported here, not at the top: one profile needs it.
+        # Imported here, not at the top: only one profile needs it.
         from prowess.format.rules.reference_messages import reference_faults
 
         silent = [found for found in findings if profile.severities.get(found.rule) is None]
@@ -314,19 +322,19 @@ def raw_findings(document: SkillDocument, profile: Profile, *, references: bool 
 
 
 def judge(found: Diagnostic, profile: Profile) -> Diagnostic | None:
-    """Return the finding at the profile's severity; None where the profile does not report it."""
+    """Return the finding at the profile's severity, or `None` if the profile does not report it."""
     severity = profile.severities.get(found.rule, found.severity)
     if severity is None:
         return None
     if profile.repairs and found.rule == "frontmatter.syntax" and found.fix is not None:
-        severity = Severity.WARNING  # mended, so the skill loads
+        severity = Severity.WARNING  # repaired, so the skill loads
     if profile.metadata_lists and found.rule == "metadata.valueType" and found.detail == "list":
-        severity = Severity.WARNING  # the host takes it; a mapping it does not
+        severity = Severity.WARNING  # the host accepts a list, but not a mapping
     return found.with_severity(severity)
 
 
 def sidecar_faults(document: SkillDocument) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with the manifest beside the document; it is read only where there is one."""
+    """Return the faults of the manifest beside the document; empty if there is no manifest."""
     if document.directory is None or not os.path.lexists(os.path.join(document.directory, MANIFEST_FILE)):
         return ()
     # Imported here, not at the top: few skills have the file.
@@ -342,6 +350,6 @@ def _of_skill(found: Diagnostic, skill: str | None) -> Diagnostic:
 
 
 def place_in_report(found: Diagnostic) -> tuple[bool, int, int]:
-    """Return what findings on one skill are sorted by."""
-    beside = (found.location.path or "").endswith(MANIFEST_FILE)  # a file of its own, told of last
+    """Return the sort key of a finding on one skill: SKILL.md before the manifest, then line and column."""
+    beside = (found.location.path or "").endswith(MANIFEST_FILE)  # findings in the manifest come last
     return beside, found.location.line, found.location.column

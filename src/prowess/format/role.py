@@ -1,9 +1,9 @@
 """The role of a skill, computed from its name: one of the three elements of GF(3), the integers modulo 3.
 
 The first eight bytes of the SHA-256 digest of the name, read little-endian, modulo 3, give 0 for the Coordinator, 1 for
-the Generator and 2 for the Verifier; in balanced notation 0, +1 and -1. Nobody declares a role, and nothing but the
-boxxy view of a set of skills uses one. A set is balanced where its trits add up to 0 modulo 3. Formal specification
-000, parts 4 and 11; the laws are proved in `formal/GF3.dfy`.
+the Generator and 2 for the Verifier; in balanced notation 0, +1 and -1. A role cannot be declared. Only the boxxy view
+of a set of skills uses roles. A set is balanced if its trits add up to 0 modulo 3. Formal specification 000, parts 4
+and 11; the laws are proved in `formal/GF3.dfy`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Role(Enum):
 
     @property
     def title(self) -> str:
-        """The name a person reads: `Coordinator`, `Generator` or `Verifier`."""
+        """The name shown to people: `Coordinator`, `Generator` or `Verifier`."""
         return self.name.capitalize()
 
     @property
@@ -50,20 +50,22 @@ class Role(Enum):
 
 
 def role_of(name: str) -> Role:
-    """Return the role of the skill with this name; spellings that normalise alike have one role.
+    """Return the role of the skill with this name.
 
-    role_of("pdf").title  # Coordinator
+        role_of("pdf").title  # Coordinator
+
+    Spellings with the same normal form have the same role.
     """
-    # A lone surrogate, which only an escape in YAML can write, has no UTF-8 of its own; it must not end a listing.
+    # A lone surrogate, which a YAML escape can write, has no valid UTF-8; it must not end a listing with an error.
     digest = hashlib.sha256(normalise(name).encode("utf-8", "surrogatepass")).digest()
     return Role(int.from_bytes(digest[:_DIGEST_BYTES], "little") % _ELEMENTS)
 
 
 def is_balanced(roles: Iterable[Role]) -> bool:
-    """Whether the trits add up to 0 modulo 3; nothing is balanced."""
+    """Whether the trits add up to 0 modulo 3. The empty set is balanced."""
     return sum(role.trit for role in roles) % _ELEMENTS == 0
 
 
 def balancer(roles: Iterable[Role]) -> Role:
-    """Return the role that balances the set when one skill of it is added: Coordinator where it is balanced."""
+    """Return the role of a skill that would balance the set if it were added. Coordinator if it is balanced."""
     return Role(-sum(role.trit for role in roles) % _ELEMENTS)

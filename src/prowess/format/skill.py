@@ -1,7 +1,7 @@
-"""A skill that loads: plain frozen data, no input or output when an attribute is read.
+"""A loaded skill: plain frozen data. Reading an attribute does no input or output.
 
-`Frontmatter` holds the fields as a program wants them. All scalars are text; nothing is typed. What a field says beyond
-its type is kept beside it: `metadata_raw` has nested values as they were written, `extra` has unknown fields.
+`Frontmatter` has the fields in the form that a program needs. All scalars are strings. Two attributes keep more than
+that: `metadata_raw` has nested values as they were written, and `extra` has unknown fields.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ _KINDS: dict[str, ResourceKind] = {"scripts": "script", "references": "reference
 class Frontmatter(Struct, frozen=True, kw_only=True):
     """The fields of a skill.
 
-    `license` and `compatibility` are None where absent. `allowed_tools` is None where the key is absent, which means no
-    restriction; empty where the key permits nothing, or cannot be parsed. A misspelt key counts as well, and of several
-    the tokens that all have are left. `metadata` is the string view: a nested value
-    is its source text. `metadata_raw` and `extra` are texts, lists and dictionaries of texts.
+    `license` and `compatibility` are `None` if absent. `allowed_tools` is `None` if the key is absent, which means no
+    restriction; it is empty if the key permits nothing or cannot be parsed. A misspelt `allowed-tools` key counts too:
+    if the restriction is written several times, only tokens that appear in every one of them remain. `metadata` maps
+    keys to strings; a nested value is its source text. `metadata_raw` and `extra` contain strings, lists and
+    dictionaries. `raw` is the content of `properties()`.
     """
 
     name: str
@@ -55,8 +56,8 @@ class Frontmatter(Struct, frozen=True, kw_only=True):
 
     @property
     def extended(self) -> ExtendedFields:
-        """The fields of `extra` that a runtime obeys, typed; read from `raw` at each access."""
-        # Imported here, not at the top: whoever lists skills must not pay for the types of fields that few have.
+        """The extended fields that a runtime obeys, typed. They are read from `raw` at each access."""
+        # Imported here, not at the top: listing skills must not load types for fields that few skills have.
         from prowess.format.fields.extended_fields import extended_fields
 
         return extended_fields(self.raw)
@@ -64,14 +65,14 @@ class Frontmatter(Struct, frozen=True, kw_only=True):
     def properties(self) -> dict[str, object]:
         """Return the fields under their own keys, in the order written, as a host passes them on.
 
-        `allowed-tools` is the text or list as written. Optional fields without a value are left out; unknown fields are
-        in. Every scalar is text.
+        `allowed-tools` is the string or list as written. Optional fields without a value are left out; unknown fields
+        are included. Every scalar is a string.
         """
         return dict(self.raw)
 
 
 class Resource(Struct, frozen=True, kw_only=True):
-    """A file of the skill beside SKILL.md; `path` is relative with `/`, `size` in bytes, `sha256` in hex."""
+    """A file of the skill other than SKILL.md; `path` is relative with `/`, `size` in bytes, `sha256` in hex."""
 
     path: str
     kind: ResourceKind
@@ -81,7 +82,7 @@ class Resource(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, record: FileRecord) -> Resource:
-        """Return the resource of one file; its first directory decides the kind."""
+        """Return the resource for one file; its top directory determines the kind."""
         top, inside, _ = record.path.partition("/")
         return cls(
             path=record.path,
@@ -93,11 +94,11 @@ class Resource(Struct, frozen=True, kw_only=True):
 
 
 class Skill(Struct, frozen=True, kw_only=True):
-    """A skill as a profile loaded it; made by `read_skill`.
+    """A skill as loaded by a profile. `read_skill` creates it.
 
-    `location` is the absolute path of its SKILL.md, `root_dir` of its directory. `manifest` has the hashes of its
-    files, `sidecar` what its `skill.manifest.yaml` says, empty where there is none. `diagnostics` are what the profile
-    found without refusing it.
+    `location` is the absolute path of SKILL.md, `root_dir` of the skill's directory. `manifest` has the hashes of the
+    skill's files. `sidecar` is the content of `skill.manifest.yaml`, empty if there is none. `diagnostics` are findings
+    that did not stop the skill from loading.
     """
 
     frontmatter: Frontmatter
@@ -110,7 +111,7 @@ class Skill(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The name after trimming and NFKC; the directory's where the skill has none."""
+        """The name, trimmed and in NFKC; the directory's name if the skill has none."""
         return self.frontmatter.name
 
     @property
@@ -130,20 +131,20 @@ class Skill(Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str | None:
-        """`sha256:<64 hex>` of the tree; None where it holds a link or special file, named by `manifest.obstacles`."""
+        """`sha256:<64 hex>` of all files; `None` if there is a link or special file, named in `manifest.obstacles`."""
         return self.manifest.digest
 
     @property
     def resources(self) -> tuple[Resource, ...]:
-        """Every file but SKILL.md, sorted by path."""
+        """Every file except SKILL.md, sorted by path."""
         own = self.location.rpartition("/")[2]
         return tuple(Resource.of(record) for record in self.manifest.files if record.path != own)
 
 
 def frontmatter_of(document: SkillDocument, *, name_hint: str = "") -> Frontmatter:
-    """Return the fields of a document as a program wants them; nothing is judged here.
+    """Return the fields of a document in the form that a program needs. The document is not validated.
 
-    `name_hint` is used where the document has no name and no directory.
+    `name_hint` is used if the document has neither a name nor a directory.
     """
     description = document.field("description")
     metadata = document.field("metadata")
@@ -169,7 +170,7 @@ def _properties(document: SkillDocument, name: str, description: str) -> dict[st
             properties[key] = value
     for key, times in Counter(field.key for field in document.fields).items():
         if times > 1 and tool_field(key) is not None:
-            properties[key] = None  # a restriction that is written twice cannot be read, and so refuses
+            properties[key] = None  # a restriction written twice is ambiguous, so it refuses every tool
     return properties
 
 
@@ -182,7 +183,7 @@ def _is_blank(value: object) -> bool:
 
 
 def _as_text(field: Field) -> str:
-    """A text as YAML defines it, a collection as it was written."""
+    """Return a scalar as YAML defines its text, a collection as written."""
     return field.source if field.text is None else field.text
 
 
@@ -194,7 +195,7 @@ def _optional_text(field: Field | None) -> str | None:
 
 
 def _tools(fields: list[Field]) -> tuple[ToolToken, ...] | None:
-    """Return the tokens that each of these fields has: one that is misspelt holds beside the field that is meant."""
+    """Return the tokens that all of these fields contain, so that a misspelt field restricts too."""
     lists = [_tokens(field) for field in fields]
     if not lists:
         return None
@@ -209,7 +210,7 @@ def _tokens(field: Field) -> tuple[ToolToken, ...]:
 
 
 def tool_texts(field: Field) -> list[str] | None:
-    """Return the texts that hold tokens: the value itself, or the items of a list; None for anything else."""
+    """Return the strings that contain tokens: the value itself, or the items of a list; otherwise `None`."""
     match field.value:
         case Scalar(text=text):
             return [text]

@@ -1,7 +1,7 @@
 """Find the skills below a directory, for commands that take a folder of skills.
 
-A directory that holds SKILL.md in any spelling of case is a skill, and a leaf: what lies below belongs to it. The walk
-is sorted and bounded, enters each real directory once, and passes over `.git` and `node_modules`.
+A directory with a SKILL.md, in any letter case, is a skill. Its subdirectories belong to it and are not searched. The
+walk is sorted and bounded, enters each real directory once, and skips `.git` and `node_modules`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ _PASSED_OVER = frozenset({".git", "node_modules"})
 
 
 class SkillDirectories(Struct, frozen=True, kw_only=True):
-    """The directories found, as paths that begin with the one asked about, and sentences on what was not looked at."""
+    """The directories found, and notes about directories that were not searched.
+
+    Each path begins with the directory given to `find_skill_directories`.
+    """
 
     paths: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 def find_skill_directories(root: str) -> SkillDirectories:
-    """Return `root` itself where it is a skill, else the skills below it; raises nothing for what lies there."""
+    """Return `root` itself if it is a skill, otherwise the skills below it. Unreadable directories give a note."""
     notes: list[str] = []
     return SkillDirectories(paths=tuple(_walk(root, notes)), notes=tuple(notes))
 
@@ -62,5 +65,5 @@ def _walk(root: str, notes: list[str]) -> Iterator[str]:
 def _is_directory(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link that leads back to itself must not hide what stands beside it
+    except OSError:  # a symbolic link to itself must not hide its neighbours
         return False

@@ -1,9 +1,9 @@
-"""How many tokens a text costs a model: three ways to count, and each count says which.
+"""Count the tokens that a text costs a model, by one of three methods. A count names its method.
 
-`characters`: one for four characters, rounded up; free, right on average and wrong by 7 % in the median. `pieces`: a
-text is cut into words, numbers, punctuation and runs of blanks, and the pieces are weighed by a factor fitted to a real
-vocabulary; wrong by 1.6 % in the median (`tools/fit_tokens.py` fits it to one half of some files, and prints the errors
-on the other). `tokenizer`: a real one, where the extra `tokens` is installed.
+`characters`: one token for four characters, rounded up. It is free and right on average; the median error is 7 %.
+`pieces`: the text is cut into words, numbers, punctuation and runs of spaces, and the number of pieces is multiplied by
+a factor fitted to a real vocabulary. The median error is 1.6 %. (`tools/fit_tokens.py` fits the factor to one half of
+some files, and prints the errors on the other half.) `tokenizer`: a real tokenizer; it needs the extra `tokens`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from prowess.errors import InvalidArgumentsError
 Method = Literal["characters", "pieces", "tokenizer"]
 CHARACTERS_A_TOKEN = 4  # boxxy guide, progressive disclosure
 VOCABULARY = "o200k_base"
-# A piece is what a vocabulary has whole: a word with the blank before it, an ending such as `.md`, `-based` or `'s`, a
-# fence, a rule of dashes, punctuation with the line ends behind it. A blank before a digit is a token of its own. Every
-# branch eats characters of one class and looks ahead at most once, over few of them: no text takes more than one pass.
-PIECES = (  # compiled by `re` when first used: it takes 5 ms
+# A piece is a string that a vocabulary usually has as one token: a word with the space before it, an ending such as
+# `.md`, `-based` or `'s`, a code fence, a rule of dashes, punctuation with the line ends after it. A space before a
+# digit is a token of its own. Every branch matches characters of one class and looks ahead at most once, over few of
+# them, so that no text takes more than one pass.
+PIECES = (  # `re` compiles it when first used, because that takes 5 ms
     r" [a-z]{1,14}|[a-z]{1,10}|[._][a-z]{1,8}(?![a-z])|[-/][a-z]{1,3}(?![a-z])|'[a-z]{1,2}(?![a-z])"
     r"|[A-Z][a-z]{1,9}|[A-Z]{1,4}|```|\*\*|[-=]{2,64}|[!-/:-@\[-`{-~]{1,3}[\r\n]*|[0-9]{1,3}"
     r"|[\r\n]+|\s+(?=[0-9])|\s{2,}|[\u2500-\u259f]{1,4}|[\u0080-\u33ff]{1,2}|[^\x00-\x7f]"
 )
 _SMALL_LETTERS = bytes(range(0x61, 0x7B))
-_CONTINUATION = bytes(range(0x80, 0xC0))  # what goes on with a character of UTF-8
-# A byte stands for its kind: a small letter, a capital, a digit, punctuation, or itself.
+_CONTINUATION = bytes(range(0x80, 0xC0))  # continuation bytes of UTF-8
+# Each byte maps to its class: a small letter, a capital, a digit, punctuation, or itself.
 _KINDS = bytes.maketrans(
     _SMALL_LETTERS
     + _SMALL_LETTERS.upper()
@@ -39,28 +40,28 @@ _KINDS = bytes.maketrans(
 )
 _SMALL_OR_NOT = bytes(byte if byte in _SMALL_LETTERS else 0x20 for byte in range(256))
 _TAKES_LINE_ENDS = (b".\n", b":\n", b")\n", b"|\n")
-_SHORTEST_CUT = 9  # small letters that a piece takes before the next one goes on with the word
+_SHORTEST_CUT = 9  # small letters in a piece before the next piece continues the word
 FACTOR = 1.014  # median of real tokens to pieces over the public skills of every second owner
 _NAMES: dict[Method, str] = {
     "characters": f"characters / {CHARACTERS_A_TOKEN}",
     "pieces": "pieces of text",
     "tokenizer": VOCABULARY,
 }
-_AT_MOST: dict[Method, float] = {  # tokens a character
+_AT_MOST: dict[Method, float] = {  # upper limits of tokens per character
     "characters": 1 / CHARACTERS_A_TOKEN,
     "pieces": FACTOR,
-    "tokenizer": 4,  # every byte of its UTF-8 has a token
+    "tokenizer": 4,  # a token for each byte of UTF-8
 }
 
 
 class TokenCount(Struct, frozen=True, kw_only=True):
-    """A number of tokens, and how it was found; as a text it names both."""
+    """A number of tokens and the counting method. `str` shows both."""
 
     tokens: int
     method: Method
 
     def __str__(self) -> str:
-        """`about 5001 tokens (characters / 4)`; without `about` where they were counted."""
+        """For example `about 5001 tokens (characters / 4)`; without `about` if a real tokenizer counted them."""
         about = "" if self.method == "tokenizer" else "about "
         return f"{about}{self.tokens} token{'s' * (self.tokens != 1)} ({_NAMES[self.method]})"
 
@@ -71,7 +72,7 @@ def count_tokens(text: str, method: Method = "pieces") -> TokenCount:
         assert str(count_tokens("x" * 20_000, "characters")) == "about 5000 tokens (characters / 4)"
 
     Raises:
-        InvalidArgumentsError: `tokenizer` is asked for, and the extra `tokens` is not installed.
+        InvalidArgumentsError: `method` is `tokenizer`, and the extra `tokens` is not installed.
     """
     match method:
         case "characters":
@@ -84,24 +85,24 @@ def count_tokens(text: str, method: Method = "pieces") -> TokenCount:
 
 
 def tokens_above(text: str, limit: int, method: Method = "pieces") -> TokenCount | None:
-    """Return the count where it is above a limit; a text that cannot be is not counted at all."""
+    """Return the count if it is above a limit, otherwise `None`. A text that is too short is not counted."""
     if len(text) * _AT_MOST[method] <= limit or (method == "pieces" and _most_pieces(text, limit) * FACTOR <= limit):
         return None
     count = count_tokens(text, method)
     return count if count.tokens > limit else None
 
 
-@lru_cache(maxsize=4)  # several rules ask about one body
+@lru_cache(maxsize=4)  # several rules ask about the same body
 def _pieces(text: str) -> int:
     return re.subn(PIECES, "", text)[1]  # a list of two million pieces would take 176 MB
 
 
 def _most_pieces(text: str, limit: int) -> int:
-    """Return a number that `PIECES` does not exceed, from counts of characters alone: a tenth of the time.
+    """Return an upper bound on the number of pieces, from counts of characters: takes a tenth of the time.
 
-    A run of small letters is one piece, with the blank or the capital before it, and one more for each nine letters.
-    Any other character is at most one, but punctuation, digits and line breaks only by twos, blanks by twos or before a
-    digit, and no line break behind most punctuation.
+    A run of small letters is one piece, together with the space or capital before it, and one more for each nine
+    letters. Any other character is at most one piece. Exceptions: punctuation, digits and line breaks count only in
+    pairs, spaces only in pairs or before a digit, and a line break after most punctuation does not count.
     """
     data = text.encode("utf-8", "surrogatepass")
     length, blanks = len(data), data.count(b" ")
@@ -109,7 +110,7 @@ def _most_pieces(text: str, limit: int) -> int:
     others = length - small - blanks
     crude = 1 + blanks + 3 * others + blanks // 2 + small // _SHORTEST_CUT
     if crude * FACTOR <= limit:
-        return crude  # the usual case, from less than half of the counts
+        return crude  # the usual case; needs less than half of the counts
     kinds = data.translate(_KINDS, _CONTINUATION)
     runs = 1 + kinds.translate(_SMALL_OR_NOT).count(b" a") + kinds.count(b"a" * _SHORTEST_CUT) - kinds.count(b"Aa")
     others = len(kinds) - small - blanks - sum(map(kinds.count, (b"!!", b"00", b"\n\n")))
@@ -118,7 +119,7 @@ def _most_pieces(text: str, limit: int) -> int:
 
 def _really(text: str) -> int:
     try:
-        import bpe_openai  # imported here, not at the top: an extra that takes two seconds to load
+        import bpe_openai  # imported here, not at the top: an optional package that takes two seconds to load
     except ImportError:
         raise InvalidArgumentsError(
             ("no tokenizer is installed: pip install 'prowess[tokens]', or count by pieces",)

@@ -1,7 +1,7 @@
-"""Write a SKILL.md from values: whatever they are, reading the text gives them back.
+"""Write a SKILL.md from values, so that reading the text gives the same values.
 
-Values are texts, lists and mappings of them, as reading gives them; nothing is typed. What was written is read once
-before it is handed out, by the one reader, so that a text which would say something else is never returned.
+Values are strings, lists and mappings of them, as the reader returns them; there are no numbers or booleans. The
+written text is parsed once before it is returned, so a text with another meaning is never returned.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _INDENT = "  "
 
 
 def document_text(fields: Mapping[str, object], body: str = "") -> str:
-    r"""Return a SKILL.md with these fields, in this order, and this body behind the closing fence.
+    r"""Return a SKILL.md with these fields, in this order, and this body after the closing fence.
 
-    Line breaks of the body become LF; those in a field stay what they are.
+    Line breaks of the body become LF; those in a field are kept.
 
         document_text({"name": "pdf", "metadata": {"version": "1.0"}}, "Body\n")
         # '---\nname: pdf\nmetadata:\n  version: "1.0"\n---\nBody\n'
 
     Raises:
-        InvalidArgumentsError: a value is no text, list or mapping; or no SKILL.md can hold it: a lone surrogate, NUL
-            in the body, nested more than 20 deep, or too large.
+        InvalidArgumentsError: a value is not a string, list or mapping; or no SKILL.md can contain it: a lone
+            surrogate, NUL in the body, nested more than 20 levels deep, or too large.
     """
     text = "".join(("---\n", *(f"{line}\n" for line in _mapping(fields, 1, "")), "---\n"))
     lines = body.replace("\r\n", "\n").replace("\r", "\n")
@@ -73,7 +73,7 @@ def _sequence(values: Sequence[object], depth: int, where: str) -> Iterator[str]
 
 
 def _collection(value: object, depth: int, where: str) -> Iterator[str] | None:
-    """Return the lines of a collection that holds something, None for anything else."""
+    """Return the lines of a non-empty collection, or `None` for any other value."""
     if not value or not _is_collection(value):
         return None
     if depth == MAX_DEPTH:
@@ -90,7 +90,7 @@ def _leaf(value: object, where: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Quote, beside what has to be, what another reader would take for a number, a date or a truth value."""
+    """Write a scalar. A text that another reader would read as a number, date or boolean is quoted too."""
     return double_quoted(text) if text[:1].isdigit() or type_beside_text(text) else scalar(text)
 
 

@@ -1,1 +1,1 @@
-"""The manifest beside SKILL.md (skill.json or skill.yaml): its types, its reader, tool bindings."""
+"""The manifest beside SKILL.md (`skill.manifest.yaml`): its types, its reader, tool bindings."""

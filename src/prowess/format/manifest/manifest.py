@@ -1,13 +1,13 @@
-"""What `skill.manifest.yaml` beside SKILL.md says: the extended manifests, as typed and frozen values.
+"""The contents of `skill.manifest.yaml`, the file beside SKILL.md, as typed and frozen values.
 
-The file has up to four keys: `security` (what the skill needs to be able to do), `tests` (scenarios), `tools` (what it
-calls) and `composition` (its relation to other skills). Nothing in it grants anything, and a skill without the file is
-what it always was. The fields keep the spelling of their source in the file and in JSON.
+The file has up to four keys: `security` (capabilities that the skill needs), `tests` (scenarios), `tools` (tools that
+it calls) and `composition` (its relation to other skills). The file grants no permission, and a skill does not need
+one. Fields are spelled as in their source, both in the file and in JSON.
 
-The key `tools` is read here. Nothing is looked for; `prowess.tools.tool_binding.missing` compares a binding with the
-tools that there are. The grammar of a tool is that of `allowed-tools`.
+The key `tools` is read here. Whether the tools exist is not checked here: `prowess.tools.tool_binding.missing` compares
+a binding with the available tools. A tool is written as in `allowed-tools`.
 
-Sources: extended specification 001; where the file lies is ours, because SKILL.md knows six fields.
+Sources: extended specification 001. The file's name and place are ours, because SKILL.md has only six fields.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ITEM = "tools.dependencies.itemType"
 
 
 class ToolDependency(Struct, frozen=True, kw_only=True):
-    """One tool that a skill uses; `min_version` is None where any version will do."""
+    """One tool that a skill uses; `min_version` is `None` if any version will do."""
 
     tool: ToolToken
     required: bool
@@ -47,13 +47,13 @@ class ToolDependency(Struct, frozen=True, kw_only=True):
 
 
 class ToolBinding(Struct, frozen=True, kw_only=True):
-    """Everything that a manifest says about tools."""
+    """The part `tools` of a manifest."""
 
     dependencies: tuple[ToolDependency, ...]
 
 
 def read_binding(value: object, faults: Faults) -> ToolBinding | None:
-    """Read the value of `tools`; None, after every fault is reported, if any part of it is wrong."""
+    """Read the value of `tools`. If any part of it is wrong, report every fault and return `None`."""
     return _binding(value, "tools.type", ("tools",), faults)
 
 
@@ -67,7 +67,7 @@ def _tool(value: object, rule: str, path: Path, faults: Faults) -> ToolToken | N
 
 
 def _flag(value: object, rule: str, path: Path, faults: Faults) -> bool | None:
-    """Read a boolean, as a reader of JSON or of YAML texts gives it."""
+    """Read a boolean that is either a `bool` (from JSON) or a string (from the YAML reader)."""
     return value if isinstance(value, bool) else read_boolean(value, rule, path, faults)
 
 
@@ -92,7 +92,7 @@ _dependencies = read_list(_dependency, _ITEM)
 _binding = read_record(ToolBinding, {"dependencies": needed("dependencies", _dependencies, "tools.dependencies.type")})
 
 
-MAX_BYTES = 256 * 1024  # ours: scenarios are texts, and more than that is no manifest
+MAX_BYTES = 256 * 1024  # our limit: scenarios are short texts
 KEYS = ("security", "tests", "tools", "composition")
 
 FileSystemScope = Literal["skill-directory", "workspace", "system"]
@@ -101,7 +101,7 @@ AssertionType = Literal[
     "contains", "not-contains", "matches-regex", "file-created", "file-modified", "command-executed", "custom"
 ]
 
-# Faults that leave open what the file narrows: with one of these a session does not load the skill.
+# Faults that hide a restriction of the file. A session does not load a skill with one of them.
 _CLOSING = frozenset(
     {
         "manifest.file",
@@ -118,7 +118,7 @@ _CLOSING = frozenset(
 
 
 class Capability(Struct, frozen=True, kw_only=True):
-    """Something that a skill needs to be able to do, such as `file:read`, and why."""
+    """A capability that a skill needs, such as `file:read`, and the reason."""
 
     capability: str
     reason: str
@@ -126,7 +126,7 @@ class Capability(Struct, frozen=True, kw_only=True):
 
 
 class SecurityManifest(Struct, frozen=True, kw_only=True):
-    """What a skill says that it does; None where it does not say."""
+    """The skill's own statement about what it does; a field is `None` if the manifest does not state it."""
 
     capabilities: tuple[Capability, ...] = ()
     requires_network: bool | None = None
@@ -136,7 +136,7 @@ class SecurityManifest(Struct, frozen=True, kw_only=True):
 
 
 class Assertion(Struct, frozen=True, kw_only=True):
-    """What must be true of an answer, or of the workspace after it."""
+    """A condition on an answer, or on the workspace after the answer."""
 
     type: AssertionType
     value: str
@@ -144,7 +144,7 @@ class Assertion(Struct, frozen=True, kw_only=True):
 
 
 class ScenarioCase(Struct, frozen=True, kw_only=True):
-    """One prompt and what must come of it; `expected_behavior` is for a reader or a judge."""
+    """One prompt and the assertions on its result; `expected_behavior` is for a person or a judge model."""
 
     name: str
     input: str
@@ -171,8 +171,8 @@ class SkillDependency(Struct, frozen=True, kw_only=True):
 class Composition(Struct, frozen=True, kw_only=True):
     """How a skill relates to others.
 
-    `conflicts` are names of skills that may not be active beside it. `execution_order` says where it stands relative to
-    its dependencies: `before` all of them, `after` all of them, or anywhere.
+    `conflicts` are names of skills that may not be active at the same time. `execution_order` is the skill's place
+    relative to its dependencies: `before` all of them, `after` all of them, or `independent`.
     """
 
     dependencies: tuple[SkillDependency, ...] = ()
@@ -181,10 +181,10 @@ class Composition(Struct, frozen=True, kw_only=True):
 
 
 class Sidecar(Struct, frozen=True, kw_only=True):
-    """Everything that the file says; a part that is absent, or could not be read, is None.
+    """All parts of the manifest file; a part that is absent or could not be read is `None`.
 
-    `digest` is `sha256:<64 hex>` of its bytes, None without a file. `faults` say what is wrong, each with its place in
-    the file, at the severities of the profile `spec`.
+    `digest` is `sha256:<64 hex>` of the file's bytes, or `None` if there is no file. `faults` are the problems found,
+    each with its place in the file, at the severities of the profile `spec`.
     """
 
     security: SecurityManifest | None = None
@@ -196,11 +196,14 @@ class Sidecar(Struct, frozen=True, kw_only=True):
 
     @property
     def closing_fault(self) -> Diagnostic | None:
-        """The first fault for which a session refuses to load the skill: what it may not be loaded with is unknown."""
+        """The first fault for which a session refuses to load the skill, or `None`.
+
+        Such a fault hides which tools the skill needs or which skills it conflicts with.
+        """
         return next((fault for fault in self.faults if fault.rule in _CLOSING), None)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the four parts as plain data for JSON, under the keys of the file; null where absent."""
+        """Return the four parts as plain data for JSON, under the keys of the file; `null` if absent."""
         return {key: _plain(getattr(self, key)) for key in KEYS}
 
 

@@ -1,11 +1,11 @@
-"""Read `skill.manifest.yaml`: open it safely, read it with the one YAML reader, and give every fault its place.
+"""Read `skill.manifest.yaml`: open the file safely, parse it, and give every fault its place.
 
-Nothing but a regular file is opened, no link is followed, and nothing is raised for what is there. The file is judged
-by the same limits as a front matter: no anchors, aliases or tags, bounded depth and size.
+Only a regular file is opened, and no symbolic link is followed. Faults of the file are returned, not raised. The limits
+are those of front matter: no anchors, aliases or tags, and bounded depth and size.
 
-Values are typed by one table for each kind of mapping, and faults are collected with their place. A part with any fault
-is read as absent, except that unknown fields are left out and the rest counts. Extended specification 001; the rule ids
-are those of its validator, and further ones where that looks at nothing.
+Values are typed by one table for each kind of mapping. A part with a fault is read as absent, with one exception:
+unknown fields are reported and left out, and the rest of the part counts. Source: extended specification 001. Rule ids
+are those of its validator, plus further ones for faults that it does not check.
 """
 
 from __future__ import annotations
@@ -67,19 +67,19 @@ _NONE = Sidecar()
 
 
 def has_sidecar(directory: str) -> bool:
-    """Whether something of this name lies in the directory; one look, nothing is opened."""
+    """Whether the directory contains an entry with the manifest's name. The entry is not opened."""
     return os.path.lexists(os.path.join(directory, MANIFEST_FILE))
 
 
 def read_sidecar(directory: str, *, shown_as: str | None = None) -> Sidecar:
-    """Read the file of a skill's directory; without one the result is empty.
+    """Read the manifest of a skill's directory; the result is empty if there is no file.
 
-    `shown_as` is how reports call the directory.
+    `shown_as` is the path of the directory in reports.
 
         sidecar = read_sidecar("examples/skills/csv-report")
         sidecar.composition, sidecar.faults
 
-    Raises nothing for what is there; what cannot be opened or read is a fault.
+    A file that cannot be opened or read is reported in `faults`; no error is raised for it.
     """
     path = os.path.normpath(os.path.join(directory if shown_as is None else shown_as, MANIFEST_FILE))
     if not has_sidecar(directory):
@@ -97,7 +97,11 @@ def read_sidecar(directory: str, *, shown_as: str | None = None) -> Sidecar:
 
 
 def sidecar_of(directory: str, files: TreeReading) -> Sidecar:
-    """Return the sidecar among the files of a skill that were read: empty if there is none, a fault if unreadable."""
+    """Return the sidecar from the files of a skill that were already read.
+
+    The result is empty if there is no manifest. If the manifest is unreadable or too large, the result contains that
+    fault.
+    """
     path = os.path.normpath(os.path.join(directory, MANIFEST_FILE))
     if (kept := files.kept.get(MANIFEST_FILE)) is not None:
         return parse_sidecar(kept.data, path=path)
@@ -107,7 +111,7 @@ def sidecar_of(directory: str, files: TreeReading) -> Sidecar:
 
 
 def parse_sidecar(data: bytes, *, path: str | None = None) -> Sidecar:
-    """Read the bytes of the file; `path` is how reports call it. A file that is too large is a fault and not read."""
+    """Parse the bytes of a manifest; `path` is the path in reports. If it is too large, return only that fault."""
     if len(data) > MAX_BYTES:
         return _too_large(path)
     digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
@@ -150,7 +154,7 @@ def _typed(root: Mapping, origin: SourceText, digest: str) -> Sidecar:
         )
         if part in values
     }
-    # Of many faults those that decide something stand first where the list is cut.
+    # If the list is cut, keep the faults that decide something and drop unknown fields first.
     ordered = sorted(faults.found, key=lambda fault: fault.rule == UNKNOWN_FIELD)[:MAX_FAULTS]
     found += [finding(fault.rule, fault.message, _place(fields, fault)) for fault in ordered]
     found.sort(key=lambda one: (one.location.line, one.location.column))
@@ -158,7 +162,7 @@ def _typed(root: Mapping, origin: SourceText, digest: str) -> Sidecar:
 
 
 def place_in_composition(directory: str, shown_as: str, part: str, index: int) -> Location:
-    """Return where an entry of `composition` stands; the top of the file where it is there no more."""
+    """Return the place of an entry of `composition`, or the top of the file if the entry is no longer there."""
     path = os.path.normpath(os.path.join(shown_as, MANIFEST_FILE))
     try:
         with ContainedRoot(directory) as root, root.open(MANIFEST_FILE) as file:
@@ -304,21 +308,21 @@ _composition = read_record(
 
 
 def read_security(value: object, faults: Faults) -> SecurityManifest | None:
-    """Read `security`: `capabilities` and what else it may say."""
+    """Read `security`: `capabilities`, and the optional statements about network, files, commands and scope."""
     return _security(value, "security.type", ("security",), faults)
 
 
 def read_tests(value: object, faults: Faults) -> tuple[Scenario, ...] | None:
-    """Read `tests`: a list of scenarios."""
+    """Read `tests`: a list of scenarios. Return `None` if any of them is wrong."""
     scenarios = _scenarios(value, "testing.type", ("tests",), faults)
     return scenarios if scenarios is not None and len(scenarios) == len(cast("list[object]", value)) else None
 
 
 def read_composition(value: object, faults: Faults) -> Composition | None:
-    """Read `composition`: the skills that this one relies on, those it excludes, and where it stands among them."""
+    """Read `composition`: the skills that this one depends on, those it excludes, and its order among them."""
     composition = _composition(value, "composition.type", ("composition",), faults)
     if composition is None and isinstance(value, dict):
-        # What it excludes holds all the same: a fault beside it must not open anything.
+        # Conflicts stay in force: a fault in another field must not allow a forbidden combination.
         conflicts = _conflicts(value.get("conflicts"), _CONFLICTS, (), Faults())
         return Composition(conflicts=conflicts) if conflicts else None
     return composition

@@ -1,1 +1,1 @@
-"""The text of a SKILL.md before it has meaning: encoding, fences, quoting, repair, the plain reader."""
+"""The text of a SKILL.md before its meaning: encoding, YAML scalars, repair, the fast reader of plain front matter."""

@@ -1,7 +1,7 @@
-"""Mend what YAML refuses, as an author would: quote the value that fails, indent with blanks instead of tabs.
+"""Repair invalid YAML as an author would: quote the failing value, indent with spaces instead of tabs.
 
-Only text that libyaml refuses is touched, and only the value it refuses. Each repair keeps the number of lines, so
-that positions after it stay right. What is valid YAML but not allowed (an alias, a tag) is never mended.
+Only text that libyaml refuses is changed, and in it only the failing value. Each repair keeps the number of lines, so
+later positions stay right. YAML that is valid but not allowed (an alias, a tag) is never repaired.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from prowess._internal.yaml_reader import Node, YamlFault, YamlReading
     from prowess.format.source.source_text import SourceText
 
-# Bounds over all attempts, so that a large broken text stays cheap; real ones need one or two repairs.
+# Limits over all attempts, so that a large broken text stays cheap. Real texts need one or two repairs.
 _MAX_REPAIRS = 64
 _MAX_CHARACTERS = 256 * 1024
 _MAX_NODES = 4000
-_MAX_LINES = 10_000  # of a front matter of 64 KiB, so that hardly anything but line ends is left
+_MAX_LINES = 10_000  # in a front matter of 64 KiB, so nearly all of them are empty
 
 _TEXT_FIELDS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
 _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
 _ITEM = re.compile(r"(?:-[ \t]+)+")
 _BLOCK_HEADER = re.compile(r"[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
 _COMMENT = re.compile(r"[ \t]#")
-_COMMENTED = re.compile(r'("(?:[^"\\]|\\.)*")[ \t]+#')  # a value in double quotes with a comment behind it
+_COMMENTED = re.compile(r'("(?:[^"\\]|\\.)*")[ \t]+#')  # a double-quoted value followed by a comment
 _LIST = re.compile(r"""\[[^\[\]{}"'\\#]+\]""")
-_PARTS = re.compile(r"[^\[\], \t][^\],]*[^\], \t]|.")  # an item without the blanks around it, or one character
+_PARTS = re.compile(r"[^\[\], \t][^\],]*[^\], \t]|.")  # an item without the spaces around it, or one character
 _NEEDING_QUOTES = frozenset("@`%")
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """One mended value: `text` replaces what stands from `start` to `end`. Offsets count in the original text."""
+    """One repaired value: `text` replaces the original text from `start` to `end`."""
 
     fault: YamlFault
     start: int
@@ -49,13 +49,13 @@ class Repair(Struct, frozen=True, kw_only=True):
     title: str
 
     def fix(self, origin: SourceText) -> Fix:
-        """Return the same as an edit an author can apply."""
+        """Return the repair as an edit that an author can apply."""
         edit = origin.edit(self.start, self.end, self.text)
         return Fix(safety=FixSafety.SAFE, title=self.title, edits=(edit,))
 
 
 class Broken(Struct, frozen=True, kw_only=True):
-    """A fault that could not be mended, and the place of its value in the original text."""
+    """A fault that could not be repaired, and the place of its value in the original text."""
 
     fault: YamlFault
     start: int
@@ -63,7 +63,7 @@ class Broken(Struct, frozen=True, kw_only=True):
 
 
 class Mended(Struct, frozen=True, kw_only=True):
-    """The last reading, in offsets of the original text, the repairs that led to it, and what stopped them."""
+    """The result of `mend`: the last reading in offsets of the original text, the repairs, and the remaining fault."""
 
     reading: YamlReading
     repairs: tuple[Repair, ...]
@@ -71,7 +71,7 @@ class Mended(Struct, frozen=True, kw_only=True):
 
 
 class _Value(Struct, frozen=True, kw_only=True):
-    """The lines `first` to `last` hold a value, from `column` of the first line on."""
+    """A value on the lines `first` to `last`, starting at `column` of the first line."""
 
     first: int
     column: int
@@ -79,7 +79,10 @@ class _Value(Struct, frozen=True, kw_only=True):
 
 
 def mend(text: str, base: int, reading: YamlReading) -> Mended:
-    """Repair `text`, whose `reading` failed, until it is read or cannot be mended; offsets count from `base`."""
+    """Repair `text` until it can be read or cannot be repaired. `reading` is its failed reading.
+
+    Offsets count from `base`.
+    """
     if text.count("\n") > _MAX_LINES and (fault := _syntax(reading)) is not None:
         return Mended(reading=reading, repairs=(), broken=Broken(fault=fault, start=fault.context, end=fault.offset))
     work = _Work(text, base)
@@ -90,7 +93,7 @@ def mend(text: str, base: int, reading: YamlReading) -> Mended:
             return Mended(reading=reading, repairs=tuple(work.repairs), broken=work.broken(fault))
         failed, reading = reading, read_yaml(work.text(), base=base)
         nodes += reading.nodes
-        if nodes > _MAX_NODES:  # also where it is read now: to move so many nodes back takes longer than it is worth
+        if nodes > _MAX_NODES:  # even if it can be read now: mapping so many nodes back takes too long
             return Mended(reading=failed, repairs=tuple(work.repairs[:-1]), broken=work.broken(fault))
     return Mended(reading=work.in_original(reading), repairs=tuple(work.repairs), broken=None)
 
@@ -100,7 +103,7 @@ def _syntax(reading: YamlReading) -> YamlFault | None:
 
 
 class _Work:
-    """The text under repair as lines, beside the lines as they were."""
+    """The text under repair as lines, and the original lines."""
 
     def __init__(self, text: str, base: int) -> None:
         self._base = base
@@ -109,8 +112,8 @@ class _Work:
         self._starts = _starts(self._original)
         self._starts_now = self._starts
         self._touched: set[int] = set()
-        self._wider: dict[int, int] = {}  # line -> how much longer its indent became
-        self._inserted: dict[int, list[int]] = {}  # line -> columns of the quotes around items of its list
+        self._wider: dict[int, int] = {}  # line -> number of characters added to its indentation
+        self._inserted: dict[int, list[int]] = {}  # line -> columns of the quotes inserted around items of its list
         self._quoted_ends: dict[int, int] = {}  # start -> end of a quoted value, in the original text
         self.repairs: list[Repair] = []
 
@@ -119,7 +122,7 @@ class _Work:
         return "\n".join(self._lines)
 
     def mend(self, fault: YamlFault) -> bool:
-        """Repair the value at fault; False where that is not possible."""
+        """Repair the value at `fault`; return False if that is not possible."""
         if len(self.repairs) >= _MAX_REPAIRS or "<document start>" in fault.problem:
             return False
         line, column = self._position(fault.offset)
@@ -140,12 +143,12 @@ class _Work:
         return Broken(fault=self._in_original(fault), start=start, end=end)
 
     def in_original(self, reading: YamlReading) -> YamlReading:
-        """Return `reading` with offsets that count in the original text."""
+        """Return `reading` with offsets in the original text."""
         faults = tuple(self._in_original(fault) for fault in reading.faults)
         return replace(reading, root=None if reading.root is None else self._moved(reading.root), faults=faults)
 
     def _moved(self, node: Node) -> Node:
-        """Return `node` with offsets of the original text; what stands on one unchanged line moves with it."""
+        """Return `node` with offsets in the original text. A node within one unchanged line is only shifted."""
         base, starts, starts_now, quoted = self._base, self._starts, self._starts_now, self._quoted_ends
         ends_now = [*starts_now[1:], len(self._lines[-1]) + starts_now[-1] + 1]
         changed = {line for line, text in enumerate(self._lines) if text is not self._original[line]}
@@ -266,7 +269,7 @@ class _Work:
         return line, offset - self._base - self._starts_now[line]
 
     def _mapped(self, line: int, column: int) -> int:
-        """Return the original offset of a place in the text under repair."""
+        """Convert a place in the text under repair to an offset in the original text."""
         inserted = bisect_left(self._inserted.get(line, ()), column)
         return self._offset(line, max(column - self._wider.get(line, 0) - inserted, 0))
 
@@ -275,7 +278,7 @@ class _Work:
 
 
 def _starts(lines: list[str]) -> list[int]:
-    """The offset of each line."""
+    """Return the offset of each line."""
     return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
 
 
@@ -284,7 +287,7 @@ def _indent(line: str) -> str:
 
 
 def _is_inside(line: str) -> bool:
-    """Whether a line can belong to the entry above it."""
+    """Whether the line can belong to the entry above it."""
     return not line or line[0] in " \t"
 
 
@@ -293,9 +296,9 @@ def _has_value(text: str) -> bool:
 
 
 def _quoted_items(lines: list[str], fault: YamlFault) -> tuple[str, list[int]] | None:
-    """Quote the items of a plain list in brackets that start as no value may; None for what is no such list.
+    """Quote the items of a plain list in brackets that start with a reserved character.
 
-    Returns the list, and where in it quotes were inserted.
+    Returns the list and the columns of the inserted quotes; `None` if the value is not such a list.
     """
     text = lines[0].rstrip(" \t")
     if len(lines) > 1 or "cannot start any token" not in fault.problem or _LIST.fullmatch(text) is None:
@@ -311,7 +314,7 @@ def _quoted_items(lines: list[str], fault: YamlFault) -> tuple[str, list[int]] |
 
 
 def _folded(lines: list[str]) -> str:
-    """Join lines as YAML folds a plain scalar: a line break is a blank, each empty line a line break."""
+    """Join lines as YAML folds a plain scalar: a line break becomes a space, each empty line a line break."""
     text = lines[0].strip(" \t")
     empty = 0
     for line in lines[1:]:
@@ -325,7 +328,7 @@ def _folded(lines: list[str]) -> str:
 
 
 def _unescaped(text: str, fault: YamlFault) -> str:
-    """Take the quotes off a value whose only fault is a backslash: it was meant literally."""
+    """Remove the quotes of a value whose only fault is a backslash, because the backslash was meant literally."""
     quoted = text.startswith('"') and text.endswith('"') and len(text) > 1
     if quoted and ("escape" in fault.problem or "hexdecimal" in fault.problem):
         return text[1:-1].replace('\\"', '"')

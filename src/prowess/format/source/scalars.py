@@ -1,4 +1,4 @@
-"""YAML scalars: how a text is written on one line, and which type other readers give to a plain one."""
+"""YAML scalars: writing a string on one line, and the types that other readers give to plain scalars."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SHORT = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\x85": "\x85", "\u
 
 
 def double_quoted(text: str) -> str:
-    """Return `text` in double quotes, whatever it holds."""
+    """Return `text` in double quotes, with escapes."""
     return f'"{re.sub(_ESCAPED, _escape, text)}"'
 
 
 def scalar(text: str) -> str:
-    """Return `text` plain where no reader can mistake it, else in double quotes."""
+    """Return `text` plain if that is unambiguous for every reader, otherwise in double quotes."""
     plain = re.fullmatch(_PLAIN, text.replace("*", "").replace(",", "")) and text[:1] not in "*,"
     if plain and not re.search(_ESCAPED, text) and ": " not in text and not text.endswith((":", " ")):
         return text
@@ -46,9 +46,9 @@ def _typed() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def type_beside_text(text: str) -> str | None:
-    """Return what some reader takes a plain scalar for, for example `a number`; None if it is a text to all.
+    """Return the type that some YAML readers give to a plain scalar, such as `a number`; `None` if all read a text.
 
-    We keep every scalar as the text that was written. Others do not, and not alike: of `on` or `1_000` a reader of YAML
-    1.1 makes a boolean or a number and one of YAML 1.2 a text. Whatever any of them types counts here.
+    Prowess reads every scalar as text. Other readers do not, and they differ: a reader of YAML 1.1 reads `on` as a
+    boolean and `1_000` as a number, one of YAML 1.2 reads both as text. The types of both versions count here.
     """
     return next((kind for kind, pattern in _typed() if pattern.fullmatch(text)), None)

@@ -1,4 +1,4 @@
-"""The text of one file: its bytes decoded, and its offsets as lines and columns."""
+"""The text of one file: decoding of its bytes, and conversion of offsets to lines and columns."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from prowess.format.limits import MAX_DOCUMENT_BYTES, MAX_FRONT_MATTER_BYTES
 
 
 class SourceText(Struct, frozen=True, kw_only=True):
-    """The text of one file: line breaks are LF, a leading byte-order mark is cut off and remembered in `bom`."""
+    """The text of one file, with LF line breaks. A leading byte-order mark is removed and recorded in `bom`."""
 
     path: str | None
     text: str
     bom: bool = False
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return line and column, 1-based, as the file lies on disk."""
+        """Return line and column, 1-based. A byte-order mark counts as a character of the first line."""
         line_start = self.text.rfind("\n", 0, offset) + 1
         line = self.text.count("\n", 0, line_start) + 1
         return line, offset - line_start + 1 + (self.bom and line == 1)
 
     def location(self, start: int, end: int | None = None) -> Location:
-        """Return the place from `start` up to `end`, a point where `end` is None."""
+        """Return the place from `start` to `end`, or the point at `start` if `end` is None."""
         line, column = self.position(start)
         if end is None or end <= start:
             return Location(path=self.path, line=line, column=column)
@@ -40,7 +40,7 @@ _BOM = "\ufeff"
 
 
 class TextFault(Struct, frozen=True, kw_only=True):
-    """A fault of the bytes; `offset` counts code points of the decoded text."""
+    """A fault of the bytes. `offset` counts code points of the decoded text."""
 
     rule: str
     message: str
@@ -49,9 +49,10 @@ class TextFault(Struct, frozen=True, kw_only=True):
 
 
 class Decoded(Struct, frozen=True, kw_only=True):
-    """The text, whether a byte-order mark was cut off, whether the end was, and what was wrong.
+    """The result of `decode`.
 
-    `lone_return` is the offset of the first carriage return that no line feed follows; it became a line break.
+    `bom` is true if a byte-order mark was removed, `cut` if the file was too long and its end was dropped.
+    `lone_return` is the offset of the first carriage return without a line feed; it became a line break.
     """
 
     text: str
@@ -62,10 +63,10 @@ class Decoded(Struct, frozen=True, kw_only=True):
 
 
 def decode(source: bytes) -> Decoded:
-    """Decode at most `MAX_DOCUMENT_BYTES` of `source`: UTF-8 always, whatever the locale; every line break an LF.
+    """Decode at most `MAX_DOCUMENT_BYTES` of `source` as UTF-8, independent of the locale. Line breaks become LF.
 
-    One leading byte-order mark is dropped. Nothing raises: what cannot be decoded is replaced, so that the rest can
-    still be read, and reported by byte offset.
+    One leading byte-order mark is removed. Invalid bytes raise no error: they are replaced, so that the rest can still
+    be read, and the first is reported with its byte offset.
     """
     faults = []
     cut = len(source) > MAX_DOCUMENT_BYTES
@@ -104,18 +105,21 @@ def decode(source: bytes) -> Decoded:
 
 
 def _replaced(source: bytes, first_bad: int) -> str:
-    """Decode what can be read. Replacing is slow, so that far behind the first bad byte each byte is a character."""
+    """Decode with replacement characters.
+
+    Replacing is slow, so bytes far behind the first invalid byte are decoded one by one as Latin-1.
+    """
     near = first_bad + MAX_FRONT_MATTER_BYTES
     return source[:near].decode("utf-8", "replace") + source[near:].decode("latin-1")
 
 
 def _length(text: str) -> int:
-    """The length of `text` once its line breaks are LF and its byte-order mark is gone."""
+    """The length of `text` without its byte-order mark and with LF line breaks."""
     return len(text) - text.count("\r\n") - text.startswith(_BOM)
 
 
 def _whole_characters(source: bytes) -> bytes:
-    """Drop a character that the cut split in two; at most three bytes."""
+    """Drop a character that was cut in two at the end: at most three bytes."""
     end = len(source)
     while end and len(source) - end < 3 and source[end - 1] & 0xC0 == 0x80:  # noqa: PLR2004 -- continuation bytes of UTF-8
         end -= 1
