@@ -1,7 +1,7 @@
-"""Settings: which there are, where they come from, and what they mean for one skill.
+"""Settings: their definitions, the places they are read from, and how they apply to one skill.
 
-A flag beats the environment, that beats the project's file, that beats the user's, that beats the default; each value
-knows where it was set. Nothing that lies inside a skill is ever a setting.
+Precedence from high to low: command-line flag, environment variable, the project's file, the user's file, default. Each
+value records where it was set. A file inside a skill is never read as settings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A baseline: the findings that were there when a project began to check, so that only new ones are reported.
+"""Baselines: the findings a project had when it began to check, so that only new findings are reported.
 
-The file holds, for each skill and kind of finding, how many there were. A kind is a fingerprint
-(`prowess.report.json_report`), which survives moved lines; skills are named as seen from the directory of the file, so
-that it means the same from everywhere. It is named on the command line, and never lies inside a skill: no skill decides
-how it is judged.
+The file holds the number of findings for each skill and fingerprint (`prowess.report.json_report.fingerprint`). A
+fingerprint does not change when lines move. Skills are named by their path relative to the directory of the baseline,
+so the working directory does not matter. A baseline is named on the command line and must not be inside a skill,
+because a skill must not decide how it is judged.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _MAX_BYTES = 64 * 1024 * 1024
 
 
 class Baseline(Struct, kw_only=True):
-    """What is known already: how many findings of each skill and kind. `path` is absolute."""
+    """A baseline file: the number of known findings for each skill and fingerprint. `path` is absolute."""
 
     path: str
     known: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @classmethod
     def at(cls, path: str) -> Baseline:
-        """Return an empty baseline for the file at `path`.
+        """Return an empty baseline for the file at `path`, which is not read.
 
         Raises:
-            ConfigurationError: the file lies inside a skill.
+            ConfigurationError: `path` is inside a skill.
         """
         skill = skill_around(path)
         if skill is not None:
@@ -51,10 +51,10 @@ class Baseline(Struct, kw_only=True):
 
     @classmethod
     def read(cls, path: str) -> Baseline:
-        """Return the baseline that the file at `path` holds.
+        """Return the baseline stored in the file at `path`.
 
         Raises:
-            ConfigurationError: there is none, it is no baseline, or it lies inside a skill.
+            ConfigurationError: the file is missing, unreadable, no baseline of this version, or inside a skill.
         """
         baseline = cls.at(path)
         try:
@@ -77,7 +77,10 @@ class Baseline(Struct, kw_only=True):
         return baseline
 
     def new(self, document: SkillDocument, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return the findings on one skill beyond those known; the first ones in order count as known."""
+        """Return the findings on one skill that exceed the known number.
+
+        Of several findings with one fingerprint, the first in order count as known.
+        """
         left = Counter(self.known)
         kept = []
         for found in findings:
@@ -88,7 +91,10 @@ class Baseline(Struct, kw_only=True):
         return tuple(kept)
 
     def gone(self, checked: Iterable[tuple[SkillDocument, Sequence[Diagnostic]]]) -> int:
-        """Return how many known findings of the skills `checked`, with all their findings, are not there any more."""
+        """Return the number of known findings that are gone, counting only the skills in `checked`.
+
+        Each skill must come with all of its findings.
+        """
         left: Counter[tuple[str, str]] = Counter()
         for document, findings in checked:
             skill = self._skill(document)
@@ -97,10 +103,10 @@ class Baseline(Struct, kw_only=True):
         return left.total()
 
     def write(self, checked: Iterable[tuple[SkillDocument, Sequence[Diagnostic]]]) -> int:
-        """Write what was found on the skills `checked` in place of the file; return the number of findings.
+        """Replace the file by the findings of the skills in `checked`, and return the number of findings.
 
         Raises:
-            OSError: the old file is still there.
+            OSError: writing failed; an old file is unchanged.
         """
         counts = Counter(
             (self._skill(document), fingerprint(found, document), found.rule)

@@ -1,12 +1,12 @@
-"""The settings in force: every layer at once, each value with its origin, and the judgement they mean for one skill.
+"""The settings in force: all layers, each value with its origin, and the judgement that results for one skill.
 
     configuration = load_configuration(flags={"--ignore": ["name.ascii"]})
     configuration.value("profile")                        # Value(value="spec", origin=default)
     configuration.judgement("skills/pdf").judge(findings)
 
-Layers, from high to low: flags, the environment, the project's file, the user's file, a preset, the defaults. A
-setting of a higher layer replaces that of a lower one; `severity` alone is joined, entry by entry. A project that is
-not trusted cannot lower what is found in the family `security` (`prowess.rule_engine.Judgement`).
+Layers, from high to low: flags, the environment, the project's file, the user's file, a preset, the defaults. A setting
+of a higher layer replaces that of a lower one. Only `severity` is merged, entry by entry. A project that is not trusted
+cannot lower findings of the family `security` (`prowess.rule_engine.Judgement`).
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ FILE_VARIABLE, FILE_FLAG = "PROWESS_CONFIG", "--config"
 
 
 class Configuration:
-    """What `load_configuration` found; `notices` are remarks for a person, `layers` go from high to low.
+    """The settings in force, made by `load_configuration`.
 
-    `trusted` is false where a project's file counts that belongs to no trusted project.
+    `layers` go from high to low; `notices` are remarks for a person. `trusted` is false if settings were read from a
+    project that is not trusted.
     """
 
     def __init__(self, layers: Iterable[SettingsLayer], *, trusted: bool = True, notices: Iterable[str] = ()) -> None:
@@ -50,7 +51,9 @@ class Configuration:
         self._floor = None if trusted or len(kept) == len(self.layers) else Configuration(kept)
 
     def value(self, name: str, path: str | None = None) -> Value:
-        """Return a setting, as it is for the skill at `path`, by default for all; `severity` is joined.
+        """Return one setting for the skill at `path`, or the value for all skills if `path` is None.
+
+        `severity` is merged over all layers.
 
         Raises:
             KeyError: there is no such setting.
@@ -58,11 +61,14 @@ class Configuration:
         return self.values(path)[name]
 
     def values(self, path: str | None = None) -> Mapping[str, Value]:
-        """Return every setting, as it is for the skill at `path`."""
+        """Return every setting, by name, for the skill at `path`, or the values for all skills if `path` is None."""
         return self._values(self._fitting(path))
 
     def excludes(self, path: str) -> bool:
-        """Whether the skill at `path` is to be passed over; for how a floor is kept see `judgement`."""
+        """Whether the settings exclude the skill at `path`.
+
+        An exclusion by an untrusted project does not hide security findings, see `judgement`.
+        """
         for layer in self.layers:
             if "exclude" in layer.values:
                 components = _components(path, layer.directory)
@@ -75,7 +81,7 @@ class Configuration:
     def judgement(self, path: str | None = None) -> Judgement:
         """Return how the skill at `path` is judged.
 
-        For a skill that only an untrusted project excludes the judgement keeps the family `security` alone.
+        If only an untrusted project excludes the skill, the judgement still reports findings of the family `security`.
         """
         fitting = self._fitting(path)
         excluded = path is not None and self.excludes(path)
@@ -122,14 +128,19 @@ def load_configuration(
     isolated: bool = False,
     is_trusted: Callable[[str], bool] | None = None,
 ) -> Configuration:
-    """Return the settings in force in `directory`, by default the working directory.
+    """Return the settings in force in `directory`, which defaults to the working directory.
 
-    `flags` are texts by the name of their flag, `environment` is by default that of this process. `file` is read in
-    place of the project's file and trusted by being named; so is what `PROWESS_CONFIG` names. With `isolated` no file
-    is read. `is_trusted` answers for the directory of a project's file; without it none is trusted.
+    Args:
+        directory: the search for the project's file starts here.
+        flags: the texts given for each flag, by the flag's name.
+        environment: defaults to the environment of this process.
+        file: read in place of the project's file. It is trusted because the user named it, as is the file that
+            `PROWESS_CONFIG` names.
+        isolated: read no file.
+        is_trusted: called with the directory of the project's file. Without it, no project is trusted.
 
     Raises:
-        ConfigurationError: every fault of every place, each with its line, variable or flag.
+        ConfigurationError: lists every fault of every layer, each with its line, variable or flag.
     """
     here = _starting_point(directory)
     environment = os.environ if environment is None else environment
@@ -161,7 +172,10 @@ def load_configuration(
 
 
 def _starting_point(directory: str | None) -> str | None:
-    """Return where to look from; None where the working directory is gone, which absolute paths do not need."""
+    """Return the directory to search from, or None if the working directory was deleted.
+
+    Absolute paths need no working directory, so this is no error.
+    """
     if directory is not None:
         return os.path.abspath(directory)
     try:
@@ -173,7 +187,7 @@ def _starting_point(directory: str | None) -> str | None:
 def _given(
     kind: Literal["flag", "environment"], texts: Mapping[str, str | Sequence[str]], problems: list[str]
 ) -> dict[str, Value]:
-    """Read what flags or variables say."""
+    """Read the settings given as flags or as environment variables, and append their faults to `problems`."""
     values = {}
     for name, setting in SETTINGS.items():
         source: str = getattr(setting, kind)
@@ -217,7 +231,7 @@ def _of_preset(preset: Preset) -> Mapping[str, Value]:
 
 
 def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
-    """Return the highest value of a setting; of `severity` all entries, the higher ones later."""
+    """Return the highest value of a setting. `severity` is merged: entries of higher layers come later and win."""
     found = [values[setting.name] for values in stack if setting.name in values]
     if not found:
         return Value(value=setting.default, origin=DEFAULT)
@@ -227,14 +241,14 @@ def _resolved(setting: Setting, stack: Sequence[Mapping[str, Value]]) -> Value:
     origins: dict[str, Origin] = {}
     for value in reversed(found):
         for selector, level in cast("tuple[tuple[str, Severity | None], ...]", value.value):
-            joined.pop(selector, None)  # so that it stands later
+            joined.pop(selector, None)  # so that the entry moves to the end
             joined[selector] = level
             origins[selector] = value.entries.get(selector, value.origin)
     return replace(found[0], value=tuple(joined.items()), entries=MappingProxyType(origins))
 
 
 def _components(path: str, directory: str) -> list[str] | None:
-    """Return the parts of a path below a directory; None where it does not lie there."""
+    """Return the parts of a path relative to a directory, or None if the path is not in it."""
     absolute = os.path.abspath(path)
     if absolute == directory:
         return []

@@ -1,4 +1,4 @@
-"""The files of settings as JSON Schema, made from the table that reads them; an editor completes and checks by it."""
+"""JSON Schema of the settings files, for completion and checks in editors. Derived from `prowess.config.settings`."""
 
 from __future__ import annotations
 
@@ -46,13 +46,16 @@ def configuration_schema() -> Schema:
 
 
 def selectors() -> list[str]:
-    """Return every family, every beginning of an id and every id, sorted."""
+    """Return every rule id, every family, and every dotted prefix of a rule id, sorted."""
     beginnings = {".".join(parts[:at]) for rule in RULES for parts in [rule.split(".")] for at in range(1, len(parts))}
     return sorted({*RULES, *(rule.family for rule in RULES.values()), *beginnings})
 
 
 def _severities() -> Schema:
-    """A table of selectors; TOML gives `name.ascii` without quotes as a table in a table."""
+    """Return the schema of the table `severity`.
+
+    TOML reads `name.ascii` without quotes as a table in a table, so both forms are allowed.
+    """
     level: Schema = {"$ref": "#/$defs/level"}
     properties: Schema = {}
     for selector in selectors():

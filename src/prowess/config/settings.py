@@ -1,11 +1,11 @@
-"""Settings: their table, the presets that bundle them, and where a value was set.
+"""The table of settings, the presets that bundle them, and the origin of a value.
 
-Each setting is declared once: its name, what it may be, its default. Its variable and its flag are made from the name;
-the reader of files, the environment, the flags, `prowess config show`, the JSON Schema and the page of the
-documentation are made from this table.
+Each setting is declared once: its name, its allowed values and its default. Its variable and flag are derived from the
+name. The readers of files, environment and flags use this table, and so do `prowess config show`, the JSON Schema and
+the documentation page.
 
-A file gives plain data, a variable or flag a text; the text `a,b` means the list, `a=error,b=off` the table. Each gives
-the value of a setting, or a sentence about what is wrong with it.
+A file gives plain data; a variable or flag gives a text. The text `a,b` is a list, and `a=error,b=off` is a table.
+`value_of` returns the value of a setting and a sentence for each fault.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ SettingKind = Literal["choice", "selectors", "severities", "patterns"]
 OriginKind = Literal["default", "preset", "user", "project", "environment", "flag"]
 FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = ("error", "warning", "info", "off")
-_MAX_COMPONENTS = 64  # of a pattern
-MAX_ENTRIES = 1000  # of one list or table; more is no list that a person keeps
+_MAX_COMPONENTS = 64  # parts of one path pattern
+MAX_ENTRIES = 1000  # of one list or table; a person does not maintain a longer one
 _SHOWN = 60
 
 Fault = tuple[str | None, str]
-"""The key of a table that is wrong, if it is one, and the sentence."""
+"""The faulty key, if the fault is in one entry of a table, and a sentence that describes the fault."""
 
 _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
 class Preset(Struct, frozen=True, kw_only=True):
-    """A named bundle of settings, just above the defaults: a value that is set anywhere else beats it.
+    """A named bundle of settings, just above the defaults: a value from any other layer replaces it.
 
-    `severity` and `shift` mean what they mean in a `Selection`; None is off.
+    `severity` and `shift` are those of a `Selection`; None as a severity means off.
     """
 
     name: str
@@ -72,9 +72,10 @@ PRESETS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """One setting. `choices` are those of a `choice`; `by_path`: it may differ for some of a project's paths.
+    """One setting: its name, type and default.
 
-    A `choice` is a text, `selectors` and `patterns` are tuples of texts, `severities` pairs of selector and severity.
+    A `choice` is a string, one of `choices`. `selectors` and `patterns` are tuples of strings. `severities` is a tuple
+    of pairs: selector and severity. `by_path`: the setting may differ for some paths of a project.
     """
 
     name: str
@@ -86,12 +87,12 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def environment(self) -> str:
-        """The variable that sets it."""
+        """The environment variable that sets it."""
         return f"PROWESS_{self.name.upper()}"
 
     @property
     def flag(self) -> str:
-        """The flag that sets it."""
+        """The command-line flag that sets it."""
         return f"--{self.name}"
 
 
@@ -119,14 +120,14 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType({row.name: row for row in _RO
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """`name` is the path, variable, flag or preset; `line` is 1-based and stands only beside a path."""
+    """Where a value was set. `name` is a path, variable, flag or preset; `line` is 1-based and only set for a path."""
 
     kind: OriginKind
     name: str = ""
     line: int | None = None
 
     def __str__(self) -> str:
-        """`prowess.toml:3`, `PROWESS_PROFILE`, `--profile`, `preset strict` or `default`."""
+        """Return `prowess.toml:3`, `PROWESS_PROFILE`, `--profile`, `preset strict` or `default`."""
         if self.kind == "default":
             return "default"
         if self.kind == "preset":
@@ -137,7 +138,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 class Value(Struct, frozen=True, kw_only=True):
     """The value of one setting, of the type that `Setting.kind` names, and where it was set.
 
-    `entries` has the origin of each entry of a table.
+    `entries` holds the origin of each entry of a table.
     """
 
     value: object
@@ -149,7 +150,10 @@ DEFAULT = Origin(kind="default")
 
 
 def value_of(setting: Setting, written: object) -> tuple[object, list[Fault]]:
-    """Return the value, and what is wrong with it; where something is, the value holds what is left."""
+    """Return the value of a setting and its faults.
+
+    Faulty entries of a list or table are left out of the value; a faulty choice becomes the default.
+    """
     match setting.kind:
         case "choice":
             fault = _choice_fault(written, setting.choices)
@@ -161,7 +165,7 @@ def value_of(setting: Setting, written: object) -> tuple[object, list[Fault]]:
 
 
 def from_text(setting: Setting, texts: Iterable[str]) -> object:
-    """Return as plain data what a variable, or a flag that may be repeated, says."""
+    """Convert the text of a variable, or the texts of a repeated flag, to the plain data that a file would hold."""
     if setting.kind == "choice":
         return [*texts][-1].strip()
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
@@ -171,12 +175,12 @@ def from_text(setting: Setting, texts: Iterable[str]) -> object:
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the spelling that may have been meant."""
+    """Return the most similar name of `known`, or None if none is similar."""
     return next(iter(near_words(name[:_SHOWN], known, cutoff=cutoff)), None)
 
 
 def shown(value: object) -> str:
-    """Spell a value for a sentence, on one line and not too long."""
+    """Format a value for a message: one line, at most 60 characters and dots."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
@@ -209,7 +213,7 @@ def _text_fault(setting: Setting, text: str) -> str | None:
 
 
 def _selector_fault(text: str) -> str | None:
-    # Imported here, not at the top: without a selector, the usual case, nothing has to be checked.
+    # Imported here because the modules are only needed to check selectors, which most configurations do not use.
     from prowess.lint import RULES
     from prowess.rule_engine.rules import selector_fault
 
@@ -235,27 +239,27 @@ def _severities(written: object) -> tuple[tuple[tuple[str, Severity | None], ...
 
 
 def _flattened(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
-    """TOML reads `name.ascii = "error"` without quotes as a table in a table; it is meant all the same."""
+    """Yield the entries with dotted names: TOML reads `name.ascii = "error"` without quotes as a table in a table."""
     for key, value in table.items():
         name = f"{above}{key}"
-        if isinstance(value, dict) and value and name.count(".") < 2:  # noqa: PLR2004 -- no id is deeper
+        if isinstance(value, dict) and value and name.count(".") < 2:  # noqa: PLR2004 -- rule ids have at most three parts
             yield from _flattened(value, f"{name}.")
         else:
             yield name, value
 
 
 def path_setting(source: str) -> PathGlob:
-    """Return a path pattern of a settings file, by the rules of .gitignore.
+    """Parse a path pattern of a settings file, by the rules of .gitignore.
 
-    A path is meant if `matches_or_lies_below` holds for it:
+    A path is selected if `matches_or_lies_below` returns true for it:
 
         vendor        a file or directory of that name at any depth, and everything below it
-        docs/*        what is directly in docs
+        docs/*        files and directories directly in docs
         docs/**       everything below docs
         .             everything
 
     Raises:
-        ValueError: it is empty, climbs with `..`, or is longer than any path; the text names the fault.
+        ValueError: the pattern is empty, contains `..` or has too many parts; the text names the fault.
     """
     text = source.strip()
     if not text:

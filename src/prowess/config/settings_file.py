@@ -1,4 +1,4 @@
-"""A file of settings: `prowess.toml`, `[tool.prowess]` in `pyproject.toml`, or the user's `config.toml`.
+"""Reader of settings files: `prowess.toml`, `[tool.prowess]` in `pyproject.toml`, or the user's `config.toml`.
 
     profile = "boxxy"
     ignore = ["name.ascii"]
@@ -9,11 +9,11 @@
     [paths."vendor/**"]
     preset = "minimal"
 
-A key that nobody knows is a fault, not a remark: a misspelt setting would otherwise change nothing, and nobody would
-notice. Every fault is named with its line.
+An unknown key is an error, because a misspelt setting would otherwise be ignored unnoticed. Every fault is reported
+with its line.
 
-A project's file is looked for from the working directory up to the root of its repository. What lies inside a skill is
-never a setting: a skill comes from somewhere, and must not decide how it is judged.
+The project's file is searched from the working directory up to the root of its repository. Files inside a skill are
+never read as settings: a skill may come from a stranger and must not decide how it is judged.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 OWN_FILE, SHARED_FILE = "prowess.toml", "pyproject.toml"
 PATHS = "paths"
-_SCHEMA = "$schema"  # what editors write
+_SCHEMA = "$schema"  # written by editors
 _TABLE = ("tool", "prowess")
 
 
 class PathSettings(Struct, frozen=True, kw_only=True):
-    """What a file sets for some paths; `glob` is seen from the file's directory."""
+    """The settings that a file gives for some paths; `glob` is relative to the file's directory."""
 
     pattern: str
     glob: PathGlob
@@ -52,7 +52,10 @@ class PathSettings(Struct, frozen=True, kw_only=True):
 
 
 class SettingsLayer(Struct, frozen=True, kw_only=True):
-    """The settings of one place; `directory` is the absolute path that patterns are seen from, `path` its file."""
+    """The settings of one layer.
+
+    `directory` is the absolute path that patterns are relative to; `path` is the file, if any.
+    """
 
     kind: OriginKind
     directory: str
@@ -61,25 +64,25 @@ class SettingsLayer(Struct, frozen=True, kw_only=True):
     path: str | None = None
 
     def fitting(self, components: Sequence[str] | None) -> tuple[int, ...]:
-        """Return which of `paths` are about a path, in the order written; None as components fits nothing."""
+        """Return the indexes of `paths` that match a path, in the order written. No index matches None."""
         if components is None:
             return ()
         return tuple(at for at, settings in enumerate(self.paths) if settings.glob.matches_or_lies_below(components))
 
 
 def read_settings_file(path: str, *, kind: OriginKind, directory: str | None = None) -> SettingsLayer | None:
-    """Read one file; None for a `pyproject.toml` without `[tool.prowess]`.
+    """Read one settings file. Return None for a `pyproject.toml` without `[tool.prowess]`.
 
-    `directory` is what patterns are seen from, by default where the file lies.
+    Patterns are relative to `directory`, which defaults to the directory of the file.
 
     Raises:
-        ConfigurationError: it is not there, cannot be read, or has a fault; every fault is named.
+        ConfigurationError: the file is missing, cannot be read or has faults; lists every fault.
     """
     inside = _TABLE if os.path.basename(path) == "pyproject.toml" else ()
     try:
         data = read_toml_bytes(path)
-        if inside and b"prowess" not in data and b"\\" not in data:  # a key may be written in escapes
-            return None  # the usual pyproject.toml, for which no TOML reader has to be loaded
+        if inside and b"prowess" not in data and b"\\" not in data:  # a key may be written with escapes
+            return None  # the usual pyproject.toml: the TOML reader is not loaded
         file = TomlFile(path, data, inside)
     except ValueError as fault:
         raise ConfigurationError((str(fault),)) from None
@@ -160,7 +163,7 @@ class _Reader:
 
     @staticmethod
     def _keys(table: object, key: str | None) -> tuple[str, ...]:
-        """A rule is one key in quotes, or several with dots between them."""
+        """Return the TOML keys of a rule id: one key if it is quoted, else one for each part between dots."""
         if key is None:
             return ()
         return (key,) if isinstance(table, dict) and key in table else tuple(key.split("."))
@@ -180,14 +183,16 @@ class _Reader:
 
 
 class ProjectFile(Struct, frozen=True, kw_only=True):
-    """The file of the project, None where there is none, and remarks about those that were passed over."""
+    """The project's settings file, or None, and a notice for each file that was ignored."""
 
     file: SettingsLayer | None
     notices: tuple[str, ...]
 
 
 def project_file(start: str) -> ProjectFile:
-    """Look for the nearest file, from the directory `start` up to the root of its repository; without one, there alone.
+    """Search the nearest settings file, from `start` up to the root of its repository.
+
+    Outside of a repository only `start` itself is searched.
 
     Raises:
         ConfigurationError: the file cannot be read or has faults, or one directory has two.
@@ -216,9 +221,9 @@ def project_file(start: str) -> ProjectFile:
 
 
 def _upwards(start: str) -> Iterator[str]:
-    """Yield a directory and those above it up to the root of its repository; without one, the directory alone.
+    """Yield a directory and its parents up to the root of its repository, or only the directory if it is in none.
 
-    `start` is absolute, links resolved.
+    `start` is absolute, with symbolic links resolved.
     """
     chain = [start]
     while not os.path.lexists(os.path.join(chain[-1], ".git")):
@@ -231,7 +236,7 @@ def _upwards(start: str) -> Iterator[str]:
 
 
 def skill_around(path: str) -> str | None:
-    """Return the real path of the outermost skill that a file lies in, links followed; None where it lies in none."""
+    """Return the real path of the outermost skill that contains a file, or None. Symbolic links are followed."""
     outermost = None
     here = os.path.dirname(os.path.realpath(path))
     while True:
@@ -247,4 +252,4 @@ def _says_something(path: str) -> bool:
     try:
         return read_settings_file(path, kind="project") is not None
     except ConfigurationError:
-        return True  # not obeyed either way
+        return True  # the file is ignored either way

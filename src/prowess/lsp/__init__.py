@@ -1,5 +1,5 @@
-"""The language server: what `prowess check` says of a SKILL.md, in an editor, while it is written.
+"""The language server: shows the findings of `prowess check` in an editor while a SKILL.md is written.
 
-An open buffer is judged as it stands in the editor, beside the files that lie around it on disk. Nothing of a skill is
-executed, nothing is written: every change is offered to the editor, which applies it or does not.
+An open buffer is judged with its unsaved text, together with the skill's other files on disk. The server executes no
+code of a skill and writes no file: every change is offered to the editor, which applies it.
 """

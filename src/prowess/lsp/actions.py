@@ -1,10 +1,10 @@
-"""What an editor may apply: the fix of each finding, all safe fixes at once, and a new name for the skill.
+"""Code actions and renames: the fix of each finding, all safe fixes at once, and a new name for the skill.
 
-A fix that may change the meaning is offered by itself and says so; "fix all" never takes one. What it gives is what
-`prowess check --fix` would write, as far as a few rounds of it go.
+A fix that may change the meaning is offered singly, with a title that states this; "fix all" never includes one. "Fix
+all" gives the same text as `prowess check --fix`, up to a limit of rounds.
 
-A skill is renamed in two places that must agree: its name and its directory. Rename on the name gives both, if the
-client can move files. If the directory is moved in the editor's own tree, the name follows.
+Renaming a skill changes two places that must agree: its name and its directory. A rename on the name changes both if
+the client can move files. If the directory is moved in the editor's file tree, the name is changed too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.prowess"
 _MOST_OFFERED = 50
-_MOST_ROUNDS = 8  # of checks for "fix all"; where fixes are in each other's way it can be asked for again
+_MOST_ROUNDS = 8  # checks by "fix all"; if conflicting fixes are left, the user can ask again
 
 
 def actions(analysis: Analysis, where: types.Range, only: Sequence[str], *, versioned: bool) -> list[types.CodeAction]:
-    """Return what can be done about the findings in a range.
+    """Return the code actions for the findings in a range.
 
-    `only` are the kinds that the client asks for, all where it is empty.
-    `versioned`: the client takes edits that say which version they are for.
+    `only` are the kinds that the client requests; if it is empty, all are offered. `versioned`: the client accepts
+    edits that name the version of the document.
     """
     offered: list[types.CodeAction] = []
     if _is_wanted(types.CodeActionKind.QuickFix.value, only):
@@ -54,21 +54,21 @@ def actions(analysis: Analysis, where: types.Range, only: Sequence[str], *, vers
 
 
 def workspace_edit(analysis: Analysis, edits: list[types.TextEdit], *, versioned: bool) -> types.WorkspaceEdit:
-    """Return the edits of one buffer."""
+    """Return edits of one buffer as a workspace edit."""
     if versioned:
         return types.WorkspaceEdit(document_changes=[document_edit(analysis, edits)])
     return types.WorkspaceEdit(changes={analysis.uri: edits})
 
 
 def document_edit(analysis: Analysis, edits: list[types.TextEdit]) -> types.TextDocumentEdit:
-    """Return the edits of one buffer, for the version that was looked at."""
+    """Return edits of one buffer that apply to the analysed version."""
     document = types.OptionalVersionedTextDocumentIdentifier(uri=analysis.uri, version=analysis.version)
     return types.TextDocumentEdit(text_document=document, edits=list(edits))
 
 
-@lru_cache(maxsize=2)  # editors ask at each move of the cursor
+@lru_cache(maxsize=2)  # editors ask at each cursor move
 def _all_fixed(analysis: Analysis) -> tuple[str, int]:
-    """Return the text with every safe fix, and how many there are."""
+    """Return the text with every safe fix applied, and the number of fixes."""
     rounds = iter(range(_MOST_ROUNDS))
 
     def check(document: SkillDocument) -> list[Diagnostic]:
@@ -114,7 +114,7 @@ def _point(position: types.Position) -> tuple[int, int]:
 
 
 def renamed_range(analysis: Analysis, position: types.Position) -> types.PrepareRenamePlaceholder | None:
-    """Return what a rename at a position would replace; None where that is not the name."""
+    """Return the range that a rename at a position would replace, or None if the position is not on the name."""
     field = _name(analysis)
     if field is None or field.text is None:
         return None
@@ -128,11 +128,11 @@ def renamed_range(analysis: Analysis, position: types.Position) -> types.Prepare
 
 
 def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> types.WorkspaceEdit:
-    """Return the edits that give the skill a new name; with `moves` its directory gets it too.
+    """Return the edits that give the skill a new name. With `moves` they rename its directory too.
 
     Raises:
-        JsonRpcInvalidParams: the name is not valid in the profile, the directory cannot have it, or the frontmatter
-            has no name that could be replaced.
+        JsonRpcInvalidParams: the name is not valid in the profile, the target is in use, or the front
+            matter has no name that could be replaced.
     """
     name = normalise(name)
     field = _name(analysis)
@@ -156,7 +156,10 @@ def rename(analysis: Analysis, name: str, *, moves: bool, versioned: bool) -> ty
 
 
 def follow(analysis: Analysis, new_directory: str) -> types.TextEdit | None:
-    """Return the edit that lets the name follow a directory that is being moved; None where it did not agree before."""
+    """Return the edit that changes the name after its directory was moved.
+
+    None if the name did not match the old directory, or the new directory's name is not a valid skill name.
+    """
     field = _name(analysis)
     name = normalise(os.path.basename(new_directory.rstrip("/\\")))
     before = os.path.basename(os.path.dirname(analysis.path))
@@ -166,7 +169,7 @@ def follow(analysis: Analysis, new_directory: str) -> types.TextEdit | None:
 
 
 def may_move(directory: str, folders: Sequence[str]) -> bool:
-    """Whether an editor can move a directory: no folder of its workspace lies there or below."""
+    """Whether an editor can move a directory: no workspace folder is this directory or below it."""
     return not any(folder == directory or folder.startswith(f"{directory}{os.sep}") for folder in folders)
 
 
@@ -190,13 +193,13 @@ def _edit(analysis: Analysis, field: Field, name: str) -> types.TextEdit:
         text = f"{source[0]}{name}{source[0]}"
     else:
         text = double_quoted(name) if type_beside_text(name) is not None else scalar(name)
-    if source[-1] == "\n":  # a block ends with its last line
+    if source[-1] == "\n":  # a block scalar ends with a line break
         text += "\n"
     return analysis.lines.edit(field.origin.edit(field.value.start, field.value.end, text))
 
 
 def _is_same(one: str, other: str) -> bool:
-    """On a file system that ignores case both are one directory."""
+    """Whether two paths are one directory, as on a file system that ignores case."""
     try:
         return os.path.samefile(one, other)
     except OSError:

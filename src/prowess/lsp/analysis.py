@@ -1,10 +1,10 @@
-"""The open buffers and, for one version of one, its document, how it is judged, and what was found.
+"""The open buffers, and the analysis of one version of a buffer: its document, judgement and findings.
 
-A buffer is a SKILL.md or the `skill.manifest.yaml` beside one. Of a manifest the document is empty: it has no fields to
-complete and no name to change, only findings.
+A buffer is a SKILL.md or the `skill.manifest.yaml` beside one. A manifest is analysed with an empty document: it has
+findings, but no fields to complete and no name to rename.
 
-The settings are those that `prowess check` finds in the folder of the workspace that holds the file. Settings that
-cannot be read do not silence the editor: the defaults judge, and a notice says why.
+The settings are those that `prowess check` uses in the workspace folder of the file. If they cannot be read, the
+default settings apply and a notice gives the reason.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     Silence = Callable[[SkillDocument, Judgement, Sequence[Diagnostic]], Sequence[Diagnostic]]
     Load = Callable[[str], tuple[Configuration, Silence]]
 
-# What a file has only where it is not saved yet, or lies where the editor alone can read it.
+# Findings that an open buffer only has because it is not saved yet, or because only the editor can read the file.
 _OF_NO_BUFFER = frozenset({"file.missing", "file.unreadable"})
 _JUDGED = (*FILE_NAMES, MANIFEST_FILE)
 SOURCE = "prowess"
 _Result = TypeVar("_Result")
-DELAY = 0.15  # seconds of rest after a change; a quick typist strikes a key each 0.1 to 0.15
-_MOST_REPORTED = 500  # a buffer with more has one cause
+DELAY = 0.15  # seconds without a change before a check; fast typists press a key every 0.1 to 0.15 seconds
+_MOST_REPORTED = 500  # a buffer with more findings has one cause for them
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -54,7 +54,7 @@ _SEVERITIES = {
 
 
 class Analysis(Struct, frozen=True, kw_only=True, eq=False):
-    """What is known of one version of a buffer; `text` is what was read, `path` is absolute. Equal to itself alone."""
+    """The result for one version of a buffer. `text` was analysed, `path` is absolute. Compared by identity."""
 
     uri: str
     path: str
@@ -67,15 +67,15 @@ class Analysis(Struct, frozen=True, kw_only=True, eq=False):
     findings: tuple[Diagnostic, ...]
 
     def read(self, data: bytes) -> SkillDocument:
-        """Read other bytes as if they were in this buffer."""
+        """Parse other bytes as if they were the text of this buffer."""
         return _read(data, self.path, ())
 
 
 def skill_path(uri: str) -> str | None:
-    """Return the absolute path of a URI that names a SKILL.md or a manifest in a file system, None for every other."""
+    """Return the absolute path of a `file` URI that names a SKILL.md or a manifest, or None for any other URI."""
     try:
         path = to_fs_path(uri)
-    except ValueError:  # brackets that are no address
+    except ValueError:  # square brackets that are not a valid address
         return None
     if path is None or "\0" in path or not os.path.isabs(path) or os.path.basename(path) not in _JUDGED:
         return None
@@ -85,7 +85,10 @@ def skill_path(uri: str) -> str | None:
 def analyse(
     uri: str, path: str, text: str, *, version: int | None, encoding: str, judgement: Judgement, silence: Silence
 ) -> Analysis:
-    """Read and judge the text of a buffer; other files of the skill are looked at on disk. Raises for no text."""
+    """Parse and judge the text of a buffer; other files of the skill are read from disk.
+
+    Never raises, whatever the text.
+    """
     text = without_surrogates(text)
     if os.path.basename(path) == MANIFEST_FILE:
         document, found = _read(b"", path, ()), _manifest_findings(text, path, judgement)
@@ -112,14 +115,14 @@ def _about_file(path: str) -> tuple[Diagnostic, ...]:
 
 
 def _manifest_findings(text: str, path: str, judgement: Judgement) -> list[Diagnostic]:
-    """Return what `prowess check` says of a manifest; comments in a SKILL.md silence nothing in another file."""
+    """Return the findings of `prowess check` on a manifest. Comments in a SKILL.md do not suppress them."""
     if judgement.profile.reference_wording:
         return []
     return sorted(judgement.judge(parse_sidecar(text.encode(), path=path).faults), key=place_in_report)
 
 
 def findings(document: SkillDocument, judgement: Judgement, silence: Silence) -> list[Diagnostic]:
-    """Return what is reported of a document, by place, as `prowess check` does."""
+    """Return the findings on a document that are reported, sorted by place, as `prowess check` does."""
     if judgement.excluded and judgement.floor is None:
         return []
     found = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
@@ -127,17 +130,20 @@ def findings(document: SkillDocument, judgement: Judgement, silence: Silence) ->
 
 
 def _read(data: bytes, path: str, found: tuple[Diagnostic, ...]) -> SkillDocument:
-    # One byte more than is read says that there is more.
+    # One byte more than the limit is kept, so that the parser notices that the text is too long.
     return parse_source(data[: MAX_DOCUMENT_BYTES + 1], path=path, directory=os.path.dirname(path), found=found)
 
 
 def diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
-    """Return what is shown in the buffer."""
+    """Return the diagnostics that are shown in the buffer."""
     return [reported(found, analysis) for found in analysis.findings[:_MOST_REPORTED]]
 
 
 def reported(found: Diagnostic, analysis: Analysis) -> types.Diagnostic:
-    """Return one finding; one about another file of the skill stands at the first line and names the file."""
+    """Return one finding in the protocol's form.
+
+    A finding about another file of the skill is shown at the first line, and its message names the file.
+    """
     message = printable_line(found.message)
     if not concerns(found, analysis):
         message = f"{printable_line(os.path.basename(found.location.path or ''))}:{found.location.line}: {message}"
@@ -151,7 +157,7 @@ def reported(found: Diagnostic, analysis: Analysis) -> types.Diagnostic:
 
 
 def shown_at(found: Diagnostic, analysis: Analysis) -> types.Range:
-    """Return where a finding stands in the buffer: at its place, or at the first line if that is in another file."""
+    """Return the range of a finding in the buffer: its place, or the first line if it is about another file."""
     if concerns(found, analysis):
         return analysis.lines.range_of(found.location)
     return types.Range(
@@ -160,12 +166,12 @@ def shown_at(found: Diagnostic, analysis: Analysis) -> types.Range:
 
 
 def concerns(found: Diagnostic, analysis: Analysis) -> bool:
-    """Whether the place of a finding lies in the buffer."""
+    """Whether a finding is about the text of the buffer."""
     return found.location.path in {None, analysis.document.path}
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What was read, what leaves out the findings that comments silence, and why it could not be read, if so."""
+    """The settings of a folder, the filter for findings that comments suppress, and the error if reading failed."""
 
     configuration: Configuration
     silence: Silence
@@ -173,13 +179,13 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def folder_of(path: str, folders: Iterable[str]) -> str:
-    """Return the innermost of the folders that holds a file, else the directory around its skill."""
+    """Return the innermost workspace folder that contains a file, or else the directory that contains its skill."""
     above = [folder for folder in folders if path.startswith(os.path.join(folder, ""))]
     return max(above, key=len) if above else os.path.dirname(os.path.dirname(path))
 
 
 def read_settings(load: Load, folder: str) -> Settings:
-    """Load the settings of a folder; with a problem they are the defaults."""
+    """Load the settings of a folder. If loading fails, the default settings are returned with the problem."""
     try:
         configuration, silence = load(folder)
         return Settings(configuration=configuration, silence=silence, problem=None)
@@ -203,14 +209,16 @@ class _Buffer(Struct, kw_only=True):
 
 
 class OpenSkills:
-    """Every open buffer, judged a moment after the last change, one at a time, in a thread.
+    """All open buffers, checked in one worker thread shortly after their last change.
 
-    A buffer has at most one analysis. A change gives it up: one that has not begun never runs, and the result of one
-    that runs is thrown away. Whoever needs an analysis before the moment has passed starts it, and both share it.
+    A buffer has at most one analysis. A change cancels it: an analysis that has not begun never runs, and the result of
+    a running one is dropped. A request that needs an analysis before the delay has passed starts it, and the check uses
+    the same analysis.
 
-    `publish` gets each new analysis, `notice` a sentence for a person, once while it holds.
+    `publish` is called with each new analysis. `notice` is called with a sentence for the user, once until the problem
+    changes or is solved.
 
-    `encoding` and `folders` are what client and server agreed on; they are set when the server is initialized.
+    `encoding` and `folders` are those that client and server agreed on; they are set when the server is initialized.
     """
 
     def __init__(
@@ -219,12 +227,12 @@ class OpenSkills:
         self._load, self._publish, self._notice, self._delay = load, publish, notice, delay
         self._buffers: dict[str, _Buffer] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="check")
-        self._told: dict[str, str] = {}  # folder -> the problem of its settings that was told
+        self._told: dict[str, str] = {}  # folder -> the problem of its settings that the user was told
         self.encoding = "utf-16"
         self.folders: tuple[str, ...] = ()
 
     def open(self, uri: str, text: str, version: int | None) -> None:
-        """Take a buffer in and check it at once; a file that is no SKILL.md is passed over."""
+        """Add a buffer and check it at once. A file that is neither a SKILL.md nor a manifest is ignored."""
         path = skill_path(uri)
         if path is None:
             return
@@ -233,7 +241,7 @@ class OpenSkills:
         self._check(self._buffers[uri], 0)
 
     def change(self, uri: str, text: str, version: int | None) -> None:
-        """Take the new text of a buffer and check it after the delay."""
+        """Store the new text of a buffer and check it after the delay."""
         buffer = self._buffers.get(uri)
         if buffer is not None:
             buffer.give_up()
@@ -241,29 +249,29 @@ class OpenSkills:
             self._check(buffer, self._delay)
 
     def close(self, uri: str) -> bool:
-        """Forget a buffer; return whether it was known."""
+        """Forget a buffer. Return whether it was known."""
         buffer = self._buffers.pop(uri, None)
         if buffer is not None:
             buffer.give_up()
         return buffer is not None
 
     def check_all(self) -> None:
-        """Check every buffer again: files around them have changed, or settings."""
+        """Check every buffer again after the delay, because other files or settings have changed."""
         for buffer in self._buffers.values():
             buffer.give_up()
             self._check(buffer, self._delay)
 
     async def analysis(self, uri: str) -> Analysis | None:
-        """Return the analysis of a buffer as it is now; None where it is not open."""
+        """Return the analysis of a buffer's current text, or None if the buffer is not open."""
         buffer = self._buffers.get(uri)
         return None if buffer is None else await asyncio.shield(self._task(buffer))
 
     async def work(self, task: Callable[[], _Result]) -> _Result:
-        """Run what may take long in the thread that checks."""
+        """Run a slow function in the worker thread."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, task)
 
     def end(self) -> None:
-        """Give everything up. One check may be running; nobody waits for it but the end of the process."""
+        """Cancel all work. A check that is running goes on; only the end of the process waits for it."""
         for uri in list(self._buffers):
             self.close(uri)
         self._worker.shutdown(wait=False, cancel_futures=True)
@@ -275,7 +283,7 @@ class OpenSkills:
         await asyncio.sleep(delay)
         try:
             self._publish(await self._task(buffer))
-        except Exception as fault:  # noqa: BLE001 -- one text that cannot be judged must not end the server
+        except Exception as fault:  # noqa: BLE001 -- a text that cannot be judged must not end the server
             self._notice(f"{buffer.path} could not be checked: {type(fault).__name__}: {fault}")
 
     def _task(self, buffer: _Buffer) -> asyncio.Task[Analysis]:
@@ -284,7 +292,7 @@ class OpenSkills:
         return buffer.analysis
 
     async def analysed(self, uri: str, path: str, text: str, version: int | None = None) -> Analysis:
-        """Judge a text as it would be judged in a buffer."""
+        """Analyse a text as if it were in a buffer."""
         encoding, folder = self.encoding, folder_of(path, self.folders)
 
         def work() -> tuple[Analysis, str | None]:

@@ -1,12 +1,12 @@
 """Hover, outline and completion for a SKILL.md.
 
-A hover shows the findings at a place, each with the page of its rule, and the field that stands there. The outline of a
-file is its fields, then its headings.
+A hover shows the findings at a position, each with the page of its rule, and the meaning of the field there. The
+outline lists the fields, then the headings.
 
-Texts of a document are quoted as text: whatever Markdown they hold is escaped.
+Texts of a document are escaped, so that Markdown in them is shown as plain text.
 
-Completion lists what may be written next in the front matter: fields that the profile knows, names of tools, values of
-a closed list. Front matter is rarely whole YAML while somebody types, so its lines are looked at and not its values.
+Completion offers front matter fields that the profile knows, names of tools, and values of a closed list. While
+somebody types, front matter is rarely valid YAML, so completion reads its lines and not its parsed values.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ FIELD_MEANINGS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# The builtin tools of `prowess.tools`, and what hosts in use call theirs.
+# The builtin tools of `prowess.tools`, and common tool names of other hosts.
 TOOL_MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "Bash": "Run commands. `Bash(git:*)` allows those that begin with `git`.",
@@ -88,7 +88,7 @@ TOOL_MEANINGS: Mapping[str, str] = MappingProxyType(
 
 
 def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
-    """Return what is to be said at a position; None where that is nothing."""
+    """Return the hover text at a position, or None if there is neither a finding nor a known field."""
     place = analysis.lines.place(position)
     found = [one for one in analysis.findings if _covers(shown_at(one, analysis), position)]
     parts = [finding_page(one, analysis) for one in found[:_MOST_SHOWN]]
@@ -101,7 +101,7 @@ def hover(analysis: Analysis, position: types.Position) -> types.Hover | None:
 
 
 def finding_page(found: Diagnostic, analysis: Analysis) -> str:
-    """Return a finding as the buffer shows it, and the page of its rule, as Markdown."""
+    """Return a finding, with the message shown in the buffer, and the page of its rule, as Markdown."""
     head = f"**{found.rule}** ({found.severity.value}): {escaped(reported(found, analysis).message)}"
     if found.rule not in RULES:
         return head
@@ -110,7 +110,7 @@ def finding_page(found: Diagnostic, analysis: Analysis) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as Markdown that shows it."""
+    """Escape a text so that Markdown shows it unchanged."""
     return _MARKDOWN.sub(r"\\\g<0>", printable(text))
 
 
@@ -125,7 +125,7 @@ def _stands_at(field: Field, place: tuple[int, int]) -> bool:
 
 
 def symbols(analysis: Analysis) -> list[types.DocumentSymbol]:
-    """Return the fields and the headings, in the order of the file, without nesting."""
+    """Return the fields, then the headings, each in the order of the file, without nesting."""
     document = analysis.document
     found = [
         _symbol(analysis, field.key, field.key_location, types.SymbolKind.Property)
@@ -154,11 +154,11 @@ _BEGUN_WORD = re.compile(r"[^\s,()\[\]\"']*$")
 _ITEM = re.compile(r"\s*-[ \t]+")
 _TOOL_FIELDS = ("allowed-tools", "disallowed-tools")
 _NESTED = ("metadata", "hooks", "scope", "execution")  # fields whose value begins on the next line
-_MOST_LINES = 2000  # of front matter that are looked at
+_MOST_LINES = 2000  # limit on front matter lines that are read
 
 
 def completions(analysis: Analysis, position: types.Position) -> list[types.CompletionItem]:
-    """Return what fits at a position, most likely first; nothing in the body."""
+    """Return the completions at a position, most likely first; none in the body."""
     line, column = analysis.lines.place(position)
     lines = _front_matter(analysis)
     if line not in lines:
@@ -176,9 +176,9 @@ def completions(analysis: Analysis, position: types.Position) -> list[types.Comp
 
 
 def _front_matter(analysis: Analysis) -> range:
-    """The 1-based lines of the front matter; where nothing closes it, up to the end."""
+    """Return the 1-based lines of the front matter; up to the end of the file if it is not closed."""
     source, first = analysis.document.front_matter, analysis.document.front_matter_line
-    if first == 1:  # nothing opens it: behind a fence it begins on the second line or later
+    if first == 1:  # no opening fence: front matter after a fence begins on line 2 or later
         return range(0)
     last = len(analysis.lines) if source is None else first + source.count("\n")
     return range(first, min(last, first + _MOST_LINES) + 1)
@@ -194,7 +194,7 @@ def _fields(analysis: Analysis, lines: range, here: int) -> Iterator[tuple[str, 
 
 
 def _enclosing(analysis: Analysis, lines: range, here: int, before: str) -> tuple[str, str]:
-    """Return the top-level key that a line belongs to, and what of its value stands before the cursor on the line."""
+    """Return the top-level key that a line belongs to, and the part of its value on this line before the cursor."""
     found = _KEY.match(before)
     if found is not None:
         return found[1], before[found.end() :]
@@ -236,7 +236,7 @@ def _items(
     words: Iterable[tuple[str, str, str]],
     kind: types.CompletionItemKind,
 ) -> list[types.CompletionItem]:
-    """Items that replace what is begun; the client filters."""
+    """Return items that replace the begun word; filtering is left to the client."""
     line, column = analysis.lines.place(position)
     where = types.Range(start=analysis.lines.position(line, column - len(begun)), end=position)
     return [
@@ -245,7 +245,7 @@ def _items(
             kind=kind,
             documentation=types.MarkupContent(kind=types.MarkupKind.Markdown, value=meaning) if meaning else None,
             sort_text=f"{at:03}",
-            filter_text=label,  # some clients filter nothing where an edit is given without it
+            filter_text=label,  # without it, some clients do not filter items that have a text edit
             text_edit=types.TextEdit(range=where, new_text=text.replace("\n", analysis.lines.line_break)),
         )
         for at, (label, meaning, text) in enumerate(words)

@@ -1,7 +1,7 @@
-"""Two ways to count one text: ours in code points from 1, the protocol's in code units from 0.
+"""Conversion of positions: ours are 1-based code points, the protocol's are 0-based code units.
 
-The protocol ends a line at LF, CRLF and a lone CR, and at nothing else; so do our positions. A column counts units of
-UTF-16 unless client and server agree on another encoding, so that a character beyond the basic plane is two.
+Both end a line only at LF, CRLF and a lone CR. The protocol counts UTF-16 code units unless client and server agree on
+another encoding, so a character beyond the basic plane counts as two.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _UTF_16 = ("utf-16-le", 2)
 
 
 def without_surrogates(text: str) -> str:
-    """Return a text that UTF-8 can say: half of a character, which JSON can carry, becomes U+FFFD of the same width."""
+    """Replace lone surrogates, which JSON can carry but UTF-8 cannot, by U+FFFD, which has the same width."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 class Lines:
-    """The lines of one text, and places in it; `encoding` is the name that the protocol gives it."""
+    """The lines of one text, and conversion of its positions. `encoding` is the protocol's name of the encoding."""
 
     def __init__(self, text: str, encoding: str) -> None:
         self._lines = _BREAK.split(text)
@@ -40,18 +40,21 @@ class Lines:
         return len(self._lines)
 
     def line(self, number: int) -> str:
-        """Return a line by its 1-based number, without its break; empty where there is none."""
+        """Return a line by its 1-based number, without its line break; empty if the text has no such line."""
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
     def position(self, line: int, column: int) -> types.Position:
-        """Return the protocol's position of a 1-based line and column; what lies behind the end is the end."""
+        """Return the protocol's position of a 1-based line and column. A position behind the end becomes the end."""
         if line > len(self._lines):
             line, column = len(self._lines), len(self._lines[-1]) + 1
         before = self._lines[line - 1][: max(column - 1, 0)]
         return types.Position(line=line - 1, character=len(before.encode(self._codec)) // self._width)
 
     def place(self, position: types.Position) -> tuple[int, int]:
-        """Return the 1-based line and column of a position; one inside of a character is the character's start."""
+        """Return the 1-based line and column of a position.
+
+        A position inside a character becomes the character's start.
+        """
         if position.line >= len(self._lines):
             return len(self._lines), len(self._lines[-1]) + 1
         line, character = max(position.line, 0), max(position.character, 0)
@@ -66,7 +69,7 @@ class Lines:
         return types.Range(start=start, end=self.position(location.end_line, location.end_column))
 
     def edit(self, edit: Edit) -> types.TextEdit:
-        """Return an edit as the protocol wants it; line breaks in it become those of the text."""
+        """Return an edit in the protocol's form. Its line breaks become those of the text."""
         return types.TextEdit(
             range=types.Range(
                 start=self.position(edit.line, edit.column), end=self.position(edit.end_line, edit.end_column)
@@ -75,11 +78,14 @@ class Lines:
         )
 
     def replacement(self, before: str, after: str) -> types.TextEdit:
-        """Return the one edit that makes `after` of `before`, which is this text; what both share is left alone."""
+        """Return one edit that turns `before`, the text of these lines, into `after`.
+
+        A common beginning and end are left out of the edit.
+        """
         head = common_length(before, after)
         tail = common_length(before[head:][::-1], after[head:][::-1])
         end = len(before) - tail
-        # Between CR and LF there is no position.
+        # A position between CR and LF cannot be expressed.
         if head and before[head - 1 : head + 1] == "\r\n":
             head -= 1
         if end and before[end - 1 : end + 1] == "\r\n":

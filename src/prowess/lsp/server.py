@@ -1,7 +1,7 @@
-"""The server: what a client may ask, and who answers.
+"""The language server: handlers for each request and notification, and the loop that reads messages.
 
-Texts are synchronized whole. A handler that fails answers with an error and is logged in the editor; the server goes
-on. What a client cannot do is not offered to it.
+Texts are synchronized whole. A handler that fails answers with an error, which is logged in the editor; the server goes
+on. Features that the client does not support are not offered to it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from prowess.lsp.analysis import Analysis, Load
 
-# Files whose change can change a finding: settings, skills, and what they link to.
+# Files whose change can change a finding: settings, skills, and files that skills link to.
 _WATCHED = (
     "**/{prowess.toml,pyproject.toml,SKILL.md,skill.md,skill.manifest.yaml}",
     "**/{references,scripts,assets}/**",
@@ -51,28 +51,28 @@ _LENGTH = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*\r?\n", re.IGNOR
 
 
 class _Protocol(LanguageServerProtocol):
-    """The protocol of pygls, for clients that tell of changes to a buffer they have not opened.
+    """The protocol of pygls, extended for clients that report changes of a buffer they have not opened.
 
-    Neovim does, where it moves the file of a buffer: the buffer is opened, with its whole text, right after.
+    Neovim does so when it moves the file of a buffer; right after, it opens the buffer with its whole text.
     """
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[object]:
-        """Pass over what belongs to no open buffer."""
+        """Ignore changes of a buffer that is not open."""
         if unquote(params.text_document.uri) in self.workspace.text_documents:
             yield from super().lsp_text_document__did_change(params)
 
     def _send_response(
         self, msg_id: str | int, result: object = None, error: types.ResponseError | None = None
     ) -> None:
-        """Send what went wrong without the places in our code, which pygls adds as `data`."""
+        """Send an error without `data`, in which pygls puts a traceback of this program."""
         if error is not None and error.data is not None:
             error = types.ResponseError(code=error.code, message=_sentence(error.message))
         super()._send_response(msg_id, result, error)
 
 
 class SkillServer(LanguageServer):
-    """The pygls server with one set of open skills; `ended` is whether the client asked to shut down."""
+    """The pygls server with its set of open skills. `ended` is true once the client has requested shutdown."""
 
     def __init__(self, load: Load) -> None:
         super().__init__(
@@ -82,7 +82,7 @@ class SkillServer(LanguageServer):
         self.ended = False
 
     def publish(self, analysis: Analysis) -> None:
-        """Send the findings of one version of a buffer."""
+        """Send the findings for one version of a buffer."""
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(
                 uri=analysis.uri, version=analysis.version, diagnostics=diagnostics(analysis)
@@ -90,11 +90,14 @@ class SkillServer(LanguageServer):
         )
 
     def notice(self, sentence: str) -> None:
-        """Tell a person something that keeps the editor from working as they meant."""
+        """Show a warning to the user."""
         self.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=printable(sentence)))
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Write one sentence about a defect into the editor's log, and no traceback; a refusal is an answer already."""
+        """Log one sentence about an internal error in the editor, without a traceback.
+
+        `JsonRpcInvalidParams` is not logged, because the client gets it as the answer.
+        """
         del source
         if not isinstance(error, JsonRpcInvalidParams):
             name = "" if isinstance(error, JsonRpcException) else f"{type(error).__name__}: "
@@ -102,7 +105,7 @@ class SkillServer(LanguageServer):
             self.window_log_message(types.LogMessageParams(type=types.MessageType.Error, message=told))
 
     def take_folders(self) -> None:
-        """Note which folders and which encoding hold now."""
+        """Read the workspace folders and the position encoding from the client's current state."""
         self.skills.encoding = str(getattr(self.workspace.position_encoding, "value", self.workspace.position_encoding))
         uris = [folder.uri for folder in self.workspace.folders.values()]
         paths = [to_fs_path(uri) for uri in uris] or [self.workspace.root_path]
@@ -110,7 +113,10 @@ class SkillServer(LanguageServer):
 
     @property
     def versioned(self) -> bool:
-        """Whether the client takes `documentChanges`: it says so, or it can move, create or delete files by them."""
+        """Whether the client accepts `documentChanges`.
+
+        A client that can rename, create or delete files accepts them too, because these operations are sent in them.
+        """
         edit = self._workspace_edit
         return bool(edit and (edit.document_changes or edit.resource_operations))
 
@@ -131,7 +137,7 @@ def _sentence(text: str) -> str:
 
 
 def build_server(load: Load) -> SkillServer:
-    """Return a server that answers; `load` gives the settings for a folder."""
+    """Return a server with all handlers registered. `load` returns the settings for a folder."""
     server = SkillServer(load)
     _register_synchronization(server)
     _register_requests(server)
@@ -194,7 +200,7 @@ def _register_synchronization(server: SkillServer) -> None:
         skills.check_all()
 
     @server.feature(types.SHUTDOWN)
-    def shutdown(_params: None) -> None:  # not async: a client may say `exit` without waiting for the answer
+    def shutdown(_params: None) -> None:  # not async: a client may send `exit` without waiting for the answer
         server.ended = True
         skills.end()
 
@@ -266,7 +272,7 @@ def _register_renaming(server: SkillServer) -> None:
 
 
 async def _skill_in(server: SkillServer, uri: str) -> Analysis | None:
-    """Return the skill of a directory, from its buffer where it is open, else from disk."""
+    """Return the analysis of the skill in a directory, from its open buffer or else from disk; None without a skill."""
     directory = to_fs_path(uri)
     if directory is None or "\0" in directory or not os.path.isabs(directory):
         return None
@@ -286,16 +292,16 @@ async def _skill_in(server: SkillServer, uri: str) -> Analysis | None:
 
 
 def serve_stdio(load: Load) -> int:
-    """Serve one client on standard input and output, until it says `exit` or closes the pipe.
+    """Serve one client on standard input and output until it sends `exit` or closes the pipe.
 
-    Returns 0 if it asked for the end before it came, else 1, as the protocol wants it. Standard output carries the
-    protocol and nothing else: the real descriptor is kept here, and number 1 points at standard error, so that not even
-    a stray print of a library can break a message.
+    Return 0 if the client requested shutdown before that, else 1, as the protocol requires. Standard output carries
+    only the protocol: its descriptor is duplicated, and descriptor 1 is redirected to standard error. So a stray print
+    of a library cannot break a message.
     """
     logging.getLogger("pygls").addHandler(logging.NullHandler())
-    logging.getLogger("pygls").propagate = False  # defects go to the editor's log
+    logging.getLogger("pygls").propagate = False  # errors go to the editor's log
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # nothing is kept that could be lost, and a thread waits for input
+        signal.signal(number, signal.SIG_DFL)  # there is no state to save, and a thread blocks on input
     sys.stdout.flush()
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -312,32 +318,32 @@ async def _serve(server: SkillServer, source: BinaryIO) -> int:
             try:
                 message = json.loads(body, object_hook=server.protocol.structure_message)
                 if not isinstance(getattr(message, "id", 0), int | str):
-                    raise JsonRpcException("the id of a message is neither a number nor a text")  # noqa: TRY301 -- as any
-            except Exception as fault:  # noqa: BLE001 -- one message that cannot be read must not end the server
+                    raise JsonRpcException("the id of a message is neither a number nor a text")  # noqa: TRY301 -- handled below like any other error
+            except Exception as fault:  # noqa: BLE001 -- an unreadable message must not end the server
                 _refuse(server, body, fault)
                 continue
             try:
                 server.protocol.handle_message(message)
-            except SystemExit as ended:  # the client said `exit`
+            except SystemExit as ended:  # the client sent `exit`
                 return int(bool(ended.code))
             except BrokenPipeError:
                 break
             except Exception as fault:  # noqa: BLE001 -- as above
-                server._report_server_error(fault, JsonRpcException)  # noqa: SLF001 -- it survives a failing report
+                server._report_server_error(fault, JsonRpcException)  # noqa: SLF001 -- keeps the server alive if the report fails too
     if not server.ended:
         server.skills.end()
     return 0 if server.ended else 1
 
 
 def _refuse(server: SkillServer, body: bytes, fault: Exception) -> None:
-    """Answer a call whose parameters cannot be read, which would be waited for otherwise; log anything else."""
+    """Answer a request whose parameters cannot be read, so the client does not wait for it. Log other messages."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
         message = None
     if isinstance(message, dict) and "method" in message and isinstance(message.get("id"), int | str):
         refusal = JsonRpcInvalidParams(message=f"{type(fault).__name__}: the parameters cannot be read")
-        server.protocol._send_response(message["id"], None, refusal.to_response_error())  # noqa: SLF001 -- no other way
+        server.protocol._send_response(message["id"], None, refusal.to_response_error())  # noqa: SLF001 -- pygls has no public method for this
     else:
         server._report_server_error(fault, JsonRpcException)  # noqa: SLF001 -- as above
 
@@ -348,7 +354,10 @@ def _refuse_length(server: SkillServer, length: int) -> None:
 
 
 def _next_message(source: BinaryIO, too_long: Callable[[int], object]) -> bytes | None:
-    """Return the body of the next message; None at the end. One that is too long is told, read and dropped."""
+    """Return the body of the next message, or None at the end of input.
+
+    A message that is too long is read and dropped: `too_long` is called with its length, and the result is `null`.
+    """
     length = None
     while header := source.readline(_MAX_HEADER_BYTES):
         if found := _LENGTH.fullmatch(header):

@@ -1,4 +1,4 @@
-"""Diagnostics for people and for machines. A report renders; it judges nothing and prints nothing."""
+"""Reports of diagnostics for people and machines. A report only renders: it does not judge and does not print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report is about: skills, and what was found in each."""
+"""The input of every report: skills with their findings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class CheckedSkill(Struct, frozen=True, kw_only=True):
-    """One skill and its findings; `path` is its directory as the user knows it, `name` None if it has none.
+    """One skill and its findings. `path` is its directory as the user wrote it; `name` is None if the skill has none.
 
-    `read` returns the document: most reports need none, so that a skill that is unchanged since an earlier check is not
-    read for them.
+    `read` returns the document. It is a callable because most reports need no document: a skill that is unchanged since
+    an earlier check is then not read.
     """
 
     path: str
@@ -29,17 +29,17 @@ class CheckedSkill(Struct, frozen=True, kw_only=True):
 
     @property
     def document(self) -> SkillDocument:
-        """The document that the findings are about."""
+        """The skill's parsed document; every access calls `read`."""
         return self.read()
 
     @property
     def valid(self) -> bool:
-        """Whether nothing found is an error."""
+        """Whether no finding is an error."""
         return all(found.severity is not Severity.ERROR for found in self.diagnostics)
 
 
 class Tally(Struct, frozen=True, kw_only=True):
-    """How much was found."""
+    """Number of skills, and of findings by severity."""
 
     skills: int
     errors: int

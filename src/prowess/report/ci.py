@@ -1,8 +1,8 @@
-"""Findings for CI servers: commands of GitHub Actions, JUnit XML, and SARIF 2.1.0.
+"""Reports for CI servers: workflow commands of GitHub Actions, JUnit XML, and SARIF 2.1.0.
 
-SARIF is what code hosts show beside the code and editors import; fixes included. Places count code points, as the tools
-that read SARIF are told by `columnKind`. A path stays relative where it was given so, and is then seen from the root of
-the repository.
+Code hosts show SARIF beside the code, and editors import it; the report includes fixes. Columns count code points, as
+`columnKind` declares. A path that was given relative stays relative, and is then relative to the root of the
+repository.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def github_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
-    """Yield one command a finding, which GitHub shows beside its line in a pull request.
+    """Yield one workflow command for each finding; GitHub shows it beside its line in a pull request.
 
-    No text of a file can begin a command or add a property to one.
+    Texts from files are escaped: they cannot start a command or add a property to one.
     """
     for skill in skills:
         for found in skill.diagnostics:
@@ -44,12 +44,13 @@ def _properties(found: Diagnostic) -> Iterator[str]:
     if location.path is not None:
         yield f"file={_data(location.path).replace(':', '%3A').replace(',', '%2C')}"
         yield f"line={location.line}"
-        if location.end_line in {None, location.line}:  # columns of two lines are refused
+        if location.end_line in {None, location.line}:  # GitHub refuses columns of a range over several lines
             yield f"col={location.column}"
         if location.end_line is not None:
             yield f"endLine={location.end_line}"
         if location.end_line == location.line and location.end_column is not None:
-            yield f"endColumn={max(location.end_column - 1, location.column)}"  # the last one, not the one behind it
+            # GitHub includes the last column; ours is exclusive
+            yield f"endColumn={max(location.end_column - 1, location.column)}"
     yield f"title={found.rule}"
 
 
@@ -58,9 +59,9 @@ def _data(text: str) -> str:
 
 
 def junit_lines(skills: Sequence[CheckedSkill]) -> Iterator[str]:
-    """Yield the document line by line: a test for each skill, failed if it has an error.
+    """Yield the JUnit document line by line: one test case for each skill, failed if the skill has an error.
 
-    Errors are in `failure`, all findings of a skill without one in `system-out`.
+    Errors are in `failure`, other findings in `system-out`.
     """
     counts = f'tests="{len(skills)}" failures="{sum(not skill.valid for skill in skills)}"'
     yield '<?xml version="1.0" encoding="UTF-8"?>'
@@ -92,7 +93,7 @@ def _line(found: Diagnostic) -> str:
 
 
 def _text(text: str) -> str:
-    # XML knows no way to write U+FFFE and U+FFFF; the other characters it refuses are escapes already.
+    # XML cannot contain U+FFFE and U+FFFF; `printable_line` has escaped all other forbidden characters.
     return html.escape(printable_line(text).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
 
 
@@ -103,9 +104,9 @@ Json = dict[str, object]
 
 
 def sarif_document(skills: Sequence[CheckedSkill], rules: Mapping[str, RuleMeta]) -> Json:
-    """Return the log as plain data: one run, the rules that found something, and a result for each finding.
+    """Return the SARIF log as plain data: one run, with a result for each finding and the rules of these findings.
 
-    `rules` declare them, by id.
+    `rules` are the declarations of rules, by id.
     """
     fired = {found.rule: found for skill in skills for found in skill.diagnostics}
     release = version("prowess")

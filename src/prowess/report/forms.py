@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prowess.format.rules.meta import RuleMeta
     from prowess.report.checked import CheckedSkill
 
-# Module and function; one form is needed in a run, so the others are not imported.
+# Module and function of each form; imported when used, because one run needs a single form.
 _DOCUMENTS = {"json": ("json_report", "check_document"), "sarif": ("ci", "sarif_document")}
 _LINES = {"github": ("ci", "github_lines"), "junit": ("ci", "junit_lines")}
 
@@ -28,9 +28,10 @@ def render(
     summary: bool = True,
     rules: Mapping[str, RuleMeta] = RULES,
 ) -> str:
-    """Return the whole report, safe to be printed.
+    """Return the whole report as text that is safe to print.
 
-    `layout` and `summary` are about the text for people; `rules` declare, by id, the rules that it and SARIF describe.
+    `layout` and `summary` apply only to the form `text`. `rules` are the declarations of rules, by id, used by the
+    forms `text` and `sarif`.
 
     Raises:
         KeyError: there is no such form.

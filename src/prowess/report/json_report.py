@@ -1,4 +1,4 @@
-"""Findings as one JSON document; its keys are an interface and are documented in `docs/check.md`."""
+"""Findings as one JSON document. Its keys are a public interface, documented in `docs/check.md`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_document(skills: Sequence[CheckedSkill]) -> dict[str, object]:
 
 
 def diagnostic_object(found: Diagnostic) -> dict[str, object]:
-    """Return one finding as plain data; a point has its own place as its end."""
+    """Return one finding as plain data. A finding at a single point has that point as its end."""
     location, fix = found.location, found.fix
     edits = None if fix is None else [asdict(edit) for edit in fix.edits]
     return {
@@ -51,15 +51,15 @@ def diagnostic_object(found: Diagnostic) -> dict[str, object]:
 
 
 def as_unicode(text: str) -> str:
-    r"""JSON is Unicode; the odd bytes of a file name that is not stand as `\xNN`, as they do on a terminal."""
+    r"""Replace bytes that are not UTF-8 by `\xNN`, as on a terminal: file names may hold such bytes, JSON may not."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if not text.isascii() else text
 
 
 def fingerprint(found: Diagnostic, document: SkillDocument) -> str:
-    """Return 32 hexadecimal digits by which a finding is known again when lines have moved.
+    """Return 32 hexadecimal digits that identify a finding even after its line has moved.
 
-    Two findings have the same if their rule, their file and their line's text are the same. The number of a line is no
-    part of it, and neither is the wording of the message, except if a finding is about no text in particular.
+    The digest covers the rule, its detail, the file and the text of the line, but neither the line number nor the
+    message. If a finding has no range in the document, the message with its numbers masked replaces the line's text.
     """
     location = found.location
     lead = os.path.join(os.path.dirname(document.path or ""), "")

@@ -1,9 +1,10 @@
-"""One skill for a person to read, what the skills of a set cost, or their roles.
+"""Pages about skills for a person: one skill, the token costs of a set, or the roles of a set.
 
-The page of a skill has what it says of itself, what each level of it costs a model, and its text.
+The page of a skill has its front matter fields, the cost of each level for a model, and its text.
 
-The levels are those of progressive disclosure: name and description are always there, the body is read when the skill
-is loaded, files when they are needed. Each number says how it was counted. Formal specification 000, parts 3 and 11.
+The levels are those of progressive disclosure: name and description are always in the context, the body is read when
+the skill is loaded, and files are read when they are needed. Each number is followed by the method of counting. Formal
+specification 000, parts 3 and 11.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ _GOOD, _BAD = "#10B981", "#EF4444"
 
 
 class SkillPage(Struct, frozen=True, kw_only=True):
-    """What `prowess show` shows; all texts are as the skill has them, so that whoever prints them must escape them."""
+    """The content of `prowess show`. Its texts are unescaped, except those of `lines`: escape them before printing."""
 
     skill: Skill
-    policy: str | None = None  # what a policy does to the skill
+    policy: str | None = None  # effects of the policy on the skill, as text
 
     @property
     def role(self) -> Role:
-        """The role that the name gives."""
+        """The role that follows from the name."""
         return role_of(self.skill.name)
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What the skill says of itself: label and text."""
+        """The fields of the front matter, and the policy: pairs of label and text. Absent fields are left out."""
         fields = self.skill.frontmatter
         tools = None if fields.allowed_tools is None else " ".join(map(str, fields.allowed_tools)) or "none"
         refused = "; ".join(map(_shown, tool_fields(fields.raw).disallowed)) or None
@@ -69,7 +70,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
 
     @property
     def budget(self) -> tuple[tuple[str, str], ...]:
-        """What each level costs: its name, and how many tokens by which method."""
+        """The cost of each level: pairs of the level's name and a text with the tokens and the method of counting."""
         skill = self.skill
         always, body, read = listing_tokens(skill), count_tokens(skill.body), files_to_read(skill)
         over = f", over {MAX_BODY_TOKENS}" if body.tokens > MAX_BODY_TOKENS else ""
@@ -83,9 +84,9 @@ class SkillPage(Struct, frozen=True, kw_only=True):
         )
 
     def lines(self, *, roles: bool = False, width: int | None = None) -> Iterator[str]:
-        """Yield the page as plain lines, safe to print; with `roles` the boxxy role is in it.
+        """Yield the page as plain lines that are safe to print; `roles` adds the boxxy role.
 
-        What stands before the text is broken at `width` columns.
+        Lines before the skill's text are wrapped at `width` columns.
         """
         yield printable_line(self.skill.name) + (f"  {self.role.title} ({self.role.balanced})" if roles else "")
         yield ""
@@ -99,7 +100,7 @@ class SkillPage(Struct, frozen=True, kw_only=True):
         yield from printable(self.skill.body).strip("\n").split("\n")
 
     def as_dict(self) -> dict[str, object]:
-        """Return name, role and budget as plain data for JSON."""
+        """Return name, role, budget and files as plain data for JSON."""
         return {
             "name": self.skill.name,
             "location": self.skill.location,
@@ -116,19 +117,22 @@ def _shown(value: object) -> str:
 
 
 def listing_tokens(skill: Skill) -> TokenCount:
-    """Return what name and description cost, which a model sees all the time."""
+    """Return the tokens of name and description, which are always in a model's context."""
     return count_tokens(f"{skill.name}: {skill.description}")
 
 
 def files_to_read(skill: Skill) -> tuple[Resource, ...]:
-    """Return the files that a model would read: text, but no scripts, which it runs, and nothing that is for people."""
+    """Return the files that a model would read: text files, except scripts, hidden files and files meant for people.
+
+    Scripts are left out because a model runs them instead of reading them.
+    """
     return tuple(
         file for file in skill.resources if _is_read(file) and _is_text(os.path.join(skill.root_dir, file.path))
     )
 
 
 def tokens_to_read(files: Iterable[Resource]) -> int:
-    """Return about how many tokens they have."""
+    """Return the approximate number of tokens of `files`, from their size in bytes."""
     return -(-sum(file.size for file in files) // CHARACTERS_A_TOKEN)
 
 
@@ -146,14 +150,15 @@ def _is_text(path: str) -> bool:
     except OSError:
         return False
     try:
-        getincrementaldecoder("utf-8")().decode(begin)  # a character may go on behind what was read
+        # incremental, because the part that was read may end inside a character
+        getincrementaldecoder("utf-8")().decode(begin)
     except UnicodeDecodeError:
         return False
     return b"\0" not in begin
 
 
 class SkillCost(Struct, frozen=True, kw_only=True):
-    """What one skill costs a model, in tokens: always, when it is loaded, and when all of its files are read."""
+    """Tokens that one skill costs: always, when it is loaded, and when all of its files are read."""
 
     name: str
     path: str
@@ -164,7 +169,7 @@ class SkillCost(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, skill: Skill, path: str) -> SkillCost:
-        """Count a skill; `path` is its directory as the user knows it."""
+        """Count a skill. `path` is its directory as the user wrote it."""
         read = files_to_read(skill)
         return cls(
             name=skill.name,
@@ -177,13 +182,13 @@ class SkillCost(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def total(cls, costs: Sequence[SkillCost], path: str) -> SkillCost:
-        """Add up."""
+        """Return the sum of the costs, named by the number of skills."""
         sums = {name: sum(getattr(cost, name) for cost in costs) for name in _COLUMNS}
         return cls(name=counted(len(costs), "skill"), path=path, **sums)
 
 
 def cost_lines(costs: Sequence[SkillCost], path: str, width: int | None) -> Iterator[str]:
-    """Yield a table of costs, the sum last; long names are cut if it would be wider than `width`."""
+    """Yield a table of costs with the sum in its last row. Long names are cut to keep it within `width` columns."""
     heads = [column.replace("_", " ") for column in _COLUMNS]
     counts = (*costs, SkillCost.total(costs, path))
     rows = [("skill", heads)]
@@ -201,16 +206,16 @@ def cost_lines(costs: Sequence[SkillCost], path: str, width: int | None) -> Iter
 class TriadSummary(Struct, frozen=True, kw_only=True):
     """The roles of a set of skills, one group each, and whether their trits balance.
 
-    Two rules of balance are in use, and both are stated: the law says that the trits add up to 0 modulo 3; the stricter
-    one asks for whole triads too, so that the number of skills is a multiple of three. Formal specification 000, part
-    11. `missing` is the role of one more skill that balances the set, None if it is balanced.
+    Two rules of balance are in use, and both are reported. The law requires that the trits add up to 0 modulo 3. The
+    stricter rule also requires whole triads: the number of skills is a multiple of three. Formal specification 000,
+    part 11.
     """
 
     members: dict[Role, tuple[str, ...]]
 
     @classmethod
     def of(cls, names: Iterable[str]) -> TriadSummary:
-        """Group names by their roles, each group in the order given."""
+        """Group names by role, in the given order within each group."""
         groups: dict[Role, list[str]] = {role: [] for role in Role}
         for name in names:
             groups[role_of(name)].append(name)
@@ -228,16 +233,16 @@ class TriadSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def in_triads(self) -> bool:
-        """Whether they do, and the number of skills is a multiple of three."""
+        """Whether the set is balanced and the number of skills is a multiple of three."""
         return self.balanced and len(self.roles) % _TRIAD == 0
 
     @property
     def missing(self) -> Role | None:
-        """The role that would balance the set."""
+        """The role of one more skill that would balance the set; None if the set is balanced."""
         return None if self.balanced else balancer(self.roles)
 
     def lines(self, style: Style = lambda text, _colour: text) -> Iterator[str]:
-        """Yield the summary line by line, the verdict last; `style` colours a text that is safe already."""
+        """Yield the summary line by line, the verdict last. `style` colours a text that is already escaped."""
         for role, names in self.members.items():
             yield f"{style('■', role.color)} {role.title} ({role.balanced})"
             for name in names:
@@ -260,5 +265,5 @@ class TriadSummary(Struct, frozen=True, kw_only=True):
         }
 
 
-def _verdict(good: bool, text: str, style: Style) -> str:  # noqa: FBT001 -- the sign is what it decides
+def _verdict(good: bool, text: str, style: Style) -> str:  # noqa: FBT001 -- good or bad is the value itself
     return f"{style('✓' if good else '✗', _GOOD if good else _BAD)} {text}"

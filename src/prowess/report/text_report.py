@@ -1,11 +1,11 @@
-"""Findings as text for a person: one for each place, and for an error or a fix the source line with a mark.
+"""Findings as text for a person: each with its place, and errors and fixable findings with the source line and a mark.
 
     a/SKILL.md:3:14 error frontmatter.syntax  a value with ": " must be quoted
       3 | description: Checks invoices. Triggers: VAT
         |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes
 
-Three infos or more of one rule become one line with their number. A file that several skills have, linked or copied, is
-reported once with its places. Everything that comes from a file is escaped here, so that the text can be printed.
+Three or more infos of one rule become one line with their number. A file that several skills share, by links or copies,
+is reported once with all its places. All text from files is escaped here, so the report is safe to print.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _LABELS = {
     Severity.WARNING: ("warn", "yellow"),
     Severity.INFO: ("info", "blue"),
 }
-_EXCERPT_COLUMNS = 80  # if the width is not known
+_EXCERPT_COLUMNS = 80  # used if the width is unknown
 _FEWEST_GROUPED = 3
 _CUT = "..."
-_SECRET = "security.secret"  # noqa: S105 -- a rule; no excerpt shows the line in which it found one
+_SECRET = "security.secret"  # noqa: S105 -- a rule id, not a secret; lines with such a finding are never shown as excerpts
 _INDENT = "    "
 
 
 class TextLayout(Struct, frozen=True, kw_only=True):
-    """How the text is laid out: `style` colours a text that is safe already; None for `width` breaks no message."""
+    """Layout of the text. `style` colours a text that is already escaped; `width` is None if lines are not wrapped."""
 
     style: Callable[[str, str], str] = lambda text, _colour: text
     width: int | None = None
@@ -50,7 +50,7 @@ class TextLayout(Struct, frozen=True, kw_only=True):
 
 
 class _Finding(Struct, frozen=True, kw_only=True):
-    """A finding, and the other places of the same file in which it was found as well."""
+    """A finding, and the places of the same finding in other copies of the file."""
 
     found: Diagnostic
     skill: CheckedSkill
@@ -60,7 +60,10 @@ class _Finding(Struct, frozen=True, kw_only=True):
 def check_lines(
     skills: Sequence[CheckedSkill], layout: TextLayout | None = None, rules: Mapping[str, RuleMeta] = RULES
 ) -> Iterator[str]:
-    """Yield the report line by line, without the summary; `rules` describe those whose infos are grouped."""
+    """Yield the report line by line, without the summary.
+
+    `rules` are the declarations of rules, by id; infos that are grouped are described by them.
+    """
     layout = layout or TextLayout()
     infos: dict[str, list[Diagnostic]] = {}
     for skill in skills:
@@ -69,7 +72,7 @@ def check_lines(
                 infos.setdefault(found.rule, []).append(found)
     grouped = {} if layout.verbose else {rule: each for rule, each in infos.items() if len(each) >= _FEWEST_GROUPED}
     shown = [one for one in _merged(skills) if one.found.severity is not Severity.INFO or one.found.rule not in grouped]
-    # Columns are for lines that are not broken.
+    # Rules are aligned as a column only if lines are not wrapped.
     longest = max((len(one.found.rule) for one in shown), default=0) if layout.width is None else 0
     for one in shown:
         yield from _finding_lines(one, longest, layout)
@@ -83,7 +86,7 @@ def check_lines(
 
 
 def summary_line(skills: Sequence[CheckedSkill]) -> str:
-    """Return the last line: what was found, in how many skills."""
+    """Return the last line of the report: the number of findings by severity, and of skills."""
     tally = Tally.of(skills)
     parts = [counted(tally.errors, "error"), counted(tally.warnings, "warning"), counted(tally.infos, "info")]
     found = ", ".join(part for part in parts if not part.startswith("0 ")) or "no faults"
@@ -91,7 +94,7 @@ def summary_line(skills: Sequence[CheckedSkill]) -> str:
 
 
 def _merged(skills: Sequence[CheckedSkill]) -> Iterable[_Finding]:
-    """Return the findings in order; those in one file that several skills have are one."""
+    """Yield the findings in order; equal findings in copies of one file are merged into one."""
     alike: dict[tuple[object, ...], list[_Finding]] = {}
     for skill in skills:
         for found in skill.diagnostics:
@@ -117,7 +120,7 @@ def _is_same_file(one: str | None, other: str | None) -> bool:
 
 
 def _identity(path: str) -> bytes | None:
-    """Return the digest of a file's bytes; None if it cannot be read, as a document from standard input."""
+    """Return the digest of a file's bytes, or None if it cannot be read, such as a document from standard input."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
@@ -139,7 +142,7 @@ def _finding_lines(one: _Finding, longest: int, layout: TextLayout) -> Iterator[
 
 
 def _coloured(lines: Iterable[str], severity: Severity, layout: TextLayout) -> Iterator[str]:
-    """Colour the first label in some lines."""
+    """Colour the first severity label in the lines."""
     label, colour = _LABELS[severity]
     wanted = f"{label:<5}"
     for line in lines:
@@ -164,7 +167,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument, width: int) -> Iterator
     end = location.end_column - shift if location.end_line == location.line else len(line)
     head = f"  {location.line} | "
     margin = f"  {' ' * len(str(location.line))} | "
-    # One column less: the mark of a place behind the last character stands there.
+    # One column is kept free: a mark may be behind the last character of the line.
     before, marked, after = _window(line, start, max(end, start), max(width - len(head) - 1, 2 * len(_CUT) + 2))
     mark = " " * columns(before) + "^" * max(columns(marked), 1)
     yield f"{head}{before}{marked}{after}"
@@ -177,7 +180,7 @@ def _excerpt(found: Diagnostic, document: SkillDocument, width: int) -> Iterator
 
 
 def _window(line: str, start: int, end: int, room: int) -> tuple[str, str, str]:
-    """Return the text before, in and after the mark as it is shown, cut so that all of it takes `room` columns."""
+    """Return the text before, in and after the mark, escaped and cut to `room` columns in total."""
     if len(line) <= room and columns(printable_line(line)) <= room:
         return printable_line(line[:start]), printable_line(line[start:end]), printable_line(line[end:])
 
@@ -197,7 +200,7 @@ def _window(line: str, start: int, end: int, room: int) -> tuple[str, str, str]:
     last = start + taken(line[start : start + left], left)
     if last < len(line):
         last = start + taken(line[start : start + left], left - len(_CUT))
-    elif first:  # the end is in view: show more of what stands before
+    elif first:  # the end of the line is visible: show more text before the mark
         spare = left - columns(printable_line(line[start:last]))
         first -= taken(reversed(line[max(first - spare, 0) : first]), spare)
     end = min(end, last)
