@@ -1,7 +1,7 @@
-"""Who may do what: policies, restrictions by skills, approvals.
+"""Policies, restrictions by active skills, and approvals: which tool calls may run.
 
-Everything here decides; nothing waits, asks or runs. The public names are resolved when first used: who reads a
-decision needs neither the rules nor the grammar of shells.
+This package only decides: it runs no tool and asks no person. Public names are imported lazily, so that importing a
+decision does not load the rules and the shell grammar.
 """
 
 from __future__ import annotations
@@ -75,5 +75,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees `__getattr__` would accept any name
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,11 +1,11 @@
-"""Asking a person: what is asked, what is answered, and what is remembered, so that nobody is asked twice.
+"""Approval requests, answers, and the memory that avoids asking the same question twice.
 
-A request is about the same bytes when tool, arguments and the content of the active skills are the same; its id says so
-and is therefore the same too. What was answered for the whole session is not asked again, a refusal neither; an answer
-for one call is used up by it. Any change to a skill makes another request of it.
+Two requests have the same id if the tool, the arguments, the session and the content of the active skills are equal.
+Any change to a skill therefore makes a new request. Approvals for the session and refusals are remembered; an approval
+for one call is consumed by that call.
 
-An approver is anything with `approve`. The ones that come with Prowess are in `prowess.tools.gates`, because
-they wait, and nothing here does.
+An approver is any object with `approve`. The approvers that come with Prowess are in `prowess.tools.gates`, because
+they wait for a person and this package does not.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 Scope = Literal["once", "session"]
 
-_MOST_REQUESTS = 256  # that are remembered without an answer; older ones are forgotten and asked again
-_DIGITS = 32  # of the digest: 128 bits, so that nobody finds two calls with one id
+_MOST_REQUESTS = 256  # limit on unanswered requests; the oldest are dropped and asked again
+_DIGITS = 32  # hexadecimal digits of the digest: 128 bits, so that two calls with one id cannot be constructed
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
-    """What a person is asked. `skills` are the digests of the active skills, `reason` says which rule asks."""
+    """A question to a person: may this call run?
+
+    `skills` are the digests of the active skills. `reason` names the rule that asks.
+    """
 
     tool: str
     arguments: Mapping[str, object]
@@ -39,13 +42,13 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """The same for the same bytes, and for nothing else."""
+        """Digest of the tool, the arguments, the active skills and the session. Any change gives another id."""
         asked = {**self._call, "skills": sorted(self.skills), "session": self.session_id}
         return f"ask-{sha256_of(canonical_json(asked)).removeprefix('sha256:')[:_DIGITS]}"
 
     @property
     def call_digest(self) -> str:
-        """The same for the same tool and arguments, whatever is active and wherever it is asked."""
+        """Digest of the tool and the arguments alone, independent of active skills and session."""
         return sha256_of(canonical_json(self._call))
 
     @property
@@ -54,23 +57,24 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """Yes: for this one call, or for the same call as long as the session lives. `by` says who gave it."""
+    """An approval for one call, or for equal calls until the session ends. `by` names the approver."""
 
     scope: Scope = "once"
     by: str | None = None
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """No, for as long as the session lives."""
+    """A refusal, valid until the session ends. `by` names the person."""
 
     reason: str = "a person refused it"
     by: str | None = None
 
 
 class Unanswered(Struct, frozen=True, kw_only=True):
-    """Nobody could be asked. The call is refused and may be sent again after somebody answered.
+    """No answer, because no person could be asked.
 
-    `instead` says what to do where nobody can answer later either, as a whole sentence.
+    The call is refused. It may be sent again after a person has approved the request. `instead` is a sentence that
+    tells the caller what to do if no person can answer later either.
     """
 
     instead: str | None = None
@@ -80,27 +84,31 @@ Answer = Approval | Refusal | Unanswered
 
 
 class Approver(Protocol):
-    """Asks somebody. An exception counts as no answer that permits: the call is refused."""
+    """Asks a person about a call. The call is refused if `approve` raises an exception."""
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return what was answered."""
+        """Return the person's answer."""
 
 
 class ApprovalMemory:
     """The answers of one session. Safe to use from several threads.
 
-    A fork begins with the refusals of its parent and with none of its approvals: `inherit` takes what `refusals` gives.
+    A forked session starts with the refusals of its parent and without its approvals: pass the result of `refusals` to
+    `inherit`.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._refused: dict[str, Refusal] = {}  # by call
-        self._inherited: dict[str, Refusal] = {}  # by call, from the parent
+        self._refused: dict[str, Refusal] = {}  # by call digest
+        self._inherited: dict[str, Refusal] = {}  # by call digest, from the parent
         self._answers: dict[str, Approval | Refusal] = {}
         self._open: OrderedDict[str, ApprovalRequest] = OrderedDict()
 
     def ask(self, request: ApprovalRequest) -> Approval | Refusal | None:
-        """Return what is known about this request, using up an answer for one call; None where it must be asked."""
+        """Return the remembered answer, or None if a person must be asked.
+
+        An approval for one call is consumed. Refusals of the parent session match by tool and arguments alone.
+        """
         with self._lock:
             answer = self._answers.get(request.id)
             if answer is None:
@@ -110,24 +118,27 @@ class ApprovalMemory:
             return answer
 
     def refusals(self) -> Mapping[str, Refusal]:
-        """Return what was refused here and in the parent, by the digest of the call."""
+        """Return the refusals of this session and its parent, by call digest."""
         with self._lock:
             return {**self._inherited, **self._refused}
 
     def inherit(self, refusals: Mapping[str, Refusal]) -> None:
-        """Begin with refusals of the session that this one was forked from."""
+        """Start with the refusals of the parent session."""
         with self._lock:
             self._inherited = dict(refusals)
 
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
-        """Remember an answer that was given to a call which is waiting; one for this call alone is used up already."""
+        """Remember the answer to a call that is waiting for it.
+
+        An approval for one call is not kept, because the waiting call consumes it.
+        """
         with self._lock:
             self._open.pop(request.id, None)
             if isinstance(answer, Refusal) or answer.scope == "session":
                 self._keep(request, answer)
 
     def unanswered(self, request: ApprovalRequest) -> None:
-        """Remember that this request waits for `settle`."""
+        """Remember an unanswered request, so that `settle` can answer it later."""
         with self._lock:
             self._open[request.id] = request
             self._open.move_to_end(request.id)
@@ -135,9 +146,9 @@ class ApprovalMemory:
                 self._open.popitem(last=False)
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest | None:
-        """Answer a request of which only the id is known; return it, None where no such request waits.
+        """Answer an open request by its id and return the request. Return None if no such request is open.
 
-        A refusal that was given before can be settled anew, because people change their minds.
+        A later answer replaces an earlier one, because people change their minds.
         """
         with self._lock:
             request = self._open.get(request_id)
@@ -154,6 +165,6 @@ class ApprovalMemory:
 
     @property
     def waiting(self) -> Sequence[ApprovalRequest]:
-        """The requests that were made and not approved yet, oldest first."""
+        """Open requests without an answer, oldest first."""
         with self._lock:
             return tuple(request for key, request in self._open.items() if key not in self._answers)

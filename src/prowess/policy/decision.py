@@ -1,6 +1,6 @@
-"""What is decided about one call: it may run, it may not, or a person has to say. There is no fourth.
+"""Decisions about one tool call: allow, deny, or ask a person.
 
-Each decision names the rule that made it and, where that rule stands in a file, the line.
+Each decision names the rule that made it and, if the rule is in a file, its file and line.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class RuleOrigin(Struct, frozen=True, kw_only=True):
-    """The place of a rule; as text it is `path:line`."""
+    """File and line of a rule. `str()` returns `path:line`."""
 
     path: str
     line: int
@@ -19,7 +19,7 @@ class RuleOrigin(Struct, frozen=True, kw_only=True):
 
 
 class Allow(Struct, frozen=True, kw_only=True):
-    """The call may run. `preapproved_by` names the skill whose allowed-tools make asking unnecessary."""
+    """The call may run. `preapproved_by` names the skill whose `allowed-tools` replace an approval."""
 
     rule: str
     reason: str
@@ -28,9 +28,9 @@ class Allow(Struct, frozen=True, kw_only=True):
 
 
 class Deny(Struct, frozen=True, kw_only=True):
-    """The call must not run. `skill` names the active skill that refuses it, None where a policy does.
+    """The call must not run. `skill` names the active skill that refuses it; None if a policy denies it.
 
-    `reason` is for whoever called and may quote arguments; `rule` never does, so it may be recorded.
+    `reason` is for the caller and may quote arguments. `rule` never quotes arguments, so it may be recorded.
     """
 
     rule: str
@@ -40,9 +40,10 @@ class Deny(Struct, frozen=True, kw_only=True):
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """A person has to say. `by_default`: no rule asked for it, so a skill's pre-approval is answer enough.
+    """A person must approve the call.
 
-    `skill` names the active skill that does not list the call, None if a policy asks.
+    `by_default` is true if no rule asks for approval; then the pre-approval of a skill is enough. `skill` names the
+    active skill that does not list the call; None if a policy asks.
     """
 
     rule: str
@@ -58,12 +59,15 @@ _SEVERITY: dict[type[Decision], int] = {Allow: 0, Ask: 1, Deny: 2}
 
 
 def strictest(decisions: tuple[Decision, ...]) -> Decision:
-    """Return the first of the strictest decisions; a rule that asks is stricter than a default that does."""
+    """Return the first of the strictest decisions.
+
+    A rule that asks is stricter than a default that asks.
+    """
     return max(decisions, key=lambda one: (_SEVERITY[type(one)], isinstance(one, Ask) and not one.by_default))
 
 
 def rule_of(decision: Decision) -> str:
-    """Return what a record names as the rule: its place in a file, else its name."""
+    """Return the rule for audit records: its place in a file, or its name if it is in no file."""
     return decision.rule if decision.origin is None else str(decision.origin)
 
 
@@ -73,13 +77,13 @@ def effect_of(decision: Decision) -> str:
 
 
 class Fit(Struct, frozen=True, kw_only=True):
-    """How an argument stands to a pattern: it fits for certain, it may fit, or it does not.
+    """How well an argument matches a pattern: certainly, possibly, or not at all.
 
-    Rules that permit need certainty; rules that refuse or ask need only the possibility. Keeping the two apart is what
-    lets one grammar serve both without a gap between them.
+    A rule that permits needs a certain match; for a rule that refuses or asks, a possible match is enough. Because the
+    two are separate, one grammar serves both kinds of rules without a gap between them.
 
-    `certain` implies `possible`. If it is not certain, `reason` says why and `kind` is a short name for it. `kind`
-    holds nothing of the arguments and may be recorded; `reason` may quote them.
+    `certain` implies `possible`. If the match is not certain, `reason` explains why and `kind` is a short name for the
+    reason. `reason` may quote arguments. `kind` never does, so it may be recorded.
     """
 
     certain: bool

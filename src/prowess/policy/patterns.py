@@ -1,34 +1,40 @@
-"""Patterns of a tool, held against structured arguments of a call, never against a rendered call.
+"""Match the patterns of a tool against the structured arguments of a call, never against a rendered call.
 
-Bash has a command line, the file tools have paths, the searches have a directory,
-WebFetch has a URL (`domain:HOST`, see `prowess._internal.text.url_host`) and Agent a kind of sub-agent (names, with
-commas between). For any other tool nobody has said what a pattern would mean, so it fits nothing for certain; write the
-bare name to permit the whole tool.
+The tool determines the argument and the kind of pattern:
 
-`${CLAUDE_SKILL_DIR}` and its kin (`prowess.format.fields.tool_patterns`) are values that no shell and no glob reads
-again. A pattern `NAME:VALUE` about another argument of the call permits nothing, and refuses a call with that value.
+    Bash                command line
+    Read, Write, Edit   path
+    Glob, Grep          directory of the search
+    WebFetch            URL (`domain:HOST`, see `prowess._internal.text.url_host`)
+    Agent               kind of sub-agent (names separated by commas)
 
-Patterns for files: a gitignore-style glob on the resolved path, anchored at the workspace.
+Patterns of other tools have no defined meaning, so they match no call for certain. Write the bare name to permit the
+whole tool.
 
-    *.md        at any depth (there is no slash in it)
+Values of variables such as `${CLAUDE_SKILL_DIR}` (`prowess.format.fields.tool_patterns`) are literal: no shell and no
+glob interprets them again. A pattern `NAME:VALUE` about another argument of the call permits no call, and refuses a
+call with that value.
+
+Path patterns are gitignore-style globs on the resolved path, anchored at the workspace:
+
+    *.md        at any depth (it contains no slash)
     docs/*      one level below docs
-    docs/**     everything below docs; docs/ is the same
+    docs/**     everything below docs; docs/ means the same
     /notes.md   in the workspace itself
-    //etc/**    outside: two slashes begin an absolute path
+    //etc/**    outside the workspace: two slashes begin an absolute path
 
-A path is resolved before it is matched: links are followed, then `..` is applied, as the system does it. What lies
-outside the workspace fits no pattern but an absolute one. A search (Glob, Grep) fits for certain where everything
-below its directory does, and may fit where something below it does.
+A path is resolved before it is matched: symbolic links are followed, then `..` is applied, as the operating system does
+it. A path outside the workspace matches only absolute patterns. A search (Glob, Grep) matches for certain if everything
+below its directory matches, and possibly if anything below it can match.
 
-Patterns for command lines: words that an argument vector must fit, one by one.
+Patterns for command lines are words, which are compared with an argument vector one by one.
 
-`git status:*` is `git status *`. A last word `*` stands for any arguments, also for none; without it the vector must
-fit to its end. `*` inside a word stands for any characters of that word, and in the name of the program for none that
-is a `/`. Quotes hold a word together and do not belong to it.
+`git status:*` means `git status *`. A last word `*` matches any arguments, including none; without it, the vector must
+have no further words. `*` inside a word matches any characters of that word; in the program name it does not match `/`.
+Quotes group characters into one word and are not part of it.
 
-A rule that permits asks whether a line fits for certain; a rule that refuses asks whether it may. Between the two lie
-words that bash expands, and lines that cannot be taken apart: they may do anything, so they are refused and never
-permitted.
+A rule that permits needs a certain match; a rule that refuses needs a possible one. Words that bash expands, and lines
+that cannot be parsed, are possible matches only: they may do anything, so they are refused and never permitted.
 """
 
 from __future__ import annotations
@@ -66,9 +72,10 @@ if TYPE_CHECKING:
 
 
 class ResolvedPath(Struct, frozen=True, kw_only=True):
-    """Where a path leads; `inside` are its components below the workspace, None where it leaves it.
+    """A path after resolving symbolic links and `..`.
 
-    `folded` tells that case does not count there; the components are then in one case and one Unicode form.
+    `inside` are its components below the workspace; None if the path leaves the workspace. `folded` is true if the file
+    system ignores case; then all components are case-folded and NFC-normalised.
     """
 
     absolute: tuple[str, ...]
@@ -77,10 +84,11 @@ class ResolvedPath(Struct, frozen=True, kw_only=True):
 
 
 def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
-    """Follow `path` from the workspace; None where it leads nowhere that can be named.
+    """Resolve `path` from the workspace. Return None if it cannot be resolved to a path.
 
-    `/workspace` and an absolute name of the workspace mean the workspace, as they do to the file tools; `~` is a name.
-    This looks at links and opens nothing. A file that does not exist yet is resolved as far as it goes.
+    `/workspace` and the absolute name of the workspace both mean the workspace, as in the file tools; `~` is an
+    ordinary name. The function reads symbolic links but opens no file. If the file does not exist yet, the existing
+    part of the path is resolved.
     """
     if not path or (workspace is None and not os.path.isabs(path)):
         return None
@@ -101,16 +109,19 @@ def resolve(path: str, workspace: str | None) -> ResolvedPath | None:
 
 
 class PathPattern(Struct, frozen=True, kw_only=True):
-    """One glob of a policy; `absolute` compares it with the whole path, not with the part below the workspace."""
+    """One path glob of a policy. An `absolute` glob is compared with the whole path.
+
+    Other globs are compared with the part below the workspace.
+    """
 
     source: str
     glob: PathGlob
-    folded: PathGlob  # for places where case does not count
+    folded: PathGlob  # for file systems that ignore case
     absolute: bool = False
 
     @classmethod
     def parse(cls, source: str) -> PathPattern:
-        """Read a glob; every text is one, and one that climbs with `..` or names nothing fits nothing."""
+        """Parse a glob. Every text is accepted; a glob that contains `..` or is empty matches no path."""
         text = source.strip()
         parts = path_components(text)
         body = text.rstrip("/")
@@ -125,12 +136,12 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         )
 
     def matches(self, path: ResolvedPath) -> bool:
-        """Whether this file fits."""
+        """Whether this file matches."""
         parts = self._relevant(path)
         return bool(parts) and self._glob(path).matches(parts or ())
 
     def covers(self, directory: ResolvedPath) -> bool:
-        """Whether everything below this directory fits."""
+        """Whether everything below this directory matches."""
         parts = self._relevant(directory)
         if parts is None:
             return False
@@ -138,18 +149,18 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return any(glob.alternatives[number][index:] == BELOW for number, index in glob.after(parts))
 
     def may_cover(self, directory: ResolvedPath) -> bool:
-        """Whether something at or below this directory could fit."""
+        """Whether anything at or below this directory can match."""
         if self.absolute or directory.inside is not None:
             return bool(self._glob(directory).after(self._relevant(directory) or ()))
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
-        """Whether all that a search for `glob` below `directory` finds fits, because the two globs are equal."""
-        # Glob takes braces for alternatives, a pattern does not; and it compares by case, whatever the system does.
+        """Whether every file found by a search for `glob` below `directory` matches, because both globs are equal."""
+        # Glob treats braces as alternatives; a pattern does not. Glob also respects case on every system.
         if directory.inside is None or directory.folded or self.absolute or "{" in glob:
             return False
         asked = tuple(path_components(glob))
-        same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # the latter at any depth
+        same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # the latter matches at any depth
         return bool(asked) and any(pattern in (same, of_this_name) for pattern in self.glob.alternatives)
 
     def _glob(self, path: ResolvedPath) -> PathGlob:
@@ -160,7 +171,7 @@ class PathPattern(Struct, frozen=True, kw_only=True):
 
 
 def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspace: str | None) -> Fit:
-    """Hold the files that a call names against patterns; each of them needs one."""
+    """Compare the files that a call names with patterns. Every file must match at least one pattern."""
     named = [path for path in paths if isinstance(path, str)]
     if not named or len(named) != len(paths):
         return Fit(certain=False, possible=True, kind="path", reason="it names no file")
@@ -174,7 +185,10 @@ def judge_file(paths: Sequence[object], patterns: Sequence[PathPattern], workspa
 
 
 def judge_search(root: object, patterns: Sequence[PathPattern], workspace: str | None, *, glob: object = None) -> Fit:
-    """Hold a search below `root` against patterns; `glob` is what it looks for, None where it looks into every file."""
+    """Compare a search below `root` with patterns.
+
+    `glob` is the glob that the search looks for; None if it reads every file.
+    """
     if not isinstance(root, str):
         return Fit(certain=False, possible=True, kind="path", reason="it names no directory")
     resolved = resolve(root, workspace)
@@ -207,15 +221,16 @@ def _folded(text: str) -> str:
     return normalize("NFC", text).casefold()
 
 
-_CLUSTER = re.compile(r"-[A-Za-z]+")  # `-rf`: options of one letter, written together
+_CLUSTER = re.compile(r"-[A-Za-z]+")  # `-rf`: one-letter options written together
 _PATTERN_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|[^ \t"'])+""")
-Variables = tuple[tuple[str, str], ...]  # name and value
+Variables = tuple[tuple[str, str], ...]  # pairs of name and value
 
 
 class CommandPattern(Struct, frozen=True, kw_only=True):
-    """One pattern; `anything` is the pattern `*` alone, which permits every line, also one that cannot be parsed.
+    """A pattern of command lines.
 
-    `doubtful`: the value of a variable holds a `*`, which is no sign of the pattern, so nothing fits for certain.
+    `doubtful` is true if the value of a variable contains `*`. That star is not part of the pattern, so no command
+    matches for certain.
     """
 
     source: str
@@ -225,7 +240,7 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def parse(cls, source: str, variables: Variables = ()) -> CommandPattern:
-        """Read a pattern; every text is one. One with an open quote is split at blanks alone."""
+        """Parse a pattern. Every text is accepted; a text with an unclosed quote is split at blanks only."""
         text = source.strip()
         text = f"{text[:-2]} *" if text.endswith(":*") else text
         quoted = text.count('"') % 2 == 0 and text.count("'") % 2 == 0
@@ -241,11 +256,11 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
 
     @property
     def anything(self) -> bool:
-        """Whether no line is outside of it."""
+        """Whether this is the pattern `*`, which matches every line, including lines that cannot be parsed."""
         return self.source.strip() == "*"
 
     def fits(self, command: SimpleCommand) -> bool:
-        """Whether bash, whatever files there are, passes arguments that fit."""
+        """Whether bash certainly passes matching arguments, independent of the files that exist."""
         given = command.words
         if self.doubtful or len(given) < len(self.words) or (len(given) > len(self.words) and not self.open_end):
             return False
@@ -255,10 +270,11 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         )
 
     def may_fit(self, command: SimpleCommand) -> bool:
-        """Whether bash could pass arguments that fit.
+        """Whether bash could pass matching arguments.
 
-        A program counts by its last component as well. Options may stand between the words of a pattern, each with a
-        value (`git -C . push` is `git push`), and the letters of an option may be given apart (`rm -r -f` is `rm -rf`).
+        The last component of a program's path counts as its name, too. Options, each with a value, may come between the
+        words of a pattern (`git -C . push` matches `git push`). Letters of an option may be separate (`rm -r -f`
+        matches `rm -rf`).
         """
         given = command.words
         if given[0].expands or not self.words:
@@ -273,8 +289,8 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
         return self._reaches(given, self.words[1:])
 
     def _reaches(self, given: Sequence[ShellWord], wanted: Sequence[str]) -> bool:
-        """Whether `wanted` stand in the arguments in this order, with nothing but options between them."""
-        places = {0}  # how many of `wanted` may have been met
+        """Whether `wanted` occur in the arguments in this order, with only options and their values between."""
+        places = {0}  # possible counts of matched words of `wanted`
         for at, word in enumerate(given[1:], start=1):
             if (self.open_end and len(wanted) in places) or (word.expands and places != {len(wanted)}):
                 return True
@@ -290,7 +306,7 @@ class CommandPattern(Struct, frozen=True, kw_only=True):
 
 
 def judge_command(line: object, patterns: Sequence[CommandPattern]) -> Fit:
-    """Hold a command line against patterns, of which each part needs one."""
+    """Compare a command line with patterns. Each command in the line must match at least one pattern."""
     if any(pattern.anything for pattern in patterns):
         return CERTAIN
     if not isinstance(line, str):
@@ -306,7 +322,7 @@ def judge_command(line: object, patterns: Sequence[CommandPattern]) -> Fit:
 
 
 def _may_start(command: SimpleCommand, pattern: CommandPattern) -> bool:
-    """Whether the command, or one that it starts, may fit."""
+    """Whether the command, or a command that it starts, can match."""
     if pattern.may_fit(command):
         return True
     others = started_by(command)
@@ -331,7 +347,7 @@ def _shortened(text: str, most: int = 120) -> str:
 
 
 def matches_stars(pattern: str, text: str, *, slash: bool) -> bool:
-    """Whether `text` fits a pattern in which only `*` is special; without `slash` a star stands for no `/`."""
+    """Whether `text` matches a pattern in which only `*` is special. If `slash` is false, `*` does not match `/`."""
     if slash or "/" not in f"{pattern}{text}":
         return fits_stars(text, pattern)
     pieces, parts = text.split("/"), pattern.split("/")
@@ -350,7 +366,7 @@ def judge(
     workspace: str | None,
     variables: Variables = (),
 ) -> Fit:
-    """Hold the arguments of a call against the patterns of that tool; `tool` is canonical."""
+    """Compare the arguments of a call with patterns of its tool. `tool` is the canonical name."""
     if not any("$" in pattern for pattern in patterns):
         variables = ()
     elif workspace is not None:
@@ -383,7 +399,7 @@ def _judge_by_tool(
 
 
 def judge_url(url: object, patterns: Sequence[str]) -> Fit:
-    """Hold a URL against patterns `domain:HOST`."""
+    """Compare a URL with patterns of the form `domain:HOST`."""
     written = [pattern.strip() for pattern in patterns]
     hosts = [host_pattern(text.removeprefix(DOMAIN).strip()) if text.startswith(DOMAIN) else None for text in written]
     host = host_of_url(url) if isinstance(url, str) else None
@@ -392,11 +408,12 @@ def judge_url(url: object, patterns: Sequence[str]) -> Fit:
     if any(pattern is not None and fits_host(host, pattern) for pattern in hosts):
         return CERTAIN
     reason = f"'{host[:120]}' fits none of {', '.join(written)[:200]}"
-    return Fit(certain=False, possible=None in hosts, kind="url", reason=reason)  # what is no host may mean this one
+    # A pattern that is not a host may mean this URL.
+    return Fit(certain=False, possible=None in hosts, kind="url", reason=reason)
 
 
 def judge_name(name: object, patterns: Sequence[str]) -> Fit:
-    """Hold a name against patterns that are names, with commas between; `*` stands for any characters."""
+    """Compare a name with patterns. A pattern is a list of names separated by commas; `*` matches any characters."""
     names = [part.strip() for pattern in patterns for part in pattern.split(",")]
     if isinstance(name, str) and any(fits_stars(name, part) for part in names):
         return CERTAIN
@@ -405,7 +422,7 @@ def judge_name(name: object, patterns: Sequence[str]) -> Fit:
 
 
 def _with_values(text: str, variables: Variables) -> str:
-    """Put the values of variables into a text, once; a variable without a value stays as it is."""
+    """Replace variables by their values, in a single pass. A variable without a value stays unchanged."""
     known = dict(variables)
     return (
         VARIABLE.sub(lambda found: known.get(found[1] or found[2], found[0]), text) if known and "$" in text else text
@@ -413,7 +430,10 @@ def _with_values(text: str, variables: Variables) -> str:
 
 
 def _placed(text: str, variables: Variables) -> str:
-    """Put values into a pattern of paths, which is then absolute; no sign of a pattern in a value means anything."""
+    """Replace variables in a path pattern that begins with one. The result is an absolute pattern.
+
+    Special characters in the values are escaped.
+    """
     if not variables or not text.strip().startswith("$"):
         return text
     return _with_values(text.strip(), tuple((name, f"/{as_written(value)}") for name, value in variables))
@@ -428,9 +448,10 @@ def _names_argument(pattern: str, arguments: Mapping[str, object]) -> bool:
 
 
 def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | None]:
-    """Return the directory below which a search looks and, of Glob, the glob that is left below it.
+    """Return the directory of a search and, for Glob, the rest of its pattern below that directory.
 
-    The fixed beginning of Glob's pattern belongs to the directory. None for a directory that nobody can tell.
+    The fixed first components of Glob's pattern belong to the directory. The directory is None if it cannot be
+    determined.
     """
     root = arguments.get(SEARCH_TOOLS[tool])
     root = "." if root is None else root
@@ -438,7 +459,7 @@ def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | No
     if tool != "Glob" or not isinstance(root, str):
         return root, None
     if not isinstance(pattern, str) or ".." in pattern:
-        return None, None  # it may climb, also out of braces, so nothing is known about where it looks
+        return None, None  # `..` may leave the directory, even inside braces, so the directory of the search is unknown
     parts = pattern.split("/")
     fixed = next(
         (place for place, part in enumerate(parts[:-1]) if any(char in part for char in _SPECIAL)), len(parts) - 1

@@ -1,14 +1,14 @@
-"""A policy decides about calls: deny beats ask, ask beats allow, in whatever order the rules stand.
+"""Policy decisions about tool calls: deny takes precedence over ask, and ask over allow.
 
-Each file is a layer with a decision of its own: by its rules, or where none is about the call by its default (`ask`
-where it sets none). The strictest of the layers' decisions holds, so a layer can only tighten what another says.
-Without any file the built-in layer decides: the skill tools, registered functions, Read, Glob and Grep are allowed,
-Write, Edit and Bash ask, and so does whatever is not registered.
+The order of the rules does not matter. Each file is a layer and decides by its rules or, if no rule is about the call,
+by its default (`ask` if it sets none). The strictest decision of all layers holds, so a layer can only tighten the
+others. Without any file the built-in layer decides: it allows the skill tools, registered functions, Read, Glob and
+Grep, and asks about Write, Edit, Bash and every unregistered tool.
 
-Giving a skill up (`skills.unload`) is allowed whatever the rules and defaults say, or what a skill restricts could not
-be lifted by the agent that it restricts. Only a policy that cannot be read denies it, with everything else.
+Unloading a skill (`skills.unload`) is allowed regardless of rules and defaults; otherwise a restricted agent could not
+lift the restrictions of a skill. Only a policy that cannot be read denies it, as it denies every call.
 
-Nothing here asks anybody; that is an approver's work.
+This module asks no person; approvers do that (`prowess.policy.approval`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BUILT_IN = "built-in"
 UNRESTRICTED = "unrestricted-for-tests"
 DIGEST = "skill.digest"
 
-# Made once: nearly every call of a session meets one of these, twice.
+# Created once, because nearly every call of a session needs one of these decisions twice.
 _ALLOWED = {
     tool: Allow(rule=BUILT_IN, reason=f"{tool} changes nothing outside the session")
     for tool in SKILL_TOOLS | {"Read", "Glob", "Grep"}
@@ -46,18 +46,19 @@ _ASKING = frozenset({"Write", "Edit", "Bash"})
 
 
 class PolicySource(Protocol):
-    """Something that knows the policy of this moment: a `Policy`, or a `PolicyInForce` that follows its files."""
+    """A source of the current policy: a fixed `Policy`, or a `PolicyInForce` that follows its files."""
 
     def now(self) -> Policy:
-        """Return the policy; during one call it is the same."""
+        """Return the current policy. It stays the same during one call."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """What is permitted here; `files` from the highest layer to the lowest, none for the built-in policy.
+    """The policy files, from the highest layer to the lowest. Without files the built-in policy applies.
 
-    `fault` is set where a file could not be read: then everything is denied and every setting is the strictest.
-    `unrestricted` allows everything (see `unrestricted_for_tests`). `version` is a digest of what the files say, for
-    records, and `generation` counts the changes that a process has met; `prowess.policy.PolicyInForce` sets both.
+    `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
+    `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
+    for records. `generation` counts the changes of the policy that this process has seen.
+    `prowess.policy.PolicyInForce` sets both.
     """
 
     files: tuple[PolicyFile, ...] = ()
@@ -68,24 +69,24 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def closed(cls, error: PolicyError) -> Self:
-        """Return the policy that denies everything because of `error`."""
+        """Return a policy that denies every call because of `error`."""
         return cls(fault=str(error))
 
     @classmethod
     def unrestricted_for_tests(cls) -> Self:
-        """Return a policy that allows every call, for hosts that test themselves with tools that matter to nobody.
+        """Return a policy that allows every call, for hosts that test themselves with harmless tools.
 
-        Each call that it allows is recorded with this rule. On a machine with a policy file below `/etc/prowess` a
-        session under it denies everything.
+        Each call that it allows is recorded with this rule. On a machine with a policy file in `/etc/prowess`, a
+        session with this policy denies every call.
         """
         return cls(unrestricted=True)
 
     def now(self) -> Self:
-        """Return this policy: a fixed one is a source of policies that never changes."""
+        """Return this policy, which never changes. This makes a `Policy` a `PolicySource`."""
         return self
 
     def decide(self, call: PolicyCall, workspace: str | None = None) -> Decision:
-        """Decide about one call; `workspace` is the directory that path globs hang from."""
+        """Decide about one call. `workspace` is the directory that path globs are relative to."""
         if self.fault is not None:
             return Deny(rule="policy", reason=f"the policy cannot be read, so nothing is permitted: {self.fault}")
         if canonical_tool_name(call.tool) == ALWAYS_ALLOWED:
@@ -98,7 +99,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def recorded_version(self) -> str:
-        """What a record of a decision names: the digest of the files, or why there are none."""
+        """Policy version for audit records: the digest of the files, or why there is no digest."""
         if self.fault is not None:
             return "invalid"
         if self.unrestricted:
@@ -107,30 +108,30 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def needs_skills(self) -> bool:
-        """Whether a rule asks more of a call's skills than the names among its arguments."""
+        """Whether a rule needs facts about a call's skills other than the names in its arguments."""
         return any(rule.needs_skills for file in self.files for rule in file.rules)
 
     @property
     def needs_digests(self) -> bool:
-        """Whether a rule asks for the digest of a skill, for which its files must be read."""
+        """Whether a rule needs the digest of a skill, which requires reading its files."""
         return any(match.argument == DIGEST for file in self.files for rule in file.rules for match in rule.matches)
 
     @property
     def audit_required(self) -> bool:
-        """Whether a call that cannot be recorded must not run; false unless a file says so."""
+        """Whether a call that cannot be recorded must not run. False unless a file requires it."""
         return self.fault is not None or any(file.audit_required for file in self.files)
 
     @property
     def allowed_tools(self) -> RestrictionMode:
-        """How skills' allowed-tools are read: the strictest mode that a file sets, `restrict` if none does."""
+        """How `allowed-tools` of skills are interpreted: the strictest mode that a file sets, else `restrict`."""
         return self.mode_of_sessions()
 
     def mode_of_sessions(
         self, chosen: RestrictionMode | None = None, default: RestrictionMode = "restrict"
     ) -> RestrictionMode:
-        """Return how a session reads allowed-tools: the strictest of what files set and its host chose.
+        """Return how a session interprets `allowed-tools`: the strictest mode set by the files or its host.
 
-        `default` counts if neither says anything.
+        `default` applies if neither sets a mode.
         """
         if self.fault is not None:
             return "restrict"
@@ -139,17 +140,17 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def dynamic_commands(self) -> bool:
-        """Whether commands inside instructions may run: a file says so and none says no."""
+        """Whether commands inside instructions may run: at least one file enables it and no file disables it."""
         return _switched_on(file.dynamic_commands for file in self.files)
 
     @property
     def read_scripts(self) -> bool:
-        """Whether a model may read the text of scripts: a file says so and none says no."""
+        """Whether a model may read the text of scripts: at least one file enables it and no file disables it."""
         return _switched_on(file.read_scripts for file in self.files)
 
     @property
     def script_dirs(self) -> tuple[str, ...]:
-        """The directories of a skill whose scripts may run: what all files that name some have in common."""
+        """The directories of a skill whose scripts may run: those permitted by every file that lists some."""
         said = [file.script_dirs for file in self.files if file.script_dirs is not None]
         if not said:
             return () if self.fault else ("scripts",)
@@ -160,12 +161,12 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     @property
     def env_allow(self) -> tuple[str, ...]:
-        """The variables of the host that scripts are given: what all files that name some have in common."""
+        """The host's environment variables that scripts receive: those permitted by every file that lists some."""
         said = [file.env_allow for file in self.files if file.env_allow is not None]
         return tuple(name for name in said[0] if all(name in other for other in said[1:])) if said else ()
 
     def files_that_set(self, setting: Literal["script_dirs", "env_allow"]) -> tuple[str, ...]:
-        """Return the paths of the files that say something about a setting, from the highest layer to the lowest."""
+        """Return the paths of the files that set `setting`, highest layer first."""
         return tuple(file.path for file in self.files if getattr(file, setting) is not None)
 
 
@@ -185,7 +186,7 @@ def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decisi
 def _by_rule(rule: PolicyRule, doubt: str | None) -> Decision:
     reason = rule.reason or f"the rule is '{rule}'"
     if doubt is not None:
-        # What may be meant counts as meant; the caller learns how to write it so that it can be told.
+        # A possible match counts as a match. The reason explains the doubt, so that the caller can rewrite the call.
         reason = f"{reason} (it cannot be ruled out here: {printable_line(doubt[:300])})"
     return _DECISIONS[rule.effect](rule=str(rule), reason=reason, origin=rule.origin)
 
@@ -206,7 +207,7 @@ def _switched_on(values: Iterable[bool | None]) -> bool:
 
 
 def _inside_both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the directories that lie in both lists: of two that are nested, the inner one."""
+    """Return the directories that are in both lists. If one directory contains another, return the inner one."""
     return tuple(
         one if _is_below(one, other) else other
         for one in some
@@ -222,10 +223,11 @@ def _is_below(path: str, directory: str) -> bool:
 def decide_call(
     call: PolicyCall, active: Sequence[Restriction], policy: Policy | None = None, workspace: str | None = None
 ) -> Decision:
-    """Return what policy and active skills together decide about a call, without asking or running anything.
+    """Decide about a call by the policy and the active skills together, without asking or running anything.
 
-    The order is that of the gates before a run: the policy denies, then a skill refuses, then what is left is asked
-    about or allowed. Without a policy the skills alone decide. A host that runs its tools itself asks here.
+    The order is that of the gates before a run: the policy may deny, then a skill may refuse, then the call is asked
+    about or allowed. Without a policy, the skills alone decide. This function is for hosts that run their tools
+    themselves.
     """
     by_policy = None if policy is None else policy.decide(call, workspace)
     if isinstance(by_policy, Deny):

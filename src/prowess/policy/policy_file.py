@@ -1,6 +1,6 @@
-"""A policy as it is written: TOML, checked key by key, every fault with its line.
+"""Policy files: TOML, checked key by key. Every fault is reported with its line.
 
-    default = "ask"                              # allow, ask or deny; ask where it is not set
+    default = "ask"                              # allow, ask or deny; ask if it is not set
 
     [[rule]]
     effect = "deny"
@@ -12,11 +12,10 @@
     call = { tool = "Bash", arguments = { command = "git push" } }    # or "Bash(git push)"
     effect = "deny"
 
-A key that nobody knows is a fault, not a remark: a misspelt `deny` would otherwise permit. A file that cannot be read
-permits nothing.
+An unknown key is an error, not a warning, because a misspelt `deny` would otherwise permit calls. A file that cannot be
+read permits no call.
 
-A key `skill` of `call` says what is known of the skill that the call is about: `name`, `digest`, `source`, `layer`,
-`publisher`.
+The key `skill` of `call` describes the skill that the call is about: `name`, `digest`, `source`, `layer`, `publisher`.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _KEYS = (*_SETTINGS, "audit", "rule", "expect")
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
-    """What an `[[expect]]` says: this call must be decided like that."""
+    """An `[[expect]]` entry: a call and the effect that the file must have on it."""
 
     call: PolicyCall
     effect: Effect
@@ -65,16 +64,17 @@ class Expectation(Struct, frozen=True, kw_only=True):
 
 
 class PolicyFile(Struct, frozen=True, kw_only=True):
-    """One file. A setting is None where the file says nothing about it.
+    """One policy file. A setting is None if the file does not set it.
 
-    `default` is for calls that no rule is about. `audit_required`: a call that cannot be recorded is refused.
-    `allowed_tools` says whether skills' allowed-tools restrict, ask or pre-approve. `dynamic_commands`: commands inside
-    instructions may run. `script_dirs` are the directories of a skill whose scripts may run (relative, with `/`),
-    `env_allow` the variables of the host that scripts are given. `read_scripts`: a model may read the text of scripts.
+    `default` applies to calls that no rule is about. If `audit_required` is true, a call that cannot be recorded is
+    refused. `allowed_tools` sets whether `allowed-tools` of skills restrict, ask or pre-approve. `dynamic_commands`
+    permits commands inside instructions. `script_dirs` are the directories of a skill whose scripts may run (relative,
+    with `/`). `env_allow` are the host's environment variables that scripts receive. `read_scripts` permits models to
+    read the text of scripts.
     """
 
     path: str
-    digest: str = ""  # of the bytes that were read
+    digest: str = ""  # of the bytes read
     rules: tuple[PolicyRule, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     default: Effect | None = None
@@ -87,10 +87,10 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
 
 
 def read_policy_file(path: str) -> PolicyFile:
-    """Read one file.
+    """Read one policy file.
 
     Raises:
-        PolicyError: it is not there, cannot be read, or has a fault; every fault is named.
+        PolicyError: the file does not exist, cannot be read, or has faults; every fault is named.
     """
     try:
         file = TomlFile(path, data := read_toml_bytes(path))
@@ -143,7 +143,7 @@ class _Reader:
         )
 
     def _with_facts(self, table: dict[str, object], *at: str | int) -> dict[str, object]:
-        """Return a table of matches in which facts of skills have one key each; `skill.name` may be written bare."""
+        """Return a table of matches with one `skill.FACT` key for each fact, merging a nested table `skill`."""
         facts = table.get("skill")
         if isinstance(facts, dict):
             self._only(facts, FACTS, *at, "skill")
@@ -278,7 +278,10 @@ class _Reader:
 
 
 def _short_call(text: str) -> PolicyCall | None:
-    """Read `Bash(git status)`: the tool, and the argument that patterns of this tool are about."""
+    """Parse the short form `Bash(git status)`: the tool, and the argument that its patterns are about.
+
+    Return None if the text is not a call in this form.
+    """
     tokens = parse_allowed_tools(text).tokens
     if len(tokens) != 1:
         return None

@@ -1,16 +1,16 @@
-"""The policy that holds now: the files of this machine and this user, those that were named, and what a host gave.
+"""The current policy: the files of this machine and this user, a named file, and a policy from the host.
 
     in_force = PolicyInForce()
     in_force.now().decide(call)
 
-Files are looked at (one `stat` each) whenever the policy is asked for and read again if they changed, so a rule that is
-written holds for the next call of every running session. A file that becomes unreadable or invalid denies everything:
-neither what it said before nor its absence is taken in its place.
+The files are checked with one `stat` each whenever the policy is requested, and read again if they changed. A new rule
+therefore applies to the next call of every running session. A file that becomes unreadable or invalid denies every
+call; neither its earlier content nor its absence is used instead.
 
-A call is decided by one policy from beginning to end: `during_call` takes it once, for everything that happens inside.
+One policy decides about a call from beginning to end: inside `during_call`, `now` always returns the same policy.
 
 The policy files are the machine's, the user's, and the one that a command names. Each file can only tighten the others.
-A file is checked against its own expectations before it is put in force.
+`check_expectations` tests a file against its own `[[expect]]` entries.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ ENTERPRISE_FILE = MACHINE_POLICY
 
 
 def policy_places(enterprise_file: str = ENTERPRISE_FILE) -> tuple[str, str]:
-    """Return the files that hold wherever they exist, the stronger first: the machine's and the user's."""
+    """Return the files that always apply if they exist, the stronger first: the machine's and the user's."""
     return enterprise_file, os.path.join(prowess_home(), POLICY_FILE)
 
 
 def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERPRISE_FILE) -> Policy:
-    """Return the policy in force here, with `policy_file` as the lowest layer.
+    """Return the current policy, with `policy_file` as the lowest layer.
 
     Raises:
-        PolicyError: a file cannot be read; every fault of every file is named. `Policy.closed` goes on from there.
+        PolicyError: a file cannot be read; every fault of every file is named. Pass the error to `Policy.closed` to
+            continue with a policy that denies every call.
     """
     files: list[PolicyFile] = []
     problems: list[str] = []
@@ -67,7 +68,10 @@ def load_policy(policy_file: str | None = None, *, enterprise_file: str = ENTERP
 
 
 def _may_be_there(path: str) -> bool:
-    """Whether something is there, or nobody can tell: then reading it says why, and everything is closed."""
+    """Whether the file exists, or its existence is unknown.
+
+    If unknown, reading the file reports the reason, and the policy denies every call.
+    """
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -78,19 +82,19 @@ def _may_be_there(path: str) -> bool:
 
 
 class ExpectationOutcome(Struct, frozen=True, kw_only=True):
-    """What was expected of one call, and what the file decides."""
+    """An expected call, and the decision of the file about it."""
 
     expectation: Expectation
     decision: Decision
 
     @property
     def holds(self) -> bool:
-        """Whether the two agree."""
+        """Whether the decision has the expected effect."""
         return effect_of(self.decision) == self.expectation.effect
 
 
 def check_expectations(file: PolicyFile, workspace: str | None) -> tuple[ExpectationOutcome, ...]:
-    """Decide each expected call by this file alone; `workspace` is the directory that path globs hang from."""
+    """Decide each expected call by this file alone. `workspace` is the directory that path globs are relative to."""
     policy = Policy(files=(file,))
     return tuple(
         ExpectationOutcome(expectation=expectation, decision=policy.decide(expectation.call, workspace))
@@ -103,7 +107,7 @@ _taken: ContextVar[_Taken | None] = ContextVar("prowess_policy_of_this_call", de
 
 
 class _Taken(Struct):
-    """The policy of one call; a task that outlives the call keeps the object, closed."""
+    """The policy of one call. A task that outlives the call still holds this object, with `open` false."""
 
     source: PolicyInForce
     policy: Policy
@@ -111,11 +115,11 @@ class _Taken(Struct):
 
 
 class PolicyInForce:
-    """The layers of this machine and this user, then `policy_file`, then `given`; each can only tighten the others.
+    """The files of this machine and this user, then `policy_file`, then `given`. Each can only tighten the others.
 
-    `given` is a policy that a host made or read; files of it that are layers here are not counted twice. A
-    policy that is unrestricted for tests takes the place of the user's file, and denies everything on a machine that
-    has a policy file of its own. Safe to use from several threads.
+    `given` is a policy that a host created or read. Its files that are already among the loaded files do not count
+    twice. If `given` is unrestricted for tests, it replaces the user's file, and denies every call on a machine that
+    has a policy file. Safe to use from several threads.
     """
 
     def __init__(
@@ -129,10 +133,10 @@ class PolicyInForce:
         self._error: PolicyError | None = None
 
     def require(self) -> Policy:
-        """Return the policy of this moment for a command that is about to begin.
+        """Return the current policy, for a command that is about to start.
 
         Raises:
-            PolicyError: it cannot be read; every fault of every file is named.
+            PolicyError: the policy cannot be read; every fault of every file is named.
         """
         policy = self.now()
         if self._error is not None:
@@ -140,7 +144,7 @@ class PolicyInForce:
         return policy
 
     def now(self) -> Policy:
-        """Return the policy as its files are now; inside `during_call` the one that was taken there."""
+        """Return the policy as its files are now. Inside `during_call`, return the policy of that call."""
         if (taken := _taken.get()) is not None and taken.source is self and taken.open:
             return taken.policy
         with self._lock:
@@ -155,7 +159,7 @@ class PolicyInForce:
 
     @contextmanager
     def during_call(self) -> Iterator[Policy]:
-        """Take the policy once: `now` returns the same one inside, whatever becomes of the files meanwhile."""
+        """Fix the policy for one call: inside, `now` returns the same policy even if the files change."""
         policy = self.now()
         taken = _Taken(self, policy)
         token = _taken.set(taken)
@@ -166,7 +170,10 @@ class PolicyInForce:
             _taken.reset(token)
 
     def apart(self) -> PolicyInForce:
-        """Return another of the same files: a fork runs inside one call of its parent, and has calls of its own."""
+        """Return an independent object for the same files.
+
+        A forked session needs its own: it runs inside one call of its parent, and makes calls of its own.
+        """
         return PolicyInForce(self._given, policy_file=self._policy_file, enterprise_file=self._enterprise_file)
 
     def _places(self) -> tuple[str, ...]:
@@ -174,7 +181,7 @@ class PolicyInForce:
         return (*policy_places(self._enterprise_file), *named)
 
     def _look(self) -> _Marks | None:
-        """Return a mark of each file, None if one changed so recently that a further change might leave no mark."""
+        """Return a mark of each file, or None if a file changed so recently that another change may leave its mark."""
         marks: list[Mark | str | None] = []
         before = settled_before()
         for path in self._places():
@@ -218,5 +225,8 @@ def _unrestricted(policy: Policy, enterprise_file: str) -> Policy:
 
 
 def policy_of(given: Policy | PolicyInForce | None) -> PolicyInForce:
-    """Return the policy of a session for which a host gave this; None gives the files of this machine and this user."""
+    """Return the policy of a session from the policy that its host gave.
+
+    None means the files of this machine and this user.
+    """
     return given.apart() if isinstance(given, PolicyInForce) else PolicyInForce(given)

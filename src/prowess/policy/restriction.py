@@ -1,19 +1,22 @@
-"""What the active skills leave of the tools: a call must be permitted by each of them, so loading can never widen.
+"""Restrictions on tools by the active skills. Every active skill must permit a call.
 
-`allowed-tools` lists what a skill needs. Its mode says what that means for a call that the skill does not list:
+Loading another skill can therefore never permit more.
 
-    restrict      it is refused
-    ask           a person is asked about it
-    preapprove    nothing (the reading of the specification); what the skill does list is not asked about by default
+`allowed-tools` lists the calls that a skill needs. The mode decides about calls that the skill does not list:
 
-Absent: it says nothing. Present but empty, or not readable: it lists nothing. `disallowed-tools` refuses what it lists
-in every mode, and what may be meant counts; if it cannot be read, it refuses everything. A misspelt field is read as
-the field that is meant (`prowess.format.fields.near_fields`), and of several each holds.
+    restrict      the call is refused
+    ask           a person is asked
+    preapprove    no effect (the reading of the specification); calls that the skill lists need no approval by default
 
-No restriction ever takes the skill tools away, so a skill can always be unloaded; of them a token can only say that
-nobody has to be asked.
+An absent field has no effect. A field that is empty or cannot be read lists no calls. `disallowed-tools` refuses the
+calls that it lists in every mode, and a possible match counts; if it cannot be read, it refuses every call. A misspelt
+field name is read as the field that is meant (`prowess.format.fields.near_fields`). If several such fields are present,
+each of them applies.
 
-Agent Skills specification, field `allowed-tools`; platform requirements 003, tool restriction.
+No restriction applies to the skill tools, so a skill can always be unloaded. For these tools, a token can only remove
+the need for an approval.
+
+Source: Agent Skills specification, field `allowed-tools`; platform requirements 003, tool restriction.
 """
 
 from __future__ import annotations
@@ -35,20 +38,21 @@ from prowess.policy.patterns import Variables, judge
 from prowess.policy.tool_names import ONE_SKILL_TOOLS, SKILL_ARGUMENTS, SKILL_TOOLS, canonical_tool_name, token_names
 
 RestrictionMode = Literal["restrict", "ask", "preapprove"]
-RESTRICTION_MODES: tuple[RestrictionMode, ...] = ("restrict", "ask", "preapprove")  # the strictest first
+RESTRICTION_MODES: tuple[RestrictionMode, ...] = ("restrict", "ask", "preapprove")  # strictest first
 
 Tokens = tuple[ToolToken, ...]
 
-_MOST_SHOWN = 400  # characters of a reason
+_MOST_SHOWN = 400  # limit on the characters of a reason
 
 
 class Restriction(Struct, frozen=True, kw_only=True):
-    """What one active skill says about tools.
+    """The tools that one active skill allows and disallows.
 
-    `tokens` is None where the skill has no `allowed-tools`; a call must also be in each list of `further`, which come
-    from misspelt fields. `denied` is what `disallowed-tools` lists. `fault` and `denial_fault` say why a field could
-    not be read; its tokens are then empty. `variables` have the values of `${CLAUDE_SKILL_DIR}` and its kin. `digest`
-    is the skill's, so that an approval can be bound to what was active when it was given.
+    `tokens` is None if the skill has no `allowed-tools`. A call must also be in each list of `further`, which come from
+    misspelt fields. `denied` are the tokens of `disallowed-tools`. If a field cannot be read, its tokens are empty and
+    `fault` or `denial_fault` is the reason. `variables` are the values of `${CLAUDE_SKILL_DIR}` and similar
+    placeholders. `digest` is the digest of the skill: an approval is valid only for the skills that were active when it
+    was given.
     """
 
     skill: str
@@ -65,7 +69,7 @@ class Restriction(Struct, frozen=True, kw_only=True):
     def of_field(
         cls, skill: str, value: object, *, mode: RestrictionMode = "restrict", digest: str | None = None
     ) -> Restriction:
-        """Read `allowed-tools` as it is in the front matter: None if it is absent, a text, or a list of texts."""
+        """Create a restriction from the value of `allowed-tools`: a text, a list of texts, or None if absent."""
         return cls.of_properties(skill, {} if value is None else {"allowed-tools": value}, mode=mode, digest=digest)
 
     @classmethod
@@ -78,7 +82,10 @@ class Restriction(Struct, frozen=True, kw_only=True):
         digest: str | None = None,
         root_dir: str | None = None,
     ) -> Restriction:
-        """Read both fields, and those that are misspelt; with None as mode `allowed-tools` says nothing."""
+        """Create a restriction from both fields and their misspelt forms.
+
+        If `mode` is None, `allowed-tools` is ignored.
+        """
         fields = tool_fields(properties)
         allowed = [_read(value) for value in fields.allowed] if mode is not None else []
         denied = [_read(value) for value in fields.disallowed]
@@ -96,24 +103,24 @@ class Restriction(Struct, frozen=True, kw_only=True):
 
     @property
     def permitted(self) -> list[str]:
-        """The tokens that every list has, as they are written."""
+        """The tokens that are in every list, as written."""
         return [str(token) for token in self.tokens or () if all(token in tokens for tokens in self.further)]
 
     @property
     def lists(self) -> tuple[Tokens, ...]:
-        """Every list that a call must be in; none where the skill has no `allowed-tools`."""
+        """The lists that must all contain a call; empty if the skill has no `allowed-tools`."""
         return () if self.tokens is None else (self.tokens, *self.further)
 
 
 def _places(root_dir: str) -> Variables:
-    """Return the values of the variables of a skill; a plugin has its skills in `skills/`."""
+    """Return the values of the path variables of a skill. A plugin keeps its skills in `skills/`."""
     above, folder = os.path.split(os.path.dirname(root_dir))
     plugin = ((PLUGIN_VARIABLE, above),) if folder == "skills" else ()
     return (*((name, root_dir) for name in SKILL_VARIABLES), *plugin)
 
 
 def _read(value: object) -> tuple[Tokens, str | None]:
-    """Return the tokens of a value, and why it cannot be read; then there are none."""
+    """Parse the value of a field. Return its tokens and None, or no tokens and the reason of the failure."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         return (), "it is neither a text nor a list of texts"
@@ -128,10 +135,11 @@ def decide(
     restrictions: Sequence[Restriction],
     workspace: str | None = None,
 ) -> Allow | Ask | Deny:
-    """Decide about one call while these skills are active; `workspace` is the directory that path patterns hang from.
+    """Decide about one call while these skills are active.
 
-    The first skill that refuses is named, before any that asks. `Allow.preapproved_by` is set where a skill in the mode
-    `preapprove` lists the call and no other is against it.
+    `workspace` is the directory that path patterns are relative to. The first skill that refuses takes precedence over
+    skills that ask. `Allow.preapproved_by` is set if a skill in mode `preapprove` lists the call and no other skill
+    refuses it or asks about it.
     """
     tool = canonical_tool_name(name)
     if tool in SKILL_TOOLS:
@@ -199,18 +207,18 @@ def _fit(
     *,
     refuses: bool,
 ) -> Fit | None:
-    """Return how a call stands to tokens; None if none of them is about its tool."""
+    """Return how a call matches the tokens; None if no token is about its tool."""
     own = [token for token in tokens if token_names(token.name, tool, refuses=refuses)]
     if not own:
         return None
     patterns = [token.pattern for token in own if token.pattern is not None]
     if len(patterns) < len(own):
-        return CERTAIN  # the bare name is among them
+        return CERTAIN  # a bare tool name is among the tokens
     return judge(tool, patterns, arguments, workspace, restriction.variables)
 
 
 def _starts(tool: str, arguments: Mapping[str, object], restriction: Restriction) -> bool:
-    """Whether a skill in the mode `preapprove` lists the start of the skills that this call names, as `Skill(name)`."""
+    """Whether a skill in mode `preapprove` lists, as `Skill(name)`, every skill that this call loads."""
     if restriction.mode != "preapprove" or not restriction.lists or restriction.fault is not None:
         return False
     given = arguments.get(SKILL_ARGUMENTS.get(tool, ""), arguments.get("skill_name"))
@@ -229,7 +237,7 @@ def _is_start(token: ToolToken, name: str, with_arguments: bool) -> bool:  # noq
     if canonical_tool_name(token.name) != "skill":
         return False
     wanted = (token.pattern or "*").strip().removeprefix("/")
-    alone = wanted.removesuffix(":*").removesuffix(" *")  # behind the name, any arguments
+    alone = wanted.removesuffix(":*").removesuffix(" *")  # the suffix means any arguments
     return fits_stars(name, normalise(alone)) and not (with_arguments and wanted == alone != "*")
 
 

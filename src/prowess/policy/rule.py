@@ -1,15 +1,16 @@
-"""One rule of a policy: an effect on the calls that it is about.
+"""One rule of a policy: an effect on the calls that match it.
 
-A rule is about calls of the tools that its glob names whole, and among these about those whose arguments fit. A rule
-that allows wants certainty about every argument; one that denies or asks is satisfied by the possibility, because what
-nobody can tell must not slip through (`prowess.policy.decision`).
+A rule matches a call if its glob matches the whole tool name and its patterns match the arguments. A rule that allows
+needs a certain match of every argument. For a rule that denies or asks, a possible match is enough, so that no unclear
+call slips through (`prowess.policy.decision`).
 
-A skill has several ways into force and its name several spellings. Who denies `skills.load` means the skill and not the
-way, so a rule that denies or asks counts for the `skill` tool as well, one that denies also for what a user starts and
-for the skill's files, which a host reads without loading it; and names are compared as the catalog compares them.
+A skill can take effect in several ways, and its name can be spelled in several ways. A rule about `skills.load` is
+meant for the skill, not for this one way of loading it. Therefore a rule that denies or asks also applies to the
+`skill` tool. A rule that denies also applies if a user starts the skill, and to the skill's files, which a host can
+read without loading the skill. Names are compared as in the catalog.
 
-Keys of `match` that begin with `skill.` are about the skills of a call (`prowess.policy.skill_identity`): those that it
-names, and for a tool that names none those that are active.
+Keys of `match` that begin with `skill.` are about the skills of a call (`prowess.policy.skill_identity`): the skills
+that it names or, for a tool that names none, the active skills.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
 
 
 class PolicyCall(Struct, frozen=True, kw_only=True):
-    """One call as a policy sees it.
+    """One tool call, as a policy sees it.
 
-    `registered`: the tool exists in the session, put there by its host. `accepts` are the arguments that the tool has,
-    None if that is not known. `skills` are those that the call names, for a tool that names none the active ones; None
-    if nothing is known of them but names among the arguments.
+    `registered` is true if the host registered the tool in the session. `accepts` are the arguments that the tool has;
+    None if unknown. `skills` are the skills that the call names or, for a tool that names none, the active skills; None
+    if only the names in the arguments are known.
     """
 
     tool: str
@@ -51,7 +52,7 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
 
     @property
     def about(self) -> tuple[SkillIdentity, ...]:
-        """The skills of the call, as far as anything is known of them."""
+        """The skills that the call is about, with the facts that are known of them."""
         if self.skills is not None:
             return self.skills
         tool = canonical_tool_name(self.tool)
@@ -64,11 +65,11 @@ class PolicyCall(Struct, frozen=True, kw_only=True):
 
 
 class ArgumentMatch(Struct, frozen=True, kw_only=True):
-    """The value of `argument` must fit one of `patterns`.
+    """The value of `argument` must match one of `patterns`.
 
-    For the command of Bash they are patterns of command lines, for the paths of file tools and searches globs, for
-    everything else globs over the whole value; of a list each element counts. An argument that a call leaves out may
-    have any value: a tool has defaults that a policy does not know.
+    The patterns are command-line patterns for the command of Bash, path globs for the paths of file tools and searches,
+    and globs over the whole value for every other argument. Each element of a list is compared separately. An argument
+    that a call leaves out may have any value, because a tool has defaults that a policy does not know.
     """
 
     argument: str
@@ -76,14 +77,14 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
 
     @property
     def is_fact(self) -> bool:
-        """Whether it is about a fact of skills instead of an argument."""
+        """Whether the match is about a fact of skills instead of an argument."""
         return is_fact(self.argument)
 
     def fit(self, tool: str, call: PolicyCall, workspace: str | None, *, possible_without: bool) -> Fit:
         """Compare the arguments of a call of `tool` (its canonical name) with the patterns.
 
-        `possible_without`: the rule names this very tool, so that it may be meant although the tool has no such
-        argument. A misspelt argument then refuses too much, which is noticed, and not too little.
+        `possible_without` is true if the rule names exactly this tool. Then the rule may apply even if the tool has no
+        such argument: a misspelt argument refuses too much, which users notice, instead of too little.
         """
         arguments = call.arguments
         structured = (
@@ -111,7 +112,8 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         names = [normalise(value) for value in values]
         if names and all(map(self._names, names)):
             return CERTAIN
-        # deploy@acme is a copy of deploy: a rule about deploy may mean it, one that allows deploy need not.
+        # deploy@acme is a copy of deploy. A rule about deploy possibly means the copy, so only a rule that allows
+        # deploy does not apply to it.
         meant = [*names, *(name.partition("@")[0] for name in names), *map(normalise, copies)]
         possible = any(map(self._names, meant))
         reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
@@ -125,7 +127,7 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
 
 
 class PolicyRule(Struct, frozen=True, kw_only=True):
-    """What a `[[rule]]` says; `reason` is None where the file gives none."""
+    """A `[[rule]]` entry. `reason` is None if the file gives none."""
 
     effect: Effect
     tool: str
@@ -139,11 +141,11 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
 
     @property
     def needs_skills(self) -> bool:
-        """Whether more of a call's skills must be known than what the call names."""
+        """Whether the rule needs more facts about a call's skills than their names in the arguments."""
         return any(match.is_fact or any("@" in pattern for pattern in match.patterns) for match in self.matches)
 
     def fit(self, call: PolicyCall, workspace: str | None) -> Fit:
-        """Return how the call stands to this rule."""
+        """Return how well the call matches this rule."""
         tool = canonical_tool_name(call.tool)
         if not fits_text(tool, self.tool) and not token_names(self.tool, tool, refuses=self.effect != "allow"):
             return Fit(certain=False, possible=False, kind="tool", reason="it is about other tools")
@@ -157,7 +159,7 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
         return next((fit for fit in fits if not fit.certain), CERTAIN)
 
     def applies(self, call: PolicyCall, workspace: str | None) -> Fit | None:
-        """Return the fit where the rule has its effect on the call, else None."""
+        """Return the match if the rule has its effect on the call, else None."""
         fit = self.fit(call, workspace)
         if self.effect == "allow":
             return fit if fit.certain else None
@@ -167,21 +169,21 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
 
 
 def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
-    """Return the load without which this call would not do; None for every other call."""
+    """Return the `skills.load` call that this call implies, or None if this call implies none for `effect`."""
     tool = canonical_tool_name(call.tool)
-    skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the tool `skill` takes either
-    # A person who starts a skill need not be asked, and what is read was asked about when it was loaded.
+    skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the `skill` tool accepts both names
+    # A user who starts a skill need not be asked. Reading needs no question, because loading the skill was asked about.
     if tool not in ONE_SKILL_TOOLS and (effect != "deny" or SKILL_ARGUMENTS.get(tool) != "skill"):
         return None
     if not isinstance(skill, str):
-        skill = ""  # without a name it is about no single skill, and a rule about all of them holds
+        skill = ""  # a call without a name is about no particular skill, and rules about all skills apply
     if tool == USER_TOOL:
         skill = _typed(skill)
     return PolicyCall(tool="skills.load", arguments={"names": [skill], "mode": "add"}, skills=call.skills)
 
 
 def _typed(text: str) -> str:
-    """Return the name in what a user typed: `/deploy to production`."""
+    """Return the skill name from a user's input: `deploy` from `/deploy to production`."""
     typed = text.strip()
     return next(iter(typed[1:].split()), "") if typed[:1] in {"/", "$"} else text
 

@@ -1,10 +1,10 @@
-"""Facts of a skill that rules match: those that cannot be renamed, and its name.
+"""Facts about a skill that rules match: its name, and facts that renaming cannot change.
 
     match = { skill.name = "deploy" }
     match = { skill.source = "/srv/skills", skill.layer = "project" }
 
-A fact that is not known may be anything: a rule that denies or asks counts it as possible, one that allows as not met.
-All facts that one rule names are about one and the same skill.
+An unknown fact may have any value: for a rule that denies or asks it is a possible match, for a rule that allows it is
+no match. All facts in one rule must hold for the same skill.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _GLOB = r"[*?\[]"
 
 
 class SkillIdentity(Struct, frozen=True, kw_only=True):
-    """What is known of one skill that a call is about; None, and for `digests` nothing, is not known.
+    """The known facts about one skill of a call. A fact is unknown if it is None or, for `digests`, empty.
 
-    `digests` are of its whole tree, its regular files and its SKILL.md; the first stands for it in records. `sources`
-    are the label of its source first, then every path below which it lies. `copy` is `name@source` for a plugin's copy.
+    `digests` are the digests of the whole tree, of the regular files, and of SKILL.md; records contain the first one.
+    `sources` are the label of the skill's source, then every path that contains the skill. `copy` is `name@source` if
+    the skill is a plugin's copy.
     """
 
     name: str | None = None
@@ -44,7 +45,7 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
     copy: str | None = None
 
     def values(self, fact: str) -> tuple[str, ...] | None:
-        """Return what is known under the name that rules use; None if nothing is."""
+        """Return the known values of a fact, by its name in rules; None if unknown."""
         if fact == "digest":
             return self.digests or None
         if fact == "source":
@@ -54,12 +55,12 @@ class SkillIdentity(Struct, frozen=True, kw_only=True):
 
 
 def is_fact(argument: str) -> bool:
-    """Whether a key of `match` names a fact of skills, and no argument of a tool."""
+    """Whether a key of `match` names a fact of skills instead of a tool's argument."""
     return argument.removeprefix(PREFIX) in FACTS and argument.startswith(PREFIX)
 
 
 def fit_of_skills(wanted: Mapping[str, Sequence[str]], skills: Sequence[SkillIdentity]) -> Fit:
-    """Hold the skills of one call against patterns by fact; a call that is about no skill fits nothing."""
+    """Compare the skills of one call with the patterns for each fact. A call without skills does not match."""
     outcomes = [[_met(skill, fact, patterns) for fact, patterns in wanted.items()] for skill in skills]
     if outcomes and all(met for outcome in outcomes for met in outcome):
         return CERTAIN
@@ -81,9 +82,10 @@ def _met(skill: SkillIdentity, fact: str, patterns: Sequence[str]) -> bool | Non
 
 
 def _forms(source: str) -> tuple[str, ...]:
-    """Return a pattern as it is written, and for a path also as the system resolves what stands before its first sign.
+    """Return the pattern as written and, for an absolute path, its resolved form.
 
-    Links are followed, `.`, `..` and a slash at the end are gone: a rule may name a link to where skills lie.
+    Components before the first glob are resolved: symbolic links are followed, and `.`, `..` and a trailing slash are
+    removed. This allows a rule to name a symbolic link to a directory of skills.
     """
     if not source.startswith("/"):
         return (source,)
@@ -94,7 +96,7 @@ def _forms(source: str) -> tuple[str, ...]:
 
 
 def fact_fault(fact: str, pattern: str) -> str | None:
-    """Return what is wrong with a pattern: it could never fit; None for one that could."""
+    """Return why a pattern can never match; None if it can."""
     if fact == "digest" and not re.fullmatch(_DIGEST, pattern):
         return f"{pattern[:80]!r} is no digest; write sha256: and 64 lowercase hexadecimal digits"
     if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):

@@ -1,8 +1,8 @@
-"""The names that rules and calls may use for one tool, in one table.
+"""Names that rules and calls may use for one tool, in one table.
 
-Hosts and models differ in what they call a tool. A name that stands in the table is read as its canonical form; every
-other name is its own, compared whole and case-sensitively. The session's own tools and the one `skill` tool of hosts
-are listed by their full names: a restriction never refuses them, so a name that only begins alike must not count.
+Hosts and models use different names for the same tool. A name in the table is read as its canonical form; every other
+name is compared whole and case-sensitively. The session's own tools and the hosts' single `skill` tool are listed with
+their full names. A restriction never refuses them, so a name that only has the same prefix must not count.
 """
 
 from __future__ import annotations
@@ -28,32 +28,34 @@ ALIASES = {
 
 SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
 ONE_SKILL_TOOLS = frozenset({"skill", "Skill"})
-SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # a server lists skills by a tool as well
+SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # a server has a tool that lists skills, too
 
-USER_TOOL = "skills.invoke"  # called by the host for a person; no model is offered it
-SKILL_ARGUMENTS = {  # where a call names skills
+USER_TOOL = "skills.invoke"  # called by the host for a user; never offered to a model
+SKILL_ARGUMENTS = {  # the argument with the skill names
     "skills.load": "names",
     **dict.fromkeys(("skills.read", "skills.run_script", USER_TOOL, *ONE_SKILL_TOOLS), "skill"),
 }
 
-ALWAYS_ALLOWED = "skills.unload"  # whatever a policy says: a skill can always be given up
+ALWAYS_ALLOWED = "skills.unload"  # regardless of the policy: a skill can always be unloaded
 
 
 def canonical_tool_name(name: str) -> str:
-    """Return the name under which rules know this tool."""
+    """Return the canonical name, which rules use for this tool."""
     return ALIASES.get(name, name)
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """Return every name that rules read as this tool: its own, the canonical one, and their other spellings."""
+    """Return every name that rules read as this tool: `name`, the canonical name, and its other spellings."""
     known = canonical_tool_name(name)
     return tuple(dict.fromkeys((name, known, *(alias for alias, meant in ALIASES.items() if meant == known))))
 
 
 def token_names(written: str, tool: str, *, refuses: bool) -> bool:
-    """Whether a name in a skill means this tool (canonical): its own name, its server of MCP, a pattern of its server.
+    """Whether a name written in a skill means this tool. `tool` is the canonical name.
 
-    What `refuses` means more: `*` stands for any characters of any name, and a name before `__` may be a server's.
+    The written name can be the tool's own name, the name of its MCP server, or a pattern of that server's tools. If
+    `refuses` is true, more names match: `*` matches any characters of any name, and `mcp__a__b` may be the name of a
+    server whose tools begin with `mcp__a__b__`.
     """
     if canonical_tool_name(written) == tool:
         return True
