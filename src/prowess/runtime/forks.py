@@ -1,9 +1,9 @@
-"""Forks: a skill with `context: fork` runs in a sub-agent that knows the skill's instructions and its input, no more.
+"""Forks: a skill with `context: fork` runs in a sub-agent that sees only the skill's instructions and its input.
 
-Who runs a sub-agent is not decided here: a host hands a `ForkRunner` to its session. The runner receives a
-`ForkRequest` and gives back the text that the parent sees. What it does not receive it cannot reveal: the parent's
-messages, its state, its workspace and its artifacts are neither in the request nor reachable from the session in it.
-Platform requirements 003, context forking and context isolation.
+The host provides the sub-agent: it passes a `ForkRunner` to its session. The runner receives a `ForkRequest` and
+returns the text that the parent sees. A sub-agent cannot leak the parent's messages, state, workspace or artifacts:
+they are not in the request and not reachable from the request's session. Platform requirements 003, context forking and
+context isolation.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     OpenChild = Callable[[Stack, tuple[Restriction, ...], "AgentType | None"], "Child"]
 
 MAX_TURNS = 20
-MAX_OUTPUT = 200_000  # characters that return to the parent
+MAX_OUTPUT = 200_000  # characters of output returned to the parent
 
 
 class ForkUnavailableError(SkillError):
-    """The skill needs a sub-agent, and this host cannot give it the one it needs; nothing was run."""
+    """The host cannot provide the sub-agent that the skill needs. The skill did not run."""
 
     code = "fork_unavailable"
     skill: str
@@ -55,10 +55,10 @@ class ForkUnavailableError(SkillError):
 
 
 class AgentType(Struct, frozen=True, kw_only=True):
-    """A kind of sub-agent that a skill may ask for by name with `agent`.
+    """A kind of sub-agent that a skill selects by name in its field `agent`.
 
-    `instructions` stand before those of the skill. `tools` are what the sub-agent has beside the tools of skills;
-    `model` is used where the skill names none; None leaves it to the runner.
+    `instructions` precede those of the skill. `tools` are available in addition to the tools for skills. `model` is
+    used if the skill names no model; if it is None too, the runner chooses.
     """
 
     name: str
@@ -70,7 +70,7 @@ class AgentType(Struct, frozen=True, kw_only=True):
 
 
 class ForkSession(Protocol):
-    """The session of a sub-agent, with what a runner needs of it; every `Session` is one."""
+    """The part of a session that a runner needs. Every `Session` implements it."""
 
     @property
     def session_id(self) -> str:
@@ -91,7 +91,7 @@ class ForkSession(Protocol):
     def tools(
         self, shape: str | None = None, **options: Unpack[OfferOptions]
     ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
-        """Return what to offer to the model."""
+        """Return the tools to offer to the model."""
         ...
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
@@ -117,26 +117,26 @@ class ForkSession(Protocol):
         ...
 
     async def refresh(self) -> None:
-        """Take the newest state of catalog and store."""
+        """Read the newest state of the catalog and the store."""
         ...
 
     def observe(self, observer: EventObserver) -> None:
-        """Let `observer` see every event from now on."""
+        """Add an observer of all later events."""
         ...
 
     async def close(self) -> None:
-        """End the session; the session of the parent does it."""
+        """End the session. A runner need not call this: the parent's session does."""
         ...
 
 
 class ForkRequest(Struct, frozen=True, kw_only=True):
     """Everything that a sub-agent starts with.
 
-    `instructions` are its system prompt and `input` its only message. A tool call must be permitted by every entry of
-    `allowed_tools`, the skill's own and those that hold for the parent; `session` enforces that for calls made through
-    it. In `session` the skill is active, so that its files can be read and its scripts be run. `model` is None where
-    the runner chooses, `agent` None where the skill asks for no type. `depth` counts the activations that it runs in,
-    itself included.
+    `instructions` are its system prompt and `input` is its only message. A tool call must be permitted by every entry
+    of `allowed_tools`, which holds the restriction of the skill and those of the parent. `session` enforces this for
+    calls made through it. The skill is active in `session`, so its files can be read and its scripts can run. `model`
+    is None if the runner chooses; `agent` is None if the skill asks for no agent type. `depth` is the number of nested
+    activations, this one included.
     """
 
     skill_name: str
@@ -151,22 +151,22 @@ class ForkRequest(Struct, frozen=True, kw_only=True):
 
 
 class ForkOutcome(Struct, frozen=True, kw_only=True):
-    """What a sub-agent gives back: its output, and how many turns it took."""
+    """The result of a sub-agent: its output and the number of turns it took."""
 
     output: str
     turns: int
 
 
 class ForkRunner(Protocol):
-    """Runs a sub-agent to its end. What it raises is a failure of the call, and the parent sees nothing of the run."""
+    """Runs a sub-agent to its end. An exception fails the tool call, and the parent sees no part of the run."""
 
     async def run(self, request: ForkRequest) -> ForkOutcome:
-        """Run the request within its bounds and return the output."""
+        """Run the request within its limits and return the output."""
         ...
 
 
 def agent_type(skill: str, name: str | None, types: Mapping[str, AgentType]) -> AgentType | None:
-    """Return the agent type that a skill asks for.
+    """Return the registered agent type of this name; None if `name` is None.
 
     Raises:
         ForkUnavailableError: no type of this name is registered.
@@ -187,7 +187,7 @@ you were given.
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """The session of a fork and its inside."""
+    """The session of a fork and the internal parts that the launcher needs."""
 
     session: ForkSession
     rendering: Rendering
@@ -195,7 +195,10 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 class ForkHost(Struct, frozen=True, kw_only=True):
-    """What runs the forks of a session; `open_child` makes the session of a fork and must not reach the parent's."""
+    """The host's part of running forks: a runner, agent types, and `open_child`, which creates a fork's session.
+
+    That session must not give access to the parent's.
+    """
 
     runner: ForkRunner | None
     types: Mapping[str, AgentType]
@@ -203,7 +206,7 @@ class ForkHost(Struct, frozen=True, kw_only=True):
 
 
 class ForkLauncher:
-    """Runs forks for one session: everything that can refuse one first, then a session of its own, then the runner."""
+    """Runs the forks of one session: first all checks, then a new session, then the runner."""
 
     def __init__(
         self,
@@ -217,11 +220,11 @@ class ForkLauncher:
         self._hooks, self._records = hooks, records
 
     async def run(self, snapshot: Snapshot, args: str | None, call_id: str, by: By) -> dict[str, object]:
-        """Run a skill in a sub-agent; return `skill_name`, `output`, `turns`, `child_session_id`.
+        """Run a skill in a sub-agent. Return `skill_name`, `output`, `turns` and `child_session_id`.
 
         Raises:
-            ForkUnavailableError: there is no runner, or not the agent type that the skill asks for.
-            ActivationCycleError, LimitExceededError: too deep, too many turns, or too much output.
+            ForkUnavailableError: the host has no runner, or not the agent type that the skill asks for.
+            ActivationCycleError, LimitExceededError: nested too deeply, too many turns, or too much output.
             HookFailedError: a `pre` hook refused.
         """
         records, skill = self._records, snapshot.skill

@@ -1,1 +1,1 @@
-"""Files of a loaded skill: contained reading, slices, sections."""
+"""Reading files of a loaded skill: containment in the skill's directory, slices, sections."""

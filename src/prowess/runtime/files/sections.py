@@ -1,8 +1,8 @@
-"""A Markdown file as an outline: which sections it has and where each begins and ends, in bytes.
+"""The outline of a Markdown file: its sections with their byte ranges.
 
-A section runs from its heading to the next heading of the same or a higher level, so it holds its subsections. What
-stands before the first heading is the section `preamble`. Headings are those of CommonMark at the top level (ATX and
-setext), outside code fences and outside front matter; headings inside lists and quotes are text.
+A section starts at its heading and ends before the next heading of the same or a higher level, so it includes its
+subsections. The text before the first heading is the section `preamble`. Headings are those of CommonMark at the top
+level (ATX and setext), outside code fences and front matter. Headings inside lists and quotes count as text.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import re
 from msgspec import Struct
 
 PREAMBLE = "preamble"
-MAX_TITLE = 1024  # bytes of a title that are kept
+MAX_TITLE = 1024  # bytes of a title; the rest is cut off
 
-# A pattern here must take time in proportion to the line: what is left of it is cut by hand.
+# These patterns must run in time linear in the length of the line. The rest of the line is parsed without patterns.
 _ATX = r" {0,3}(#{1,6})(?![^ \t])"
 _SETEXT = r" {0,3}(=+|-+)[ \t]*$"
 _FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$"
-# A line that cannot be the text of a setext heading: blank, indented code, a quote, a list item.
+# Lines that cannot be the text of a setext heading: blank, indented code, a quote, a list item.
 _NO_PARAGRAPH = r"\s*$| {4}|\t| {0,3}(?:>|[-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))"
 _NOT_IN_SLUG = r"[^\w\- ]"
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """One section: `start` and `end` are byte offsets in the UTF-8 file, `level` is 1 to 6, 0 for the preamble."""
+    """One section. `start` and `end` are byte offsets in the UTF-8 file; `level` is 1 to 6, or 0 for the preamble."""
 
     slug: str
     title: str
@@ -40,14 +40,14 @@ class _Heading(Struct):
 
 
 class _Paragraph(Struct):
-    """Lines that become a setext heading if a line of `=` or `-` follows."""
+    """Lines that become a setext heading if a line of `=` or `-` follows. `start` is a byte offset."""
 
     lines: list[str]
     start: int
 
 
 def outline(text: str) -> tuple[Section, ...]:
-    """Return the sections in the order of the file; the preamble comes first and may be empty."""
+    """Return the sections in file order. The preamble is first and may be empty."""
     headings = _headings(text)
     ends = _ends(headings, len(text.encode()))
     first = headings[0].start if headings else len(text.encode())
@@ -60,7 +60,7 @@ def outline(text: str) -> tuple[Section, ...]:
 
 
 def _ends(headings: list[_Heading], size: int) -> list[int]:
-    """Return where each section ends: at the next heading that is not below it."""
+    """Return the end offset of each section: the start of the next heading of the same or a higher level."""
     ends = [size] * len(headings)
     unfinished: list[int] = []
     for position, heading in enumerate(headings):
@@ -102,13 +102,13 @@ def _headings(text: str) -> list[_Heading]:
             paragraph = None
         elif paragraph is None:
             paragraph = _Paragraph([line.strip()], start)
-        elif len(paragraph.lines) < MAX_TITLE:  # each line has at least one character
+        elif len(paragraph.lines) < MAX_TITLE:  # limits the list: each line adds at least one character
             paragraph.lines.append(line.strip())
     return found
 
 
 def _atx_title(rest: str) -> str:
-    """Return what stands behind the opening `#`, without the closing ones."""
+    """Return the title of an ATX heading, without the closing `#` characters."""
     title = rest.strip(" \t")
     closed = title.rstrip("#")
     return closed.strip() if not closed or closed[-1] in " \t" else title.strip()
@@ -119,12 +119,12 @@ def _kept(title: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Split at line feeds alone; `splitlines` would also split at form feeds and Unicode separators."""
+    """Split at line feeds only; `splitlines` would also split at form feeds and Unicode separators."""
     return [f"{line}\n" for line in text.split("\n")[:-1]] + text.split("\n")[-1:]
 
 
 def _front_matter_lines(text: str) -> int:
-    """Return how many lines the front matter takes, fences included; 0 without a closed one."""
+    """Return the number of lines of the front matter, fences included; 0 if there is none or it is not closed."""
     lines = text.removeprefix("\ufeff").split("\n")
     if lines[0].rstrip() != "---":
         return 0
@@ -136,7 +136,7 @@ def _slug(title: str) -> str:
 
 
 def _unused(slug: str, taken: dict[str, int]) -> str:
-    """Give a slug that occurred before the next free ordinal: `usage`, `usage-2`, `usage-3`."""
+    """Make a repeated slug unique by the next free number: `usage`, `usage-2`, `usage-3`."""
     chosen = slug
     while chosen in taken:
         taken[slug] += 1

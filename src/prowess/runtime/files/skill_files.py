@@ -1,12 +1,12 @@
-"""Bytes of one file of a loaded skill: inside the skill, a plain file, and the bytes that were hashed at load.
+"""Reads files of a loaded skill: only regular files inside the skill, and only the bytes that were hashed at load.
 
-Parts of large files that were read whole before are read alone: paging through a file costs its slices, not the file
-for each. What a file is, is found when it is read whole. As long as its mark is the same, its bytes are; a file that
-was changed within the last two seconds is not remembered. Source of the rule: `prowess._internal.files.file_mark`.
+A large file is read whole and verified once. After that, only the requested part is read, so paging through the file
+does not read it again for each slice. The verified digest stays valid while the file's mark is unchanged. A file that
+was changed within the last two seconds is not remembered (reason: `prowess._internal.files.file_mark`).
 
-A slice is a part of a file's bytes: where it begins, where it ends, and how to go on. Offsets and limits count bytes.
-In text a border that falls inside a character is moved back to its beginning, so that slices taken one after the other
-at `next_offset` add up to the exact text; a slice always makes progress.
+A slice is a range of a file's bytes. Offsets and limits count bytes. In text, a boundary inside a character moves back
+to the start of that character. Slices read one after another, each from the previous `next_offset`, join to the exact
+text, and every slice makes progress.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 64 * 1024  # bytes
 
-_LONGEST = 4  # bytes of one character
-_CONTINUATION_MASK, _CONTINUATION = 0xC0, 0x80  # a byte 10xxxxxx continues a character (RFC 3629)
+_LONGEST = 4  # bytes of the longest UTF-8 character
+_CONTINUATION_MASK, _CONTINUATION = 0xC0, 0x80  # bytes 10xxxxxx continue a character (RFC 3629)
 
 
 class Slice(Struct, frozen=True, kw_only=True):
-    """Bytes `offset` up to `end` of a file of `size` bytes."""
+    """Bytes `offset` to `end` (exclusive) of a file of `size` bytes."""
 
     data: bytes
     offset: int
@@ -54,40 +54,43 @@ class Slice(Struct, frozen=True, kw_only=True):
 
     @property
     def truncated(self) -> bool:
-        """Whether something follows."""
+        """Whether the file continues after this slice."""
         return self.end < self.size
 
     @property
     def next_offset(self) -> int | None:
-        """Where to go on, or None at the end."""
+        """The offset of the next slice; None at the end of the file."""
         return self.end if self.truncated else None
 
 
 def window(offset: int, limit: int, size: int) -> tuple[int, int]:
-    """Return where the bytes begin and end in which both slices can be cut as if the whole file were there."""
+    """Return start and end of the bytes needed to cut a byte or text slice as if the whole file were present."""
     start = max(min(offset, size) - _LONGEST, 0)
     return start, min(start + _LONGEST + limit + _LONGEST, size)
 
 
 def moved(part: Slice, start: int, size: int) -> Slice:
-    """Return a slice of a window as the slice of the file of `size` bytes in which the window begins at `start`."""
+    """Convert a slice of a window that begins at `start` into the same slice of the file of `size` bytes."""
     return replace(part, offset=part.offset + start, end=part.end + start, size=size)
 
 
 def slice_bytes(data: bytes, offset: int, limit: int) -> Slice:
-    """Cut at any byte; an offset beyond the end gives an empty slice."""
+    """Cut a slice at any byte. An offset beyond the end gives an empty slice."""
     start = min(offset, len(data))
     end = min(start + limit, len(data))
     return Slice(data=data[start:end], offset=start, end=end, size=len(data))
 
 
 def slice_text(data: bytes, offset: int, limit: int, *, stop: int | None = None) -> Slice:
-    """Cut valid UTF-8 at characters; `stop` is an end that is not passed, itself at the border of a character."""
+    """Cut a slice of valid UTF-8 at character boundaries.
+
+    The slice does not go beyond `stop`, which must be a character boundary itself; None means the end of the data.
+    """
     last = len(data) if stop is None else stop
     start = _border(data, min(offset, last))
     end = _border(data, min(start + limit, last))
     if end == start < last:
-        end = start + 1  # the limit is smaller than one character: give that one whole
+        end = start + 1  # the limit is smaller than the next character: return that character whole
         while end < last and _continues(data[end]):
             end += 1
     return Slice(data=data[start:end], offset=start, end=end, size=len(data))
@@ -103,12 +106,12 @@ def _continues(byte: int) -> bool:
     return byte & _CONTINUATION_MASK == _CONTINUATION
 
 
-MIN_BYTES = DEFAULT_LIMIT  # a smaller file is one slice
+MIN_BYTES = DEFAULT_LIMIT  # smaller files fit into one slice
 _MAX_KNOWN = 10_000
 
 
 class VerifiedWindow(Struct, frozen=True, kw_only=True):
-    """The bytes of a file from `start` on; `digest`, `size` and `is_text` (it is UTF-8) are of the whole file."""
+    """Part of a verified file, from `start` on. `digest`, `size` and `is_text` (valid UTF-8) are of the whole file."""
 
     path: str
     data: bytes
@@ -124,17 +127,17 @@ class _Known(Struct, frozen=True, kw_only=True):
     is_text: bool
 
 
-_known: dict[tuple[str, str], _Known] = {}  # (root, path); each value is replaced as one, so threads need no lock
+_known: dict[tuple[str, str], _Known] = {}  # by (root, path); values are replaced whole, so threads need no lock
 
 
 def settled_mark(file: OpenedFile) -> Mark | None:
-    """Return the mark of an open file; None if it was changed just now, or since it was opened."""
+    """Return the mark of an open file; None if the file was changed within two seconds or since it was opened."""
     now = os.fstat(file.fd)
     return mark_of(now) if mark_of(now) == mark_of(file.stat) and last_change(now) < settled_before() else None
 
 
 def remember(root: str, path: str, data: bytes, digest: str, mark: Mark | None) -> None:
-    """Keep what was found of a file that was read whole and verified; `mark` is of the moment after that."""
+    """Remember a file that was read whole and verified. `mark` must be taken after the reading."""
     if mark is None or len(data) <= MIN_BYTES:
         return
     if len(_known) >= _MAX_KNOWN:
@@ -143,7 +146,7 @@ def remember(root: str, path: str, data: bytes, digest: str, mark: Mark | None) 
 
 
 def read_window(root: str, manifest: TreeManifest, path: str, offset: int, limit: int) -> VerifiedWindow | None:
-    """Return the part of a file that `offset` and `limit` need, or None where it has to be read whole."""
+    """Return the part of a file that `offset` and `limit` need; None if the file must be read whole."""
     normalised = "/".join(check_relative(path))
     known, record = _known.get((root, normalised)), manifest.find(normalised)
     if known is None or record is None or known.digest != f"sha256:{record.sha256}":
@@ -157,7 +160,7 @@ def read_window(root: str, manifest: TreeManifest, path: str, offset: int, limit
             if len(data) != end - start or mark_of(os.fstat(file.fd)) != known.mark:
                 return None
     except (OSError, UnsafePathError):
-        return None  # whoever reads it whole says what is wrong
+        return None  # reading the whole file raises the right error
     return VerifiedWindow(
         path=normalised, data=data, digest=known.digest, start=start, size=file.size, is_text=known.is_text
     )
@@ -173,12 +176,12 @@ def _is_text(data: bytes) -> bool:
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_LISTED_ENTRIES = 50
-_LEFT_OUT = ".git"  # belongs to no digest, so to no skill
+_LEFT_OUT = ".git"  # part of no digest, so part of no skill
 _MAX_SUGGESTIONS = 3
 
 
 class VerifiedFile(Struct, frozen=True, kw_only=True):
-    """A whole file: `path` is normalised, `digest` is `sha256:` and 64 hex digits of `data`."""
+    """A whole file. `path` is normalised; `digest` is `sha256:` and 64 hex digits."""
 
     path: str
     data: bytes
@@ -186,14 +189,15 @@ class VerifiedFile(Struct, frozen=True, kw_only=True):
 
 
 def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> VerifiedFile:
-    """Read one file of a skill and compare it with what was loaded.
+    """Read one file of a skill and check its digest against the loaded one.
 
     Raises:
-        UnsafePathError: the path could leave the skill, or a link, a hard link or a special file stands there.
-        ResourceNotFoundError: no such file; with the nearest paths.
-        NotAFileError: a directory; with what it holds.
-        LimitExceededError: over 16 MiB.
-        DigestChangedError: edited, or added, since the skill was loaded.
+        UnsafePathError: the path could leave the skill, or names a symbolic link, a hard link or a special file.
+        ResourceNotFoundError: the skill has no such file; carries the nearest paths.
+        NotAFileError: the path names a directory; carries its entries.
+        LimitExceededError: the file is larger than 16 MiB.
+        DigestChangedError: the file was edited or added after the load.
+        UnavailableError: the file cannot be read.
     """
     normalised = "/".join(check_relative(path))
     if _LEFT_OUT in normalised.split("/"):
@@ -214,7 +218,7 @@ def read_verified(skill: ActiveSkill, manifest: TreeManifest, path: str) -> Veri
 
 
 def verified(path: str, data: bytes) -> VerifiedFile:
-    """Return the file with the digest of its bytes."""
+    """Return the file with the digest of `data`."""
     return VerifiedFile(path=path, data=data, digest=f"sha256:{hashlib.sha256(data).hexdigest()}")
 
 
@@ -222,11 +226,11 @@ def read_whole(file: OpenedFile, limit: int = MAX_FILE_BYTES) -> bytes:
     """Read an open file to its end.
 
     Raises:
-        LimitExceededError: over `limit` bytes.
+        LimitExceededError: the file is larger than `limit` bytes.
     """
     size = file.size
     if size <= limit:
-        data = file.read(limit + 1)  # one more: it may grow while it is read
+        data = file.read(limit + 1)  # one byte more, because the file may grow while it is read
         size = max(size, len(data))
         if size <= limit:
             return data
@@ -234,7 +238,7 @@ def read_whole(file: OpenedFile, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def nearest(asked: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three paths that may have been meant: the same file name elsewhere, else similar spellings."""
+    """Suggest up to three paths: those with the same file name, otherwise those with a similar spelling."""
     known = list(paths)
     name = asked.rsplit("/", 1)[-1].casefold()
     same_name = [path for path in known if path.rsplit("/", 1)[-1].casefold() == name]

@@ -1,1 +1,1 @@
-"""Hooks of skills: run in the sandbox, in the order written, with the contract of Claude Code's hooks."""
+"""Hooks of skills, run in the sandbox in the written order, with the interface of Claude Code's hooks."""

@@ -1,10 +1,11 @@
-"""What the standard output of a hook decides, read by the contract of Claude Code's hooks.
+"""Parses the decision that a hook prints to standard output, in the format of Claude Code's hooks.
 
-A hook that ends with status 0 may print one JSON object. Other text is no decision. What begins like JSON, or names a
-deciding key, has to be readable from end to end: a decision that cannot be read refuses, because it could be a denial.
+A hook that exits with status 0 may print one JSON object. Other text is no decision. Output that starts like JSON or
+contains a deciding key must be valid JSON from start to end. If it is not, the hook counts as refusing, because the
+decision could be a denial.
 
-Claude Code documentation, "Hooks reference", JSON output. `permissionDecision` at the top, as older guards print it,
-counts as well.
+Source: Claude Code documentation, "Hooks reference", JSON output. `permissionDecision` at the top level, as older hooks
+print it, is accepted too.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _TYPES: Mapping[str, type] = {
     **dict.fromkeys(("continue", "suppressOutput"), bool),
     **dict.fromkeys(("updatedInput", "hookSpecificOutput"), dict),
 }
-# What would decide something that no session can do: an answer with it is refused, because its author relies on it.
+# Keys for actions that no session supports. An answer with one is refused, because its author relies on the action.
 _UNSUPPORTED = ("async", "updatedPermissions", "updatedToolOutput", "updatedMCPToolOutput")
 _WORDS: Mapping[str, Mapping[object, HookDecision]] = {
     "permissionDecision": {"allow": "allow", "deny": "deny", "ask": "ask"},
@@ -60,13 +61,13 @@ _KEYS_FOLDED = {_folded(key): key for key in _KEYS}
 
 
 class UnreadableAnswerError(ValueError):
-    """The output of a hook could be a decision and cannot be read as one; the sentence states why."""
+    """The output of a hook may be a decision but cannot be parsed as one. The message states the reason."""
 
 
 class HookAnswer(Struct, frozen=True, kw_only=True):
-    """What one hook answered. `decision` is None if it decided nothing; `reason` is its reason, maybe empty.
+    """The answer of one hook. `decision` is None if it made no decision; `reason` may be empty.
 
-    `updated_input` are the arguments that shall take the place of the call's. `context` is for the model, `message` for
+    `updated_input` are arguments that replace those of the call. `context` is text for the model, `message` text for
     the user.
     """
 
@@ -81,12 +82,12 @@ NO_ANSWER = HookAnswer()
 
 
 def read_answer(output: bytes, event: str, *, whole: bool = True) -> HookAnswer:
-    """Return what `output` decides about `event`; not `whole` if the hook printed more than was kept.
+    """Parse a hook's answer to `event`. Pass `whole=False` if the output was truncated.
 
     Raises:
-        UnreadableAnswerError: it could be a decision and cannot be read as one.
+        UnreadableAnswerError: the output may be a decision but cannot be parsed as one.
     """
-    if not whole:  # the rest may decide, whatever the beginning looks like
+    if not whole:  # the missing part may contain a decision
         raise UnreadableAnswerError("it is longer than what is kept of it")
     if not _could_decide(output):
         return NO_ANSWER
@@ -101,10 +102,10 @@ def read_answer(output: bytes, event: str, *, whole: bool = True) -> HookAnswer:
 
 
 def _could_decide(output: bytes) -> bool:
-    """Whether the output begins like JSON, behind whatever shows nothing, or names a key that decides."""
+    """Whether the output starts like JSON, ignoring invisible characters, or contains a deciding key."""
     text = re.sub(_COLOUR, "", output.decode("utf-8", "replace").replace("\0", ""))
     for char in text:
-        # U+FFFD: bytes that are no UTF-8, as the mark of another encoding.
+        # U+FFFD replaces bytes that are not UTF-8, such as the byte order mark of another encoding.
         if char != "\ufffd" and unicodedata.category(char) not in {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}:
             return char in "{[" or re.search(_DECIDING, text) is not None
     return False
@@ -137,7 +138,7 @@ def _answer(value: Mapping[str, object], event: str) -> HookAnswer:
 
 
 def _misplaced(value: object, read: frozenset[str] = frozenset()) -> str | None:
-    """Return a deciding key that is none of `read` at its place; what a tool is given may hold any key."""
+    """Return a deciding key that is not in `read`, so in a wrong place. `updatedInput` may have any key."""
     if isinstance(value, list):
         return next((found for item in value if (found := _misplaced(item)) is not None), None)
     if not isinstance(value, dict):
@@ -153,7 +154,7 @@ def _misplaced(value: object, read: frozenset[str] = frozenset()) -> str | None:
 
 
 def _check(part: Mapping[str, object]) -> None:
-    """Refuse known keys of another type, misspelt ones, and those that no session can obey."""
+    """Refuse misspelt keys, unsupported keys, and known keys with a value of the wrong type."""
     for key, value in part.items():
         if key not in _KEYS and (near := near_words(_folded(key[:80]), _KEYS_FOLDED, cutoff=0.75)):
             raise UnreadableAnswerError(f"it has the key {key[:80]!r}; did you mean {_KEYS_FOLDED[near[0]]}?")
@@ -164,9 +165,9 @@ def _check(part: Mapping[str, object]) -> None:
 
 
 def _decisions(part: Mapping[str, object]) -> list[tuple[HookDecision, str]]:
-    """Return each decision in one object, with its reason."""
+    """Return every decision in one object, each with its reason."""
     found = [(key, part[key], part) for key in ("permissionDecision", "decision") if key in part]
-    if isinstance(request := part.get("decision"), dict):  # of the event PermissionRequest
+    if isinstance(request := part.get("decision"), dict):  # form of the event PermissionRequest
         _check(request)
         found[-1] = ("behavior", request.get("behavior"), request)
     decisions = []

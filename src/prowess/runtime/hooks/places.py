@@ -1,9 +1,9 @@
-"""Where the files that a hook names lie in the sandbox: its own skill, skills beside it, and the workspace.
+"""Resolves the files that a hook names to paths in the sandbox: in its skill, other skills, and the workspace.
 
-A hook may run a script of another listed skill, by a path beside its own (`${CLAUDE_SKILL_DIR}/../careful/bin/x.sh`) or
-by the place where a host would have installed it (`$HOME/.claude/skills/careful/bin/x.sh`); its script may read one the
-same way. Those skills are mounted at these places, as copies whose bytes are known, if the policy permits them. Nothing
-else of the machine is there.
+A hook may run a script of another listed skill. It names the script by a path relative to its own skill
+(`${CLAUDE_SKILL_DIR}/../careful/bin/x.sh`) or by a usual installation path (`$HOME/.claude/skills/careful/bin/x.sh`).
+Its scripts may name other skills in the same two forms. If the policy permits those skills, verified copies of them are
+mounted at these paths. No other files of the machine are mounted.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
 
 _INTERPRETERS = ("bash", "sh", "python3", "python", "node", "ruby", "perl")
-_BESIDE = "/skills"  # where skills lie beside each other
+_BESIDE = "/skills"  # in the sandbox, the parent directory of the hook's skill and of skills beside it
 _MAX_MOUNTS = 16
-_READ_BYTES = 64 * 1024  # of a script, to see which skills it names
+_READ_BYTES = 64 * 1024  # of a script that are searched for names of skills
 _NAMED_BESIDE = re.compile(r"\.\./([A-Za-z0-9_-][A-Za-z0-9._-]*)/([A-Za-z0-9._/-]*)")
 _NAMED_AT_HOME = re.compile(r"(?:\$HOME|\$\{HOME\}|~)/([A-Za-z0-9._/-]+)")
 
 
 class HookProgram(Struct, frozen=True, kw_only=True):
-    """What is run: the words as the sandbox knows them, further skills to mount, and variables that tell the places."""
+    """A hook's command for the sandbox: arguments, skills to mount, and environment variables with their paths."""
 
     argv: tuple[str, ...]
     mounts: tuple[Mount, ...]
@@ -48,19 +48,19 @@ class HookProgram(Struct, frozen=True, kw_only=True):
 
 
 class HookPlaces:
-    """Finds the files of one hook. Methods may read the disk and block."""
+    """Resolves the files of one hook. Methods may read the disk and block."""
 
     def __init__(
         self, skill: ActiveSkill, manifest: TreeManifest, offered: Visibility, programs: SkillPrograms
     ) -> None:
         self._manifest, self._offered, self._programs = manifest, offered, programs
         self._root, self.own = skill.root_dir, os.path.basename(skill.root_dir)
-        self._skills: dict[str, Mount | None] = {}  # by the name of the directory; `place` is not yet known
+        self._skills: dict[str, Mount | None] = {}  # by directory name; `place` is set when mounted
         self._mounts: dict[str, Mount] = {}
         self._seen: set[tuple[str, str]] = set()
 
     def has(self, directory: str, path: str) -> bool:
-        """Whether the skill in the directory of this name has something at this path."""
+        """Whether the skill in the directory of this name has a file or directory at this path."""
         skill = self._skill(directory)
         if skill is None:
             return False
@@ -68,10 +68,10 @@ class HookPlaces:
         return found or any(file.path.startswith(f"{path}/") for file in skill.manifest.files)
 
     def obstacle(self, hook: Hook) -> str | None:
-        """Return why a hook cannot be run, None if it can.
+        """Return the reason why a hook cannot run; None if it can.
 
         Raises:
-            PolicyDeniedError: a policy lets scripts run from other directories alone.
+            PolicyDeniedError: a policy permits scripts only from other directories.
         """
         if self._programs.sandbox is None:
             return "cannot be run: scripts are switched off in this session"
@@ -80,19 +80,19 @@ class HookPlaces:
         words = hook.read.words
         for number, word in enumerate(words):
             place = file_of_skill(word, self.own, self.has)
-            # Each word, because `python3 hooks/check.py` runs that file as well.
+            # Check every word: `python3 hooks/check.py` also runs the file in its second word.
             path = place.path if place is not None else file_of(self._manifest, word.text or "")
             if path is not None:
                 self._programs.rules.require_hook(path, path.split("/"))
                 continue
-            # What runs has to be there; what a program is given need not, as a file that it writes.
+            # The program must exist. A file passed as an argument need not: the program may create it.
             runs = number == 0 or (number == 1 and words[0].text in _INTERPRETERS)
             if runs and word.path is not None and not self._in_workspace(word.path[1]):
                 return f"names a file that the workspace does not have: {word.written}"
         return None
 
     def program(self, hook: Hook) -> HookProgram:
-        """Return what to run for a hook that nothing is in the way of."""
+        """Return the command of a hook. Call it only if `obstacle` returned None."""
         for word in hook.read.words:
             self._look_for_skills(word)
         base = f"{_BESIDE}/{self.own}" if self._mounts else SKILL
@@ -149,7 +149,7 @@ class HookPlaces:
             self._named(place.skill, f"{_BESIDE}/{place.skill}", place.path)
         elif (path := file_of(self._manifest, word.text or "")) is not None:
             self._named(self.own, own, path)
-        elif word.text is not None:  # such as the text behind `bash -c`
+        elif word.text is not None:  # such as the script text of `bash -c`
             self._named_in(word.text, own)
 
     def _named_at_home(self, path: str) -> None:
@@ -161,7 +161,7 @@ class HookPlaces:
                 return
 
     def _named(self, directory: str, place: str, path: str) -> None:
-        """Note a file of a skill that lies at `place`, and what that file names in its turn."""
+        """Mount the skill of a file that is named as `place`/`path`, and follow the names in that file."""
         if (place, path) in self._seen:
             return
         self._seen.add((place, path))
@@ -174,7 +174,7 @@ class HookPlaces:
             self._named_in(file.read(_READ_BYTES).decode("utf-8", "replace"), place)
 
     def _named_in(self, text: str, place: str) -> None:
-        """Note the skills that a text names which lies in a skill at `place`."""
+        """Follow the names of skills in a text that belongs to the skill mounted at `place`."""
         for directory, path in _NAMED_BESIDE.findall(text):
             if self.has(directory, path.rstrip("/")):
                 self._named(directory, f"{os.path.dirname(place)}/{directory}", path.rstrip("/"))

@@ -1,20 +1,22 @@
-"""Runs the hooks of a session's skills: in the sandbox, in the order written, and never passed over in silence.
+"""Runs the hooks of a session's skills in the sandbox, in the written order. No hook is skipped silently.
 
-`pre` runs before a skill's instructions take effect and `post` when it has finished: unloaded, replaced, at the end of
-its fork or of the session, whichever comes first. An expired session ends when the next call finds it so. A skill that
-the catalog no longer lists is taken out without its hooks: it is no longer known to be wanted, and somebody may have
-removed it to stop it; that its `post` did not run is recorded and reported. `PreToolUse`, `PostToolUse` and
-`PostToolUseFailure` stand around a call of a tool while the skill is active (`prowess.runtime.hooks.tool_hooks`); the
-other events happen when the host reports them.
+Events:
 
-A hook that ends with status 0 decides by what it prints (`prowess.runtime.hooks.answer`). One that ends with status 2
-refuses, with its standard error as the reason; one that ends with another status, runs out of time or prints what
-cannot be read has failed, and refuses too. It stops its own event: the activation, or the call. What comes too late to
-stop is recorded and reported. A `once` hook that has passed is not run again in this session; one that failed is a
-guard that still stands.
+- `pre` runs before a skill's instructions take effect.
+- `post` runs when the skill ends: it is unloaded or replaced, or its fork or the session ends, whichever comes first.
+  An expired session ends at the next call, which notices the expiry. If the catalog no longer lists a skill, its `post`
+  hooks do not run, because a person may have removed the skill to stop it. This is recorded and reported.
+- `PreToolUse`, `PostToolUse` and `PostToolUseFailure` run around each tool call while the skill is active
+  (`prowess.runtime.hooks.tool_hooks`).
+- All other events happen when the host reports them.
 
-A hook receives a JSON object on standard input, with the keys of Prowess (`event`, `skill`, `session_id`, and what the
-event is about) and those of Claude Code (`hook_event_name`, `cwd`, `tool_name`, `tool_input`, `tool_response`).
+A hook that exits with status 0 decides by its output (`prowess.runtime.hooks.answer`). Status 2 refuses, with standard
+error as the reason. Any other status, a timeout or an unreadable answer is a failure, and a failure refuses too. A
+refusal stops the hook's own event: the activation or the call. If the event can no longer be stopped, the refusal is
+recorded and reported. A `once` hook that has passed does not run again in this session; one that failed runs again.
+
+A hook receives a JSON object on standard input. It has the keys of Prowess (`event`, `skill`, `session_id`, and keys of
+the event) and those of Claude Code (`hook_event_name`, `cwd`, `tool_name`, `tool_input`, `tool_response`).
 """
 
 from __future__ import annotations
@@ -52,18 +54,18 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill, SessionState
 
 DEFAULT_SECONDS = 30.0
-MAX_SHOWN_OUTPUT = 2000  # characters of a failed hook's output in its error
+MAX_SHOWN_OUTPUT = 2000  # characters of a failed hook's output in the error message
 
 HostEvent = Literal[
     "Stop", "SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PermissionRequest", "Notification"
 ]
-REFUSED = 2  # the status by which a hook refuses
-MAX_CONTEXT = 10_000  # characters of what one hook has for the model, as in Claude Code
-_MAX_REMARKS = 64  # that wait for a result
+REFUSED = 2  # exit status of a hook that refuses
+MAX_CONTEXT = 10_000  # characters of one hook's text for the model, as in Claude Code
+_MAX_REMARKS = 64  # notices kept until a result carries them
 
 
 class HookFailedError(SkillError):
-    """A hook refused, or could not be run; `reason` is which, `output` is what it printed, shortened."""
+    """A hook refused or could not run. `reason` states which; `output` is the end of its output."""
 
     code = "hook_failed"
     skill: str
@@ -78,7 +80,7 @@ class HookFailedError(SkillError):
 
 
 class HookFailure(Struct, frozen=True, kw_only=True):
-    """A hook that failed where nothing was left to stop."""
+    """A hook that failed when its event could no longer be stopped."""
 
     skill: str
     event: str
@@ -86,7 +88,7 @@ class HookFailure(Struct, frozen=True, kw_only=True):
 
 
 class PlannedHook(Struct, frozen=True, kw_only=True):
-    """A hook of an active skill that is due; `position` is its place among all hooks of the skill."""
+    """A hook of an active skill that is due. `position` is its index among all hooks of the skill."""
 
     skill: ActiveSkill
     hook: Hook
@@ -111,17 +113,17 @@ class HookRunner:
     ) -> None:
         self._stored, self._snapshots, self._offered = stored, snapshots, offered
         self._programs, self._records = programs, records
-        self._once = anyio.Lock()  # so that two calls at the same time do not both run a hook that runs once
-        self.remarks: list[Notice] = []  # for the model, until a result carries them
+        self._once = anyio.Lock()  # prevents concurrent calls from running a `once` hook twice
+        self.remarks: list[Notice] = []  # for the model, kept until a result carries them
 
     def require_runnable(self, snapshot: Snapshot) -> None:
-        """Refuse a skill that declares a hook which could not be run when its time comes.
+        """Refuse a skill with a hook that could not run when its event happens.
 
-        A setting that cannot be read (`once`, `matcher`, `timeout`) refuses nothing: the hook then runs more often.
+        An unreadable setting (`once`, `matcher`, `timeout`) does not refuse the skill: the hook then runs more often.
 
         Raises:
             HookFailedError: a hook cannot be read, a file is missing, a shell would be needed, or scripts are off.
-            PolicyDeniedError: a policy lets scripts run from other directories alone.
+            PolicyDeniedError: a policy permits scripts only from other directories.
         """
         skill, fields = snapshot.skill, snapshot.fields
         if not fields.hooks.complete:
@@ -134,7 +136,10 @@ class HookRunner:
                 raise HookFailedError(skill.name, hook.event, _named(hook), reason)
 
     def planned(self, skill: ActiveSkill, event: str, tools: Sequence[str] = ()) -> list[PlannedHook]:
-        """Return the hooks of an event; `tools` are the names of the tool it is about, none if it is about none."""
+        """Return a skill's hooks for an event.
+
+        `tools` are the names of the called tool; empty if the event concerns no tool.
+        """
         return [
             PlannedHook(skill=skill, hook=hook, position=position)
             for position, hook in enumerate(extended_fields(skill.properties).hooks.entries)
@@ -151,13 +156,14 @@ class HookRunner:
         tools: Sequence[str] = (),
         over: SessionState | None = None,
     ) -> None:
-        """Run the hooks of an event other than `PreToolUse`; `tools` as in `planned`.
+        """Run a skill's hooks for an event other than `PreToolUse`. `tools` as in `planned`.
 
-        `over` is the last state of a session that no longer is.
+        `over` is the last state of a session that has expired; None otherwise.
 
         Raises:
-            HookFailedError: the first that refused or failed; those after it are not run.
-            AuditError, SandboxUnavailableError: it could not be recorded, or not be run.
+            HookFailedError: a hook refused or failed; later hooks do not run.
+            AuditError: the run could not be recorded.
+            SandboxUnavailableError: the hook could not be started.
         """
         for one in self.planned(skill, event, tools):
             answer = await self.run(one, call_id, about, over=over)
@@ -169,11 +175,12 @@ class HookRunner:
     async def run(
         self, one: PlannedHook, call_id: str, about: Mapping[str, object], *, over: SessionState | None = None
     ) -> HookAnswer:
-        """Run one hook, unless it runs once and has; return what it answered, which is no refusal.
+        """Run one hook and return its answer, which is not a denial. A `once` hook that has passed before is skipped.
 
         Raises:
-            HookFailedError: it refused, failed, or printed what cannot be read.
-            AuditError, SandboxUnavailableError: it could not be recorded, or not be run.
+            HookFailedError: the hook refused, failed, or printed an unreadable answer.
+            AuditError: the run could not be recorded.
+            SandboxUnavailableError: the hook could not be started.
         """
         if not one.hook.once:
             return await self._run(one, call_id, about)
@@ -188,7 +195,7 @@ class HookRunner:
             return answer
 
     def take_remarks(self) -> list[Notice]:
-        """Return what hooks have had for the model since the last time."""
+        """Return and clear the notices that hooks have left for the model."""
         taken, self.remarks = self.remarks, []
         return taken
 
@@ -202,9 +209,9 @@ class HookRunner:
         tools: Sequence[str] = (),
         over: SessionState | None = None,
     ) -> list[HookFailure]:
-        """Run the hooks of an event that can no longer be stopped, skill by skill; return what failed.
+        """Run the hooks of an event that can no longer be stopped, skill by skill. Return the failures.
 
-        Each failure is in the audit log as `hook.failed`.
+        Each failure is recorded in the audit log as `hook.failed`.
         """
         failures: list[HookFailure] = []
         for skill in skills:
@@ -217,14 +224,14 @@ class HookRunner:
         return failures
 
     async def over(self, state: SessionState) -> None:
-        """Run what belongs to the end of a session that has expired, for the skills that are still listed."""
+        """Run the `SessionEnd` and `post` hooks of an expired session, for the skills that are still listed."""
         listed = self._stored.is_listed
         await self.dropped([skill for skill in state.active if not listed(skill)])
         for event in ("SessionEnd", "post"):
             await self.report([skill for skill in state.active if listed(skill)], event, uuid7(), {}, over=state)
 
     async def dropped(self, skills: Sequence[ActiveSkill]) -> None:
-        """Record that the `post` hooks of skills which the catalog no longer lists are not run."""
+        """Record that the `post` hooks of skills that the catalog no longer lists do not run."""
         for skill in skills:
             if "hooks" in skill.properties and extended_fields(skill.properties).hooks.post:
                 data = {"skill": skill.name, "event": "post", "code": SkillNotFoundError.code}
@@ -256,7 +263,7 @@ class HookRunner:
         if done.exit_code != 0:
             raise failed(f"ended with status {done.exit_code}", _output(done.stdout, done.stderr))
         try:
-            # In a thread: a megabyte of keys takes seconds, and other sessions must not wait for it.
+            # In a thread: parsing a megabyte of keys takes seconds and must not block other sessions.
             read = partial(read_answer, done.stdout, hook.event, whole=not done.stdout_truncated)
             answer = await to_thread.run_sync(read)
         except UnreadableAnswerError as fault:
@@ -267,13 +274,13 @@ class HookRunner:
         return answer
 
     def _prepared(self, one: PlannedHook) -> tuple[TreeManifest, HookProgram | str]:
-        """Return the hashes of the skill, and the program of a hook or why it cannot be run. Blocking."""
+        """Return the hashes of the skill, and the command of a hook or the reason why it cannot run. Blocks."""
         manifest = self._snapshots.manifest(one.skill)
         places = HookPlaces(one.skill, manifest, self._offered, self._programs)
         return manifest, places.obstacle(one.hook) or places.program(one.hook)
 
     def _told_always(self, one: PlannedHook) -> dict[str, object]:
-        """Return what every hook is told; paths are those inside the sandbox."""
+        """Return the input that every hook receives. Paths are those inside the sandbox."""
         return {
             "event": one.hook.event,
             "hook_event_name": one.hook.event,
@@ -293,7 +300,7 @@ class HookRunner:
 def _input(told: Mapping[str, object]) -> bytes:
     try:
         return json.dumps(told, allow_nan=False).encode()
-    except (ValueError, TypeError, RecursionError):  # a result that is no JSON: its own call is refused for that
+    except (ValueError, TypeError, RecursionError):  # the result is not JSON; the call itself is refused for that
         return json.dumps({**told, "tool_response": None}, allow_nan=False).encode()
 
 

@@ -1,8 +1,8 @@
-"""The hooks around a call of a tool: `PreToolUse` before it, `PostToolUse` and `PostToolUseFailure` after it.
+"""Hooks around a tool call: `PreToolUse` before it, `PostToolUse` or `PostToolUseFailure` after it.
 
-A hook before a call may refuse it, have a person asked, or change its arguments. It permits nothing: what policy or a
-restriction refuses or asks about stays refused or asked, whatever a hook answers. Changed arguments pass validation,
-policy and restriction again, and every hook sees the arguments as they are in the end.
+A `PreToolUse` hook may refuse the call, ask a person, or change the arguments. It cannot permit a call: a refusal or a
+question by the policy or a restriction stays, whatever the hook answers. Changed arguments are validated and checked
+against policy and restrictions again, and every hook sees the final arguments.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill, SessionState
     from prowess.tools import Tool, ToolCall, ToolSpec
 
-MAX_ROUNDS = 4  # until hooks that change arguments agree
+MAX_ROUNDS = 4  # limit on rounds until all hooks have seen the final arguments
 
 
 class ToolHookGate:
-    """A gate before every call: the `PreToolUse` hooks of active skills.
+    """A gate that runs the `PreToolUse` hooks of active skills before every call.
 
-    `skills.unload` is never stopped, so that a skill whose hooks refuse everything can be got rid of.
+    `skills.unload` is exempt, so that a skill whose hooks refuse everything can still be unloaded.
     """
 
     def __init__(self, stored: StoredState, hooks: HookRunner) -> None:
         self._stored, self._hooks = stored, hooks
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Refuse a call that a hook refuses; ask about it or change its arguments if one does."""
+        """Refuse the call, ask a person about it, or change its arguments, as the hooks decide."""
         if spec.name == ALWAYS_ALLOWED:
             return PROCEED
         skills = _hooked(await self._stored.current(), "PreToolUse")
@@ -53,7 +53,10 @@ class ToolHookGate:
             return Refuse(error=error, rule=f"hook:{error.event}", skill=error.skill)
 
     async def _answered(self, planned: Sequence[PlannedHook], call: ToolCall) -> Proceed:
-        """Run the hooks until each has seen the arguments as they are; its own change is not shown to a hook again."""
+        """Run the hooks until each has seen the current arguments.
+
+        A hook that changed them is not run again for its own change.
+        """
         arguments, asks = call.arguments, dict[str, None]()
         seen: dict[int, Mapping[str, object]] = {}
         for _ in range(MAX_ROUNDS):
@@ -75,18 +78,18 @@ class ToolHookGate:
 
 
 class HookedTool:
-    """A tool with the hooks that come after it; what hooks have for the model reaches its result as notices."""
+    """A tool followed by its `PostToolUse` hooks. The hooks' texts for the model are added to the result as notices."""
 
     def __init__(self, tool: Tool, stored: StoredState, hooks: HookRunner) -> None:
         self.wrapped, self._stored, self._hooks = tool, stored, hooks
 
     @property
     def spec(self) -> ToolSpec:
-        """The specification of the tool itself."""
+        """The specification of the wrapped tool."""
         return self.wrapped.spec
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the tool, then the hooks; what they do cannot undo the call."""
+        """Run the tool, then the hooks. The hooks cannot undo the call."""
         require_executor(self, call)
         try:
             result = await self.wrapped.run(arguments, call)
@@ -104,7 +107,7 @@ class HookedTool:
     async def _after(self, event: str, call: ToolCall, outcome: Mapping[str, object]) -> list[HookFailure]:
         if self.spec.name == ALWAYS_ALLOWED:
             return []
-        # The state as the tool has just seen it.
+        # The state that the tool has just read.
         skills = _hooked(self._stored.state, event)
         if not skills:
             return []
@@ -112,10 +115,10 @@ class HookedTool:
         return await self._hooks.report(skills, event, call.id, about, tools=_names(self.spec))
 
     def _noted(self, result: Mapping[str, object], failures: Sequence[HookFailure]) -> dict[str, object]:
-        """Add what hooks have for the model to the notices, unless the schema of results has no place for them."""
+        """Add the hooks' notices to the result, unless the tool's output schema has no `notices`."""
         schema = self.spec.output_schema
         if schema is not None and "notices" not in cast("Mapping[str, object]", schema.get("properties", {})):
-            return dict(result)  # remarks wait for a result that can carry them
+            return dict(result)  # the notices wait for a result that can carry them
         before = cast("Sequence[object]", result.get("notices", ()))
         told = [load_result.hook_failed(failure.skill, failure.message) for failure in failures]
         told += self._hooks.take_remarks()
@@ -123,7 +126,7 @@ class HookedTool:
 
 
 def _about(call: ToolCall, arguments: Mapping[str, object]) -> dict[str, object]:
-    """Return what a hook is told of a call, in the keys of Prowess and of Claude Code."""
+    """Return a hook's input about a call, with the keys of Prowess and of Claude Code."""
     own = {"tool": call.name, "arguments": dict(arguments)}
     return {**own, "tool_name": canonical_tool_name(call.name), "tool_input": own["arguments"], "tool_use_id": call.id}
 
@@ -136,15 +139,16 @@ def _alike(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
 
 
 def _hooked(state: SessionState, event: str) -> tuple[ActiveSkill, ...]:
-    """Return the active skills with hooks for an event."""
+    """Return the active skills that have hooks for an event."""
     found: tuple[ActiveSkill, ...] = ()
-    for skill in state.active:  # asked twice in every call, and nearly always in vain: no generator is made for that
+    # a plain loop: this runs twice per call and rarely finds a skill, so a generator would only add cost
+    for skill in state.active:
         if "hooks" in skill.properties and extended_fields(skill.properties).hooks.of(event):
             found = (*found, skill)
     return found
 
 
 def _names(spec: ToolSpec) -> tuple[str, ...]:
-    """Return every name by which a rule or a call may mean the tool."""
+    """Return every name by which a rule or a call may refer to the tool."""
     known = [known for name in (spec.name, *spec.aliases) for known in names_of(name)]
     return tuple(dict.fromkeys(spelling for name in known for spelling in spellings(name)))
