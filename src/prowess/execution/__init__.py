@@ -1,6 +1,6 @@
-"""Run a script of a skill: choose its interpreter, stage its bytes, start it in a sandbox, bring back what it left.
+"""Run scripts of skills: choose the interpreter, stage the files, start a sandbox, collect the output files.
 
-The public names are resolved when first used: a session that runs no script does not import what stages one.
+The public names are imported lazily, so that a session that runs no script does not import this code.
 """
 
 from __future__ import annotations
@@ -45,5 +45,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # with a visible `__getattr__`, a type checker would accept any name
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,7 +1,7 @@
-"""What a script leaves in /out, taken home: only plain files, counted and measured, under names that mean one place.
+"""Copy the files that a script left in /out to the host: only regular files, counted, measured, with safe names.
 
-The directory is read through a descriptor after the last process of the run has ended, so nothing can change between
-check and copy. What is refused is named in a notice and left behind.
+The directory is read through a descriptor, after the last process of the run has ended. So no file can change between
+check and copy. A refused file is not copied and is named in a notice.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ MEDIA_TYPES = {
 
 
 def collect(out_fd: int, destination: str, limits: ExecLimits) -> tuple[tuple[Artifact, ...], tuple[ExecNotice, ...]]:
-    """Copy the vetted files of the directory `out_fd` to `destination`, which is made only if there is one.
+    """Copy the accepted files of the directory `out_fd` to `destination`.
 
-    Files get mode 0600, whatever the script gave them.
+    `destination` is created only if there is a file to copy. Copies have mode 0600, whatever mode the script set.
 
     Raises:
         OSError: the destination cannot be written.
@@ -67,12 +67,12 @@ class _Harvest:
         self._destination, self._limits = destination, limits
         self._notices: list[ExecNotice] = []
         self._refused = 0
-        self._beyond: dict[str, int] = {}  # why -> how many files were over a bound of the run
+        self._beyond: dict[str, int] = {}  # reason -> number of files that were over a limit of the run
         self._bytes = 0
 
     def directory(self, fd: int, prefix: str, depth: int) -> None:
         with os.scandir(fd) as entries:
-            # A directory of a million names must not be held in memory only to be refused.
+            # Do not hold the names of a huge directory in memory: it is refused anyway.
             names = [entry.name for entry in itertools.islice(entries, MAX_ENTRIES + 1)]
         for name in sorted(names[:MAX_ENTRIES], key=os.fsencode):
             path = prefix + name
@@ -94,7 +94,7 @@ class _Harvest:
                 finally:
                     os.close(below)
             elif over := self._over(found.st_size):
-                # One file of many says nothing; how many there were does.
+                # Files over a limit may be many. Count them for a single notice.
                 self._beyond[over] = self._beyond.get(over, 0) + 1
             else:
                 self._file(fd, name, path)
@@ -158,7 +158,7 @@ def _files(count: int, more: str = "") -> str:
 
 
 def media_type(path: str) -> str:
-    """Return the media type that the extension stands for; `application/octet-stream` for one that is not listed."""
+    """Return the media type for the file extension, `application/octet-stream` for an unlisted one."""
     return MEDIA_TYPES.get(os.path.splitext(path)[1].lower(), "application/octet-stream")
 
 

@@ -1,9 +1,9 @@
-"""Run blocking work in a thread that learns of a cancellation and is then waited for.
+"""Run blocking work in a thread; on cancellation, tell the thread and wait for it.
 
-A run of a script must not be abandoned: whoever cancels it gets control back only once its processes are dead. Threads
-cannot be cancelled, so the work watches one end of a socket pair. The other end is shut when the caller is cancelled,
-and what the work closes at its end tells the caller that it is over. The usual run, which nobody cancels, costs no task
-group and no event, which would be turns of the event loop that every run pays for.
+A run of a script must not be abandoned: a caller that cancels it gets control back only after its processes are dead.
+Threads cannot be cancelled, so the work watches one end of a socket pair. If the caller is cancelled, the other end is
+shut down. When the work closes its own end, the caller knows that the work is over. A run that is not cancelled needs
+no task group and no event, which would cost turns of the event loop in every run.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _Result = TypeVar("_Result")
 
 
 async def attended(work: Callable[[int], _Result], *, limiter: anyio.CapacityLimiter) -> _Result:
-    """Return what `work(wake)` returns, or raise what it raises; `wake` becomes readable when the caller is cancelled.
+    """Run `work(wake)` in a thread; return its result or raise its exception.
 
-    After a cancellation this waits until `work` has returned, however long that takes, and then raises the
-    cancellation: `work` has to mind its `wake`.
+    The descriptor `wake` becomes readable when the caller is cancelled, and `work` should then end soon. The
+    cancellation is raised only after `work` has returned, however long that takes.
     """
     ours, theirs = socket.socketpair()
-    claim = threading.Lock()  # taken by the work when it begins, or by a caller who was cancelled before that
+    claim = threading.Lock()  # taken by the work when it begins, or by a caller that was cancelled earlier
 
     def begin() -> _Result | None:
         if not claim.acquire(blocking=False):
-            return None  # the caller has gone, nobody hears this
+            return None  # the caller was cancelled and gets no result
         with theirs:
             return work(theirs.fileno())
 
@@ -44,7 +44,7 @@ async def attended(work: Callable[[int], _Result], *, limiter: anyio.CapacityLim
             if claim.acquire(blocking=False):
                 theirs.close()
             else:
-                with contextlib.suppress(OSError):  # the work is over, so its end is closed
+                with contextlib.suppress(OSError):  # the work is over and has closed its end
                     ours.shutdown(socket.SHUT_WR)
                 with anyio.CancelScope(shield=True):
                     await anyio.wait_readable(ours)

@@ -1,7 +1,7 @@
-"""Resource limits of one run: set before its first instruction, and named if one of them killed it.
+"""Resource limits (`setrlimit`) of one run, and the notice if one of them killed a process.
 
-The parent sets them while the process still waits. That costs microseconds; doing it in the child, between fork and
-exec, costs milliseconds in a process with threads.
+The parent sets the limits while the process waits before its first instruction. That costs microseconds. Setting them
+in the child, between fork and exec, costs milliseconds in a process with threads.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from prowess.execution.request import ExecLimits
 
 
-_COUNTED_PER_NAMESPACE = (5, 14)  # before this kernel, the limit on processes counted every process of the user
+_COUNTED_PER_NAMESPACE = (5, 14)  # before this kernel, RLIMIT_NPROC counted every process of the user
 
 
 def set_bounds(pid: int, limits: ExecLimits) -> tuple[str, ...]:
-    """Set the resource limits of the waiting process `pid`; return the names of the bounds that hold from now on.
+    """Set the resource limits of the waiting process `pid`. Return the names of the limits that are now enforced.
 
-    `data_size` holds the private memory of each process to what all of them may have together: not the bound itself,
-    which needs a control group, but a second line where there is none. The size of the address space would not do, for
-    JavaScript reserves gigabytes of it that it never uses.
+    `data_size` limits the private memory of each process to the memory limit of the whole run. The limit on the whole
+    run needs a control group; `data_size` is a second line of defence if there is no control group. A limit on the
+    address space would not work: JavaScript reserves gigabytes of address space that it never uses.
     """
-    # Imported here, not at the top: there is no such module on Windows, where everything but scripts works.
+    # Imported here, not at the top: Windows has no such module, and everything but scripts works there.
     import resource
 
     bounds = {
@@ -37,7 +37,7 @@ def set_bounds(pid: int, limits: ExecLimits) -> tuple[str, ...]:
         "core_dumps": (resource.RLIMIT_CORE, 0),
         "data_size": (resource.RLIMIT_DATA, limits.memory_bytes),
     }
-    # The kernel exempts the superuser, also one that is somebody else inside.
+    # The kernel does not apply RLIMIT_NPROC to root, even if root is mapped to another user in the sandbox.
     if os.geteuid() != 0 and _kernel() >= _COUNTED_PER_NAMESPACE:
         bounds["processes"] = (resource.RLIMIT_NPROC, limits.processes)
     held: tuple[str, ...] = ()
@@ -59,9 +59,10 @@ _TOO_LARGE = 128 + 25  # SIGXFSZ
 
 
 def killed_by(status: int, limits: ExecLimits, *, out_of_memory: bool) -> tuple[ExecNotice, ...]:
-    """Return one notice that names the bound which ended a process of the run, none where no bound did.
+    """Return one notice that names the limit that killed a process of the run; empty if no limit did.
 
-    `status` is the script's own; it is that of its last command, so a script may also go on after a kill.
+    `status` is the script's own exit status. A shell script has the status of its last command, so it may have
+    continued after a command was killed.
     """
     if out_of_memory and limits.memory_bytes is not None:
         return (_notice(f"a process was killed; the memory limit is {_size(limits.memory_bytes)}"),)

@@ -1,15 +1,15 @@
-"""A control group for one run: the only bound that counts the processes and the memory of a whole tree.
+"""Control group (cgroup) of one run: the only limit on processes and memory of a whole process tree.
 
-It needs a writable hierarchy, so in practice root. Where there is none the run goes on, and its guarantees say that
-these two bounds do not hold.
+It needs a writable cgroup hierarchy, so in practice root. Without one the run goes on, and its guarantees state that
+these two limits are not enforced.
 
 Moving another process between groups makes the kernel wait for every processor, some milliseconds each time. A thread
-that moves itself does not, and a child begins in the group of the thread that starts it; so with hierarchies of version
-1, which can hold single threads, the starting thread visits the group for the moment of the start.
+that moves itself does not have this cost, and a child begins in the group of the thread that starts it. Hierarchies of
+version 1 can hold single threads, so there the starting thread enters the group only while it starts the child.
 
-To make a directory of a group and to delete it costs a short run a tenth of its time. So the directories of a run that
-is over rest, and the next run with the same bounds takes them, if by then nothing is left in them. Some kernels go on
-counting a process namespace that is gone among the processes: such a directory is deleted, and only the other is kept.
+Creating and deleting the directory of a group would take a tenth of the time of a short run. So the directories of an
+ended run are kept in a pool, and the next run with the same limits reuses them if they are clean by then. Some kernels
+go on counting a dead process namespace among the processes. A directory with such a count is deleted, not reused.
 """
 
 from __future__ import annotations
@@ -32,26 +32,29 @@ if TYPE_CHECKING:
     from prowess.execution.request import ExecLimits
 
 _ROOT = "/sys/fs/cgroup"
-_OWN_PROCESSES = 2  # bubblewrap's two processes are in the group as well
+_OWN_PROCESSES = 2  # bubblewrap's two processes are also in the group
 _CURRENT_THREAD = 0
 _FILE_BYTES = 65_536
-_RESTING = 16  # so many directories are kept for later runs
+_RESTING = 16  # limit on directories kept for later runs
 _READ, _WRITE = (how | getattr(os, "O_CLOEXEC", 0) for how in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT))
 _NAME = r"prowess-(\d+)-(?:([0-9a-f]+)-)?\d+"
-_LEFT_SECONDS = 60.0  # what is younger may be on its way to a run, of another container whose processes we do not see
-# Two containers on one hierarchy may have processes of the same number, which must not share a group and its bounds.
+_LEFT_SECONDS = 60.0  # a younger directory may be in use by another container, whose processes are not visible here
+# Part of the directory names: two containers on one hierarchy may have processes with the same id, and these must not
+# share a group and its limits.
 _mark = os.urandom(4).hex()
 _numbers = itertools.count()
-# The kernel counts a dead process for a moment longer. No answer waits for that: the next run or the exit tries again.
+# Directories to delete. The kernel counts a dead process for a moment longer, and no run waits for that: the next run
+# or the exit of this process tries again.
 _dying: list[str] = []
 _resting: list[_Directory] = []
 _lock = threading.Lock()
 
 
 class _Bound(Struct, frozen=True, kw_only=True):
-    """A number in a file of the hierarchy of a controller, which versions 1 and 2 call by two names.
+    """A limit: a number in a file of a controller, with one file name for version 1 and one for version 2.
 
-    `counts` are files and the words before their numbers: what is not zero there belongs to the run before.
+    `counts` lists pairs of a file and the word before the number in it (None if the file is only a number). A number
+    other than zero means that a previous run has left processes or kills.
     """
 
     name: str
@@ -63,7 +66,7 @@ class _Bound(Struct, frozen=True, kw_only=True):
 
 
 class _Purpose(Struct, frozen=True, kw_only=True):
-    """What a directory is made for: bounds in one hierarchy, `threads` where that can hold single threads."""
+    """The limits of a directory in one hierarchy. `threads` is True if the hierarchy can hold single threads."""
 
     hierarchy: str
     threads: bool
@@ -71,10 +74,11 @@ class _Purpose(Struct, frozen=True, kw_only=True):
 
 
 class _Directory(Struct, frozen=True, kw_only=True):
-    """A directory of the group, with descriptors that are open for as long as it is.
+    """A directory of the group, with descriptors that stay open until `close`.
 
-    `tasks` lets a thread in and `back` takes it to where it was, both -1 in version 2. `counts` are the files that
-    exist of those that its bounds name, each with the name of the bound and the word before the number.
+    Writing to `tasks` moves a thread into the group, and writing to `back` moves it out again; both are -1 in version
+    2. `counts` holds the existing count files of the limits: name of the limit, descriptor, and the word before the
+    number.
     """
 
     purpose: _Purpose
@@ -84,23 +88,23 @@ class _Directory(Struct, frozen=True, kw_only=True):
     counts: tuple[tuple[str, int, str | None], ...]
 
     def count(self, bound: str) -> int:
-        """Return what the kernel counted for a bound, 0 where it does not say.
+        """Return the kernel's count for a limit, 0 if the kernel has no count.
 
         Raises:
-            OSError: somebody deleted the directory.
+            OSError: another process deleted the directory.
         """
         return sum(_number(fd, key) or 0 for name, fd, key in self.counts if name == bound)
 
     def is_fresh(self) -> bool:
-        """Tell whether nothing is left of the run before: no process, and no kill that would be told of the next."""
+        """Return whether the directory is clean: no process, and no earlier kill that the next run would report."""
         try:
             counted = any(self.count(bound.name) for bound in self.purpose.bounds)
-        except OSError:  # somebody deleted it, and one of the same name may have been made since
+        except OSError:  # another process deleted the directory, and may have made a new one with this name
             return False
         return not counted and _is_empty(self.path)
 
     def enter(self, task: int) -> None:
-        """Bring a process in, or the current thread where the hierarchy can hold single threads."""
+        """Move a process into the group, or the current thread if the hierarchy can hold single threads."""
         if self.purpose.threads:
             _write(self.tasks, task)
         else:
@@ -108,7 +112,7 @@ class _Directory(Struct, frozen=True, kw_only=True):
                 _write(processes, task)
 
     def close(self) -> None:
-        """Give the descriptors back, and delete the directory as soon as the kernel allows it."""
+        """Close the descriptors, and delete the directory as soon as the kernel allows it."""
         for fd in (self.tasks, self.back, *(fd for _, fd, _ in self.counts)):
             if fd >= 0:
                 os.close(fd)
@@ -116,9 +120,9 @@ class _Directory(Struct, frozen=True, kw_only=True):
 
 
 class ControlGroup:
-    """Bounds on every process that is started within `visited`, or added, and on their children.
+    """Limits on every process that is started within `visited` or passed to `add`, and on their children.
 
-    `enforced` names the bounds that hold.
+    `enforced` names the limits that the kernel enforces.
     """
 
     def __init__(self, limits: ExecLimits, root: str = _ROOT) -> None:
@@ -131,12 +135,12 @@ class ControlGroup:
 
     @property
     def enforced(self) -> tuple[str, ...]:
-        """The bounds that the kernel keeps."""
+        """Names of the limits that the kernel enforces."""
         return tuple(bound.name for directory in self._directories for bound in directory.purpose.bounds)
 
     @contextlib.contextmanager
     def visited(self) -> Iterator[None]:
-        """Start children within this block: they begin in the group, where its version allows that."""
+        """Context manager: children started in the block begin in the group, in version 1."""
         inside: list[int] = []
         try:
             inside.extend(directory.back for directory in self._entered(_CURRENT_THREAD, threads=True))
@@ -147,19 +151,19 @@ class ControlGroup:
                     _write(back, _CURRENT_THREAD)
 
     def add(self, pid: int) -> None:
-        """Bring a process in that could not begin in the group."""
+        """Move a process into the version 2 groups, as it could not begin in them."""
         for _ in self._entered(pid, threads=False):
             pass
 
     def out_of_memory(self) -> bool:
-        """Tell whether the kernel killed a process of the group for want of memory, as far as it says so."""
+        """Return whether the kernel reports that it killed a process of the group because of the memory limit."""
         try:
             return any(directory.count("memory") for directory in self._directories)
-        except OSError:  # the run is over, and its result must not be lost for want of a reason
+        except OSError:  # the run is over, and a missing reason must not lose its result
             return False
 
     def rest(self) -> None:
-        """Leave the group to a later run; its processes must be dead, or about to be."""
+        """Return the directories to the pool for a later run. The processes of the group must be dead or dying."""
         with _lock:
             _resting.extend(self._directories)
             too_many = _resting[:-_RESTING]
@@ -169,7 +173,10 @@ class ControlGroup:
             directory.close()
 
     def prepare_next(self) -> None:
-        """Make what the next run will miss, and delete what is over; for the time in which a run is waited for."""
+        """Create the directories that the next run will need, and delete old ones.
+
+        Called while a run is being waited for, so that the work costs no time.
+        """
         for directory in self._directories:
             if not _has_fresh(directory.purpose) and (made := _made(directory.purpose)) is not None:
                 with _lock:
@@ -182,7 +189,7 @@ class ControlGroup:
                 try:
                     directory.enter(task)
                 except OSError:
-                    self._directories.remove(directory)  # its bounds do not hold, so they are not claimed
+                    self._directories.remove(directory)  # its limits are not enforced, so do not report them
                     directory.close()
                 else:
                     yield directory
@@ -205,7 +212,7 @@ def _wanted(limits: ExecLimits) -> Iterator[_Bound]:
             file_v1="memory.limit_in_bytes",
             file_v2="memory.max",
             value=limits.memory_bytes,
-            # Version 2, version 1, and older kernels, which count how often the limit was met.
+            # Version 2; version 1; older kernels, which count how often the limit was reached.
             counts=(("memory.events", "oom_kill"), ("memory.oom_control", "oom_kill"), ("memory.failcnt", None)),
         )
 
@@ -216,16 +223,17 @@ def _purposes(bounds: tuple[_Bound, ...], root: str) -> tuple[_Purpose, ...]:
 
 @functools.lru_cache(maxsize=64)
 def _purposes_below(bounds: tuple[_Bound, ...], root: str, own: str, enabled: str) -> tuple[_Purpose, ...]:
-    """Return one purpose for each hierarchy: version 2 has one for all controllers, version 1 mostly one for each.
+    """Return one purpose for each hierarchy.
 
-    `own` is what the kernel says of this thread's groups, `enabled` which controllers of version 2 may be used.
+    Version 2 has one hierarchy for all controllers, version 1 usually one for each controller. `own` is the text of
+    this thread's `cgroup` file in /proc. `enabled` lists the usable controllers of version 2, separated by spaces.
     """
     own_groups = _by_controller(own)
     places: dict[tuple[str, bool], list[_Bound]] = {}
     for bound in bounds:
         hierarchy = os.path.join(root, bound.controller)
         if os.path.isfile(os.path.join(hierarchy, "tasks")):
-            # Below our own group, so that its bounds hold as well; a container may show a path that is not there.
+            # Below our own group, so that its limits apply too. In a container the path of our own group may not exist.
             below = os.path.join(hierarchy, own_groups.get(bound.controller, ""))
             hierarchy = os.path.realpath(below if os.path.isdir(below) else hierarchy)
             places.setdefault((hierarchy, True), []).append(bound)
@@ -238,7 +246,7 @@ def _purposes_below(bounds: tuple[_Bound, ...], root: str, own: str, enabled: st
 
 
 def _rested(purpose: _Purpose) -> _Directory | None:
-    """Return a directory that rests and serves the purpose."""
+    """Take a clean directory for this purpose from the pool; None if there is none."""
     with _lock:
         for directory in _resting:
             if directory.purpose == purpose and directory.is_fresh():
@@ -248,7 +256,7 @@ def _rested(purpose: _Purpose) -> _Directory | None:
 
 
 def _has_fresh(purpose: _Purpose) -> bool:
-    """Tell whether a directory rests for the purpose; close those that cannot be used again."""
+    """Return whether the pool has a clean directory for this purpose; close directories that cannot be reused."""
     with _lock:
         found = [directory for directory in _resting if directory.purpose == purpose]
         stale = [directory for directory in found if not directory.is_fresh()]
@@ -282,12 +290,15 @@ def _made(purpose: _Purpose) -> _Directory | None:
 
 @functools.cache
 def _sweep(hierarchy: str) -> None:
-    """Delete, once, what earlier processes left that were killed; a directory that is in use cannot be deleted."""
+    """Delete directories that killed processes left behind, once for each hierarchy.
+
+    The kernel does not delete a directory that is in use.
+    """
     for name in os.listdir(hierarchy):
         found = re.fullmatch(_NAME, name)
         if found is None or found[2] == _mark:
             continue
-        # Another process of our number is gone: in a container the next often has the number of the one before.
+        # Another process with our id has ended. In a container the next process often gets the id of the previous one.
         if found[1] == str(os.getpid()) or not os.path.exists(f"/proc/{found[1]}"):
             path = os.path.join(hierarchy, name)
             with contextlib.suppress(OSError):
@@ -296,7 +307,7 @@ def _sweep(hierarchy: str) -> None:
 
 
 def _counter(path: str, bound: _Bound) -> Iterator[tuple[str, int, str | None]]:
-    """Open the first of the files of a bound that holds its count."""
+    """Open the first file that has the count of a limit; yield at most one entry."""
     for file, key in bound.counts:
         with contextlib.suppress(OSError):
             fd = _open(path, file, _READ)
@@ -307,7 +318,7 @@ def _counter(path: str, bound: _Bound) -> Iterator[tuple[str, int, str | None]]:
 
 
 def _number(fd: int, key: str | None) -> int | None:
-    """Return the number in a file, or the one behind `key`; None where there is none."""
+    """Return the number after the word `key`, or the first number if `key` is None; None if `key` is missing."""
     words = os.pread(fd, _FILE_BYTES, 0).decode("ascii").split()
     if key is None:
         return int(words[0])
@@ -315,7 +326,7 @@ def _number(fd: int, key: str | None) -> int | None:
 
 
 def _by_controller(groups: str) -> dict[str, str]:
-    """Return the path of a thread's group in each version 1 hierarchy, by controller, relative to its root."""
+    """Map each version 1 controller to the path of a thread's group, relative to the root of the hierarchy."""
     found: dict[str, str] = {}
     for line in groups.splitlines():
         _, names, path = line.split(":", 2)
@@ -338,7 +349,7 @@ def _is_empty(path: str) -> bool:
     try:
         with _opened(path, "cgroup.procs", _READ) as processes:
             return not os.read(processes, 1)
-    except OSError:  # somebody deleted it
+    except OSError:  # another process deleted it
         return False
 
 
@@ -361,7 +372,7 @@ def _write(fd: int, value: int) -> None:
 
 def _bury() -> None:
     for path in tuple(_dying):
-        with contextlib.suppress(OSError, ValueError):  # still busy, or another thread was faster
+        with contextlib.suppress(OSError, ValueError):  # still in use, or another thread deleted it first
             with contextlib.suppress(FileNotFoundError):
                 os.rmdir(path)
             _dying.remove(path)
@@ -380,7 +391,7 @@ def _bury_at_exit() -> None:
 
 
 def _forget() -> None:
-    """Leave to the parent, after a fork, what is the parent's; the lock may have been held by a thread that is gone."""
+    """After a fork, drop state that belongs to the parent: a thread that no longer exists may have held the lock."""
     global _lock, _mark
     _lock, _mark = threading.Lock(), os.urandom(4).hex()
     _resting.clear()

@@ -1,6 +1,7 @@
-"""The environment of a script is built, never inherited: a small base set, and the variables that the call names.
+"""Environment variables of a script: a small base set plus the variables of the request, never inherited.
 
-A variable that tells a loader or an interpreter what to load is refused: it would run something other than the script.
+A variable that tells a loader or an interpreter which code to load is refused, because it would run other code than the
+script.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 256
 
-SKILL = "/skill"  # where the skill of a script lies
+SKILL = "/skill"  # directory of the script's skill
 HOME = "/tmp/home"
-PRIVATE_DIRECTORY = "/tmp/work"  # where a script begins without a workspace
-# What has to last from a command to the next hook lies in the workspace: the home of a run does not last.
+PRIVATE_DIRECTORY = "/tmp/work"  # working directory of a script without a workspace
+# In the workspace, because data of a plugin must last from a command to the next hook. The home of a run is discarded.
 PLUGIN_DATA = {"CLAUDE_PLUGIN_DATA": f"{SANDBOX_NAME}/.prowess-data"}
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -30,7 +31,7 @@ def check_environment(env: Mapping[str, str]) -> None:
     """Refuse variables that may not be set for a script.
 
     Raises:
-        InvalidArgumentsError: with one sentence for each variable that does not fit.
+        InvalidArgumentsError: with one sentence for each refused variable.
     """
     problems = [problem for name, value in env.items() if (problem := _fault(name, value))]
     if len(env) > MOST_VARIABLES:
@@ -40,10 +41,10 @@ def check_environment(env: Mapping[str, str]) -> None:
 
 
 def check_mounts(mounts: Iterable[tuple[str, str]]) -> None:
-    """Refuse a mount at a place that is not below /skills or the home of the sandbox.
+    """Refuse a mount whose place in the sandbox is not below /skills or the home directory.
 
     Raises:
-        InvalidArgumentsError: with one sentence for each.
+        InvalidArgumentsError: with one sentence for each refused mount.
     """
     problems = [
         f"a skill cannot be mounted at {place!r}"
@@ -67,9 +68,10 @@ def _fault(name: str, value: str) -> str | None:
 def base_environment(
     *, session_id: str, workspace: bool, skill: bool = True, skill_imports: bool = True
 ) -> dict[str, str]:
-    """Return the base set as a script sees it; `WORKSPACE` and `SKILL_DIR` are there only where these are.
+    """Return the base set of variables, with paths as the script sees them.
 
-    With `skill_imports`, Python has the root of the skill on its path, after the directory of the script.
+    `WORKSPACE` is set only with a workspace, and `SKILL_DIR` only with a skill. With `skill_imports`, Python searches
+    the root of the skill for modules, after the directory of the script.
     """
     env = {
         "PATH": PATH,
@@ -82,7 +84,7 @@ def base_environment(
     if skill:
         env["SKILL_DIR"] = SKILL
     if skill and skill_imports:
-        # One directory and no more: an empty entry would mean the working directory, which is the workspace.
+        # Exactly one directory: an empty entry would mean the working directory, which is the workspace.
         env["PYTHONPATH"] = SKILL
     if workspace:
         env["WORKSPACE"] = SANDBOX_NAME

@@ -1,4 +1,4 @@
-"""What a run was guaranteed, said without varnish: each bound is enforced, or it is not and there is a reason."""
+"""Guarantees of one run: each limit is either enforced, or not enforced for a stated reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from prowess.execution.request import ExecRequest
 
-# Held by the namespaces, the mounts and the supervision of every run, whatever the machine.
+# Enforced in every run on every machine, by the namespaces, the mounts and the supervision.
 _ALWAYS = (
     "network",
     "filesystem",
@@ -27,7 +27,7 @@ _ALWAYS = (
 
 
 def guarantees_of(request: ExecRequest, *, backend: str, version: str, held: Iterable[str]) -> Guarantees:
-    """Return the guarantees of a run: `held` names the bounds that the kernel took."""
+    """Return the guarantees of a run. `held` names the limits that the kernel accepted."""
     limits, workspace = request.limits, request.workspace is not None
     write = request.write and workspace
     enforced = [*_ALWAYS, *held]

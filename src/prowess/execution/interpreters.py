@@ -1,7 +1,7 @@
-"""Which interpreter runs which script: the shebang first, if it names one of the table, then the extension.
+"""Choose the interpreter of a script: by the shebang if it names a listed interpreter, else by the extension.
 
-The table is closed: a script never runs by its executable bit, and a shebang never starts a program that is not listed.
-`docs/scripts.md` shows this table; a test keeps the two alike.
+The table is closed. The executable bit of a script has no effect, and a shebang never starts a program that is not
+listed. `docs/scripts.md` shows this table; a test compares the two.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ from prowess.execution.result import ExecNotice
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_END_BYTES = 2000  # of standard error, where the reason for the end is
+_END_BYTES = 2000  # of standard error: its end names the reason of a failure
 _SHELLS = frozenset({"sh", "bash", "zsh"})
-# What bash, env and the loader print of a carriage return; a plain one may be that of a progress bar.
+# Messages of bash, env and the loader about a carriage return. A carriage return alone may belong to a progress bar.
 _CARRIAGE_RETURN = rb"\$'\\r'|\\r'|\^M: bad interpreter|[^\r\n]\r: (?:No such file|not found|bad interpreter)"
-LONGEST_SHEBANG = 256  # what the kernel reads of a script's first line
+LONGEST_SHEBANG = 256  # the kernel reads no more of a script's first line
 
 
 class InterpreterRule(Struct, frozen=True, kw_only=True):
-    """A row of the table: `programs` are tried in order, `flags` are the one-letter options kept from a shebang."""
+    """A row of the table: an interpreter, its programs and the scripts it runs.
+
+    `programs` are tried in order. `flags` are the one-letter options that are kept from a shebang.
+    """
 
     name: str
     language: str
     extensions: tuple[str, ...]
-    shebangs: tuple[str, ...]  # base names; `.N` stands for any minor version
+    shebangs: tuple[str, ...]  # base names; `.N` means any minor version
     programs: tuple[str, ...]
     arguments: tuple[str, ...] = ()
     flags: str = ""
@@ -46,7 +49,7 @@ INTERPRETERS: Final = (
         extensions=(".py",),
         shebangs=("python3", "python", "python3.N"),
         programs=("/usr/bin/python3", "/usr/local/bin/python3"),
-        arguments=("-u",),  # so that a run that is cut short has given what it printed
+        arguments=("-u",),  # unbuffered, so that the output of a run that was cut short is complete
         flags="BEIOSsu",
         package="python3",
     ),
@@ -80,9 +83,10 @@ INTERPRETERS: Final = (
 
 
 class InterpreterMount(Struct, frozen=True, kw_only=True):
-    """An interpreter outside /usr: `prefix` on the host appears read-only in the sandbox, `program` lies below it.
+    """An interpreter outside /usr.
 
-    For example `InterpreterMount(prefix="/opt/python3.13", program="bin/python3")`.
+    `prefix` is a host directory that is mounted read-only in the sandbox. `program` is a path relative to it. For
+    example `InterpreterMount(prefix="/opt/python3.13", program="bin/python3")`.
     """
 
     prefix: str
@@ -90,7 +94,10 @@ class InterpreterMount(Struct, frozen=True, kw_only=True):
 
 
 class Interpreter(Struct, frozen=True, kw_only=True):
-    """The command that the script's path and arguments are added to; `prefix` is mounted at `mount_point` if set."""
+    """The command to which the script's path and arguments are added.
+
+    If `prefix` is set, that host directory is mounted at `mount_point`.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -107,11 +114,11 @@ def select_interpreter(
 ) -> Interpreter:
     """Return the interpreter for the script at the relative path `script` that begins with `first_bytes`.
 
-    `extensions` adds rows of extension to interpreter name; `mounts` says where an interpreter lies that is not below
-    /usr.
+    `extensions` adds rows to the table, from extension to interpreter name. `mounts` gives the place of interpreters
+    outside /usr, by interpreter name.
 
     Raises:
-        ScriptUnsupportedError: it names the interpreter that is missing and what would be needed.
+        ScriptUnsupportedError: no interpreter fits, or it is not installed; the message names a remedy.
     """
     program, options = _shebang(first_bytes)
     rule = _rule_by_shebang(program) or _rule_by_extension(script, extensions)
@@ -131,7 +138,10 @@ def select_interpreter(
 
 
 def _outside(mount: InterpreterMount) -> str | None:
-    """Say what to mount instead if the program is a link that leads nowhere in the sandbox, as in most virtual envs."""
+    """Return which directory to mount instead if the program is a link to a place outside the sandbox, else None.
+
+    In most virtual environments the program is such a link.
+    """
     program = os.path.join(mount.prefix, mount.program)
     real = os.path.realpath(program)
     if real.startswith((os.path.join(os.path.realpath(mount.prefix), ""), "/usr/")):
@@ -144,7 +154,7 @@ def _outside(mount: InterpreterMount) -> str | None:
 
 
 def missing_package(stderr: bytes) -> ExecNotice | None:
-    """Return a notice if a Python script ended because a module is not there; None for everything else."""
+    """Return a notice if a Python script ended because a module is missing, else None."""
     found = re.findall(rb"^ModuleNotFoundError: No module named '([\w.]+)'", stderr[-_END_BYTES:], re.MULTILINE)
     if not found:
         return None
@@ -157,9 +167,9 @@ def missing_package(stderr: bytes) -> ExecNotice | None:
 
 
 def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | None:
-    """Return a notice if a run may have failed because a shell met the carriage returns of a script with CRLF.
+    """Return a notice if a run may have failed because of CRLF line ends in a shell script, else None.
 
-    `text` is the script, or its beginning.
+    `text` is the script or the beginning of it.
     """
     program, _ = _shebang(text)
     rule = _rule_by_shebang(program) or _rule_by_extension(script, {})
@@ -175,7 +185,11 @@ def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | No
 
 
 def command_interpreter() -> Interpreter:
-    """Return the bash that runs command lines; ScriptUnsupportedError where none is installed."""
+    """Return the bash that runs command lines.
+
+    Raises:
+        ScriptUnsupportedError: bash is not installed.
+    """
     rule = next(rule for rule in INTERPRETERS if rule.name == "bash")
     return _installed(rule, (), "a command line")
 

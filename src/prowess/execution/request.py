@@ -1,6 +1,6 @@
-"""One run as it is asked for: a script of a staged skill or a command line, with what, and within which bounds.
+"""Request for one run: a script of a staged skill or a command line, its arguments and its limits.
 
-Nothing here is checked against the machine; a sandbox does that before it starts anything.
+This module does not check the request against the machine. A sandbox does that before it starts a process.
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ StreamName = Literal["stdout", "stderr"]
 
 MEBIBYTE = 1024 * 1024
 
-# What the kernel takes: one string of at most 32 pages, and all of them together in a quarter of the stack.
+# Limits of the kernel: one string has at most 32 pages, and all strings together at most a quarter of the stack.
 LONGEST_STRING = 131_000
 ALL_STRINGS = 1_500_000
 
 
 class ExecLimits(Struct, frozen=True, kw_only=True):
-    """Bounds on one script run; `None` lifts a bound. Sizes are in bytes.
+    """Limits on one script run. `None` removes a limit. Sizes are in bytes.
 
-    Which of them hold on this machine is said by `Guarantees`, run by run.
+    `Guarantees` states for each run which limits this machine enforces.
     """
 
     wall_seconds: float | None = 30.0
-    cpu_seconds: int | None = None  # one process; the wall time bounds all of them
-    output_bytes: int = 1_000_000  # each of the two streams
-    tmp_bytes: int = 64 * MEBIBYTE  # /tmp with HOME and the private working directory
+    cpu_seconds: int | None = None  # of each process; the wall time limits all of them
+    output_bytes: int = 1_000_000  # of each of the two streams
+    tmp_bytes: int = 64 * MEBIBYTE  # /tmp, including HOME and the private working directory
     out_bytes: int = 32 * MEBIBYTE  # /out
     out_files: int = 64
     file_bytes: int | None = 32 * MEBIBYTE  # the largest file a script can write
-    memory_bytes: int | None = 512 * MEBIBYTE  # the whole run; needs a control group
+    memory_bytes: int | None = 512 * MEBIBYTE  # of the whole run; needs a control group
     processes: int | None = 64  # processes and threads together
     open_files: int | None = 256
 
 
 class ExecRequest(Struct, frozen=True, kw_only=True):
-    """One run of `script` (relative to `skill_dir`) with `args` exactly as they are.
+    """One run of `script` (relative to `skill_dir`) with `args`, which are passed unchanged.
 
-    With `command` it is a run of that text by bash instead, with `args` as $0, $1 ...; then there is no skill in the
-    sandbox, and `skill_dir`, `script` and `interpreter` stay unset.
+    If `command` is set, bash runs that text instead, with `args` as $0, $1 and so on. Then the sandbox has no skill,
+    and `skill_dir`, `script` and `interpreter` stay unset.
 
-    `skill_dir` must hold trusted bytes, as `prowess.execution.staging.stage` makes them. `interpreter` is a command
-    inside the sandbox, or None to choose by shebang and extension. `workdir` is relative to `workspace`; without a
-    workspace the script has a private empty directory. `stdin` of None is the empty input. `out_dir` is the host
-    directory that receives what the script leaves in /out; None drops it. With `skill_imports`, Python in the sandbox
-    imports modules from the root of the skill too.
+    `skill_dir` must hold trusted bytes, such as a directory made by `prowess.execution.staging.stage`. `interpreter` is
+    a command inside the sandbox; with None it is chosen by shebang and extension. `workdir` is relative to `workspace`;
+    without a workspace the script runs in a private empty directory. With `stdin` None the input is empty. `out_dir` is
+    the host directory for the files that the script leaves in /out; None discards them. With `skill_imports`, Python in
+    the sandbox also imports modules from the root of the skill.
 
-    `mounts` are further directories of trusted bytes: (place in the sandbox, below /skills or home; host directory).
+    `mounts` are further directories of trusted bytes, as (place in the sandbox, below /skills or home; host directory).
 
-    `on_output` is given the bytes that the result will hold, in order, as they are read. It is called in the thread
-    that watches the run, so it must neither wait nor raise. A sandbox may ignore it.
+    `on_output` is called with the bytes that the result will hold, in order, as they are read. It runs in the thread
+    that supervises the run, so it must neither block nor raise. A sandbox may ignore it.
     """
 
     skill_dir: str = ""

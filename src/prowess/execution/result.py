@@ -1,4 +1,4 @@
-"""What came of one script run. A status other than zero is a result; so is a run that was ended at its time limit."""
+"""Result of one script run. A non-zero exit status and a run ended by its time limit are results, not errors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from msgspec.structs import asdict
 
 
 class Artifact(Struct, frozen=True, kw_only=True):
-    """A file that the script left in /out, vetted and copied: `name` is relative with `/`, `path` is on the host.
+    """A file that the script left in /out, checked and copied to the host.
 
-    `size` is in bytes, `digest` is `sha256:` and 64 hexadecimal digits over the bytes at `path`.
+    `name` is relative and uses `/`; `path` is on the host. `size` is in bytes. `digest` is `sha256:` and 64 hexadecimal
+    digits over the bytes at `path`.
     """
 
     name: str
@@ -24,14 +25,14 @@ class Artifact(Struct, frozen=True, kw_only=True):
 
 
 class ExecNotice(Struct, frozen=True, kw_only=True):
-    """Something about the run that a caller should know; `code` is for programs, `message` is one sentence."""
+    """A fact about the run that a caller should know. `code` is for programs, `message` is one sentence for people."""
 
     code: str
     message: str
 
 
 class Guarantees(Struct, frozen=True, kw_only=True):
-    """What held during the run: each name stands either in `enforced` or, with the reason, in `not_enforced`."""
+    """Limits of the run: each name is either in `enforced` or, with the reason, in `not_enforced`."""
 
     backend: str
     version: str
@@ -42,16 +43,16 @@ class Guarantees(Struct, frozen=True, kw_only=True):
     not_enforced: tuple[tuple[str, str], ...]
 
     def as_dict(self) -> dict[str, object]:
-        """Return the `guarantees` of a result: plain JSON, keys in a fixed order."""
+        """Return the `guarantees` of a result as plain JSON, keys in a fixed order."""
         return {**asdict(self), "enforced": list(self.enforced), "not_enforced": dict(self.not_enforced)}
 
 
 class ExecResult(Struct, frozen=True, kw_only=True):
-    """The end of one run.
+    """Result of one run.
 
-    `exit_code` is the script's own status, 128 + N where signal N ended it (so 137 at the time limit). `stdout` and
-    `stderr` hold at most the limit; `stdout_bytes` and `stderr_bytes` count everything that was written. `duration_ms`
-    runs from the script's start to its end, without the sandbox's own set-up.
+    `exit_code` is the script's own exit status, or 128 + N if signal N ended it (so 137 at the time limit). `stdout`
+    and `stderr` are cut at the output limit; `stdout_bytes` and `stderr_bytes` count all bytes written. `duration_ms`
+    is the time from the script's start to its end, without the set-up of the sandbox.
     """
 
     exit_code: int
@@ -67,10 +68,10 @@ class ExecResult(Struct, frozen=True, kw_only=True):
 
     @property
     def stdout_truncated(self) -> bool:
-        """Whether the script wrote more to standard output than was kept."""
+        """Whether the script wrote more to standard output than `stdout` holds."""
         return self.stdout_bytes > len(self.stdout)
 
     @property
     def stderr_truncated(self) -> bool:
-        """Whether the script wrote more to standard error than was kept."""
+        """Whether the script wrote more to standard error than `stderr` holds."""
         return self.stderr_bytes > len(self.stderr)

@@ -1,4 +1,4 @@
-"""A sandbox runs one request with stated guarantees, or refuses to: it is closed by default and fails closed."""
+"""Interface of a sandbox: it runs a request with stated guarantees, or refuses. It fails closed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class SandboxReport(Struct, frozen=True, kw_only=True):
-    """Whether this machine can run scripts; `hint` says what to do where it cannot, and is empty where it can.
+    """Whether this machine can run scripts. `hint` is the remedy if it cannot, and empty if it can.
 
-    `tier` is 1 for kernel namespaces with a file system of its own, 0 where nothing can be run.
+    `tier` is 1 for kernel namespaces with their own file system, and 0 if scripts cannot run.
     """
 
     available: bool
@@ -27,26 +27,26 @@ class SandboxReport(Struct, frozen=True, kw_only=True):
 
 
 class Sandbox(Protocol):
-    """Runs one request. A non-zero exit is a result; failing to start raises.
+    """Runs one request. A non-zero exit status is a result; a run that cannot start raises an error.
 
-    `run` raises `SandboxUnavailableError` where nothing was run for want of a sandbox, `ScriptUnsupportedError` where
-    no interpreter fits, `InvalidArgumentsError` where the request cannot be carried out as it stands. Cancelling it
-    ends every process of the run before it returns.
+    `run` raises `SandboxUnavailableError` if the sandbox cannot start, `ScriptUnsupportedError` if no interpreter fits,
+    and `InvalidArgumentsError` if the request is not valid. If `run` is cancelled, it ends every process of the run
+    before it returns.
     """
 
     async def run(self, request: ExecRequest) -> ExecResult:
-        """Run the script to its end or to a limit."""
+        """Run the script until it ends or reaches a limit."""
         ...
 
     def probe(self) -> SandboxReport:
-        """Say whether scripts can be run here; the answer is kept for the life of this object."""
+        """Return whether scripts can run on this machine. The object remembers the answer."""
         ...
 
 
-@cache  # what a machine can do is asked once, not once a session
+@cache  # the machine is probed once per process, not once per session
 def default_sandbox() -> Sandbox:
-    """Return the strongest sandbox that Prowess has for this platform; `probe` says whether it can start."""
-    # Imported here, not at the top: a backend knows this module's report, and listing skills needs no backend.
+    """Return the strongest sandbox that Prowess has for this platform; its `probe` reports whether it can start."""
+    # Imported here, not at the top: the backend imports this module, and listing skills needs no backend.
     from prowess.execution.backends.bubblewrap import BubblewrapSandbox
 
     return BubblewrapSandbox()

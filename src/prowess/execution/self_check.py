@@ -1,7 +1,7 @@
-"""Prove the sandbox on this machine: try to get out of it and past its bounds, and look from outside at what happened.
+"""Test the sandbox of this machine: try to escape and to exceed its limits, and check the effects from outside.
 
-An attempt counts as stopped only if the probe says so *and* the host saw nothing: no connection, no datagram, no dead
-process, no file. A bound counts as enforced only if going past it had the effect that was promised.
+An escape counts as stopped only if the probe reports so *and* the host saw no effect: no connection, no datagram, no
+dead process, no file. A limit counts as enforced only if exceeding it had the promised effect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ _PROMPT_SECONDS = 5.0
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One attempt: `held` is True where the sandbox stopped it, None where this machine cannot; `detail` says more."""
+    """Result of one attempt. `detail` is a short explanation.
+
+    `held` is True if the sandbox stopped the attempt, False if it did not, None if this machine cannot enforce the
+    limit.
+    """
 
     name: str
     held: bool | None
@@ -44,7 +48,10 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class SelfCheck(Struct, frozen=True, kw_only=True):
-    """What the sandbox of this machine stopped; `overhead_ms` is the median over a plain process that does nothing."""
+    """Results of all attempts on this machine.
+
+    `overhead_ms` is the median extra time of a sandboxed process, compared with a plain process that does no work.
+    """
 
     report: SandboxReport
     escapes: tuple[Finding, ...]
@@ -53,16 +60,16 @@ class SelfCheck(Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing got out and every bound that this machine can enforce was enforced."""
+        """Whether every escape was stopped and every limit that this machine can enforce was enforced."""
         return all(finding.held is not False for finding in (*self.escapes, *self.limits))
 
 
 async def check_sandbox(sandbox: Sandbox) -> SelfCheck:
-    """Run every probe in `sandbox`; it must be available. It takes some seconds.
+    """Run every probe in `sandbox`, which must be available. Takes some seconds.
 
     Raises:
         SandboxUnavailableError: the sandbox cannot start.
-        ScriptUnsupportedError: there is no Python for it to run the probes with.
+        ScriptUnsupportedError: the sandbox has no Python to run the probes.
     """
     with _staged() as stage:
         return SelfCheck(
@@ -88,7 +95,7 @@ def _staged() -> Iterator[_Stage]:
 
 
 class _Stage(Struct, frozen=True, kw_only=True):
-    """A temporary directory with everything that the probes attack: a skill, a workspace, a secret, listeners."""
+    """A temporary directory with the targets of the probes: a skill, a workspace, a secret file, listening sockets."""
 
     base: str
     token: str
@@ -138,7 +145,7 @@ class _Targets(Struct, frozen=True, kw_only=True):
         }
 
     def seen(self, stage: _Stage) -> dict[str, str]:
-        """Return what the host itself noticed, by the name of the attempt."""
+        """Return the effects that the host noticed, by the name of the attempt."""
         seen = {}
         for name, target in (("tcp", self.tcp), ("path-socket", self.named), ("abstract-socket", self.abstract)):
             if _arrived(target, socket.socket.accept):
@@ -153,7 +160,7 @@ class _Targets(Struct, frozen=True, kw_only=True):
 
 
 def _arrived(target: socket.socket, receive: Callable[[socket.socket], object]) -> bool:
-    target.setblocking(False)  # noqa: FBT003 -- the name of the method says what it is
+    target.setblocking(False)  # noqa: FBT003 -- the method's name explains the flag
     try:
         received = receive(target)
     except BlockingIOError:
@@ -185,7 +192,7 @@ async def _escapes(sandbox: Sandbox, stage: _Stage) -> tuple[Finding, ...]:
 
 
 class _LimitProbe(Struct, frozen=True, kw_only=True):
-    """Go past `bound` with the action of `probes/limits.py`; `holds` judges the result."""
+    """Exceed the limit `bound` with an action of `probes/limits.py`; `holds` judges the result."""
 
     bound: str
     action: str
@@ -198,7 +205,7 @@ def _probe(bound: str, action: str, limits: ExecLimits, holds: Callable[[ExecRes
 
 
 def _within(most: int) -> Callable[[ExecResult], bool]:
-    """Judge a number that the probe prints: how far it came."""
+    """Return a judge of the number that the probe prints: the amount it reached before it was stopped."""
     return lambda result: 0 < int(result.stdout or b"0") <= most
 
 
@@ -276,7 +283,7 @@ async def _overhead(sandbox: Sandbox, stage: _Stage) -> float:
     plain, inside = [], []
     for _ in range(_ROUNDS):
         began = time.perf_counter()
-        subprocess.run(["/usr/bin/true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: ASYNC221 -- what is measured
+        subprocess.run(["/usr/bin/true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: ASYNC221 -- this call is measured
         plain.append(time.perf_counter() - began)
         began = time.perf_counter()
         await sandbox.run(request)

@@ -1,14 +1,15 @@
-"""A stage is a copy of a skill whose bytes are known: what was hashed is what is run.
+"""Stages: verified copies of skills in the cache, so that exactly the bytes that were hashed are run.
 
-It lies in the cache under the digest of its content, so two skills with the same bytes share one and an edit makes a
-new one. Only the regular files of the manifest are copied, each read once through a checked descriptor and compared
-with its record; links, pipes and devices never get there. A stage appears by one rename, whole or not at all, and one
-that does not hold what its name says (a machine that lost power) is made again.
+A stage is named by the digest of its content, so two skills with equal bytes share one stage, and an edited skill gets
+a new one. Only the regular files of the manifest are copied. Each is read once through a checked descriptor and
+compared with its record. Links, pipes and devices are never copied. A stage is published by one rename, so it is never
+visible in part. A stage whose content differs from its name (after a power failure, for example) is made again.
 
-Stages that nobody uses do not stay: they are dropped by the time of their last use and by their size together. A use is
-a new time stamp on the stage's directory, given under a lock; the sweep, once a day, moves what is too old or too much
-aside under the same lock and deletes it afterwards. So a process that found its stage cannot lose it to the sweep of
-another, and one whose stage was moved makes it again. Whoever cannot write the cache changes nothing in it.
+Unused stages are deleted, by the time of their last use and by their total size. To record a use, the time stamp of the
+stage's directory is set under a lock. Once a day a sweep takes the same lock, moves old or excess stages aside and
+deletes them after releasing the lock. So a process that has recorded its use cannot lose its stage to the sweep of
+another process. If a stage was moved aside first, the process makes it again. A cache that cannot be written is used as
+it is: no use is recorded and no stage is deleted.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ _CHUNK = 1 << 20
 MAX_AGE_SECONDS = 30 * 86_400.0
 MAX_BYTES = 1024 * 1024 * 1024
 SWEEP_SECONDS = 86_400.0
-_BUSY_SECONDS = 3600.0  # no run lasts longer, so what was used before that is in nobody's hands
-_LEFT_SECONDS = 86_400.0  # of copies that were begun, or set aside, by a process that was killed
+_BUSY_SECONDS = 3600.0  # no run lasts longer, so a stage last used before that is not in use
+_LEFT_SECONDS = 86_400.0  # age at which an unfinished or moved copy belongs to a killed process
 _WAIT_SECONDS = 1.0
 _ASIDE = ".old-"
-_ATTEMPTS = 3  # each one is lost only to another process that finished the same stage
+_ATTEMPTS = 3  # an attempt fails only if another process put a wrong stage at the same place
 
 
 class StageError(ExecutionError):
-    """A skill cannot be copied, so nothing of it can be run; `directory` is the one that was tried first."""
+    """A skill cannot be copied, so none of its scripts can run; `directory` is the cache that was tried first."""
 
     code = "sandbox_unavailable"
     directory: str
@@ -58,19 +59,20 @@ class StageError(ExecutionError):
 
 
 def stage(root: ContainedRoot | str, manifest: TreeManifest, cache_dir: str) -> str:
-    """Return a directory that holds exactly the files of `manifest`, copied from `root` if needed.
+    """Return a directory with exactly the files of `manifest`, copied from `root` if needed.
 
-    It lies below `cache_dir`, or, where that cannot be written (a read-only home) or could be changed by another user,
-    in a private temporary directory that ends with this process. Several processes may call this at once for one skill.
+    The directory is below `cache_dir`. If `cache_dir` cannot be written (a read-only home) or another user could change
+    it, the directory is in a private temporary directory that is deleted at the end of this process. Several processes
+    may call this for one skill at the same time.
 
     Raises:
-        DigestChangedError: a file is no longer what the manifest says.
-        StageError: the copy cannot be written anywhere (a full disk).
+        DigestChangedError: a file differs from the manifest.
+        StageError: the copy cannot be written at either place (a full disk, for example).
     """
     name = manifest.content_digest.removeprefix("sha256:")
     home = os.path.join(cache_dir, "stages")
     try:
-        ensure_private_directory(home)  # first: in somebody else's place even the right bytes are not believed
+        ensure_private_directory(home)  # first: if another user owns the directory, even matching bytes are not trusted
         note_use(home, name)
         return _staged(root, manifest, home, name)
     except OSError as fault:
@@ -115,7 +117,7 @@ def _copy_all(root: ContainedRoot, manifest: TreeManifest, fresh: str) -> None:
         target = os.path.join(fresh, *record.path.split("/"))
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
         _copy(root, record, target)
-    os.chmod(fresh, 0o755)  # noqa: S103 -- its parent is private, and the sandbox reads it as another user
+    os.chmod(fresh, 0o755)  # noqa: S103 -- the parent is private, and the sandbox reads the directory as another user
 
 
 def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
@@ -129,7 +131,8 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
     out = os.open(target, NEW_FILE, 0o600)
     try:
         with source:
-            # One byte more than the record says is enough to know; a file that keeps growing must not fill the disk.
+            # Read at most one byte more than recorded: that is enough to see growth, and a growing file must not fill
+            # the disk.
             while size <= record.size and (chunk := os.read(source.fd, min(_CHUNK, record.size + 1 - size))):
                 whole.update(chunk)
                 size += len(chunk)
@@ -142,14 +145,14 @@ def _copy(root: ContainedRoot, record: FileRecord, target: str) -> None:
 
 
 def _publish(fresh: str, final: str, manifest: TreeManifest) -> bool:
-    """Move `fresh` to `final`; False where something else stood there and has been set aside for another attempt."""
+    """Move `fresh` to `final`. Return False if a wrong stage was there and had to be deleted; then try again."""
     try:
         os.rename(fresh, final)
     except OSError:
         if not os.path.lexists(final):
             raise
         if _holds(final, manifest):
-            return True  # another process was faster; its stage is as good
+            return True  # another process published an equal stage first
         aside = tempfile.mkdtemp(prefix=".wrong-", dir=os.path.dirname(final))
         with contextlib.suppress(FileNotFoundError):
             os.rename(final, os.path.join(aside, "stage"))
@@ -173,10 +176,10 @@ class _Stage(Struct, frozen=True, kw_only=True):
 
 
 def note_use(home: str, name: str) -> None:
-    """Say that the stage `name` below `home` is used now, whether it is there yet or not; sweep when that is due."""
+    """Record a use of the stage `name` below `home`, which need not exist yet; sweep if a sweep is due."""
     doomed: list[str] = []
     lock = f"{home}.lock"
-    # A cache that cannot be written, or that somebody holds for long, is swept another time.
+    # If the cache cannot be written, or another process holds the lock for long, sweep another time.
     with contextlib.suppress(OSError), locked(lock, wait_seconds=_WAIT_SECONDS):
         with contextlib.suppress(FileNotFoundError):
             os.utime(os.path.join(home, name))
@@ -189,7 +192,10 @@ def note_use(home: str, name: str) -> None:
 
 
 def _too_much(home: str, now: float) -> list[str]:
-    """Return the names below `home` to delete."""
+    """Return the names below `home` to delete.
+
+    These are old leftovers, old stages, and the least recently used stages above the size limit.
+    """
     names = os.listdir(home)
     doomed = [
         name for name in names if name[0] == "." and now - os.lstat(os.path.join(home, name)).st_mtime > _LEFT_SECONDS

@@ -1,8 +1,8 @@
-"""Watch one child to its end: feed its input, keep the first bytes of its output and count the rest, mind the time.
+"""Supervise one child process until it ends: write its input, capture its output up to a limit, enforce the timeout.
 
-The output of a process that floods is read and dropped, so that it never fills a pipe that it then blocks on and never
-fills our memory. All of it is one blocking loop over descriptors: it runs in a worker thread, and whoever cancels the
-run wakes it through a pipe.
+Output above the limit is read, counted and dropped. So a process that writes a lot neither blocks on a full pipe nor
+fills our memory. All work is one blocking loop over descriptors in a worker thread. To cancel the run, make the
+descriptor `cancel_fd` readable.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 _LONGEST_POLL = 1_000_000.0  # milliseconds
-_DEATH_SECONDS = 2.0  # a killed process that the kernel holds longer than this is reported, not waited for
+_DEATH_SECONDS = 2.0  # if the kernel holds a killed process longer than this, it is reported and not waited for
 
 
 class Capture(Struct):
-    """The first `limit` bytes of a stream, and how many there were. `kept` is given what is kept, as it comes."""
+    """The first `limit` bytes of a stream, and the count of all bytes. `kept` is called with each kept chunk."""
 
     limit: int
     kept: Callable[[bytes], None] | None = None
@@ -34,7 +34,7 @@ class Capture(Struct):
     total: int = 0
 
     def add(self, chunk: bytes) -> None:
-        """Keep what still fits of `chunk` and count all of it."""
+        """Keep the part of `chunk` that fits, and count all of it."""
         if room := self.limit - len(self.data):
             self.data += chunk[:room]
             if self.kept is not None:
@@ -43,7 +43,7 @@ class Capture(Struct):
 
 
 class Ending(Struct, frozen=True, kw_only=True):
-    """How it ended: `ended` is False where processes were still there after they were killed."""
+    """How the run ended. `ended` is False if processes were still alive some time after they were killed."""
 
     timed_out: bool
     cancelled: bool
@@ -61,10 +61,11 @@ def supervise(
     wall_seconds: float | None,
     cancel_fd: int,
 ) -> Ending:
-    """Wait for `child`, the monitor of a process namespace whose first process is `init_pidfd`; leave none alive.
+    """Wait for `child`, then kill every process that is left in its process namespace.
 
-    When the monitor ends, whatever the script started and left behind is killed: an answer never waits for a
-    grandchild that holds a pipe.
+    `child` is the monitor of the namespace, and `init_pidfd` is a descriptor of the namespace's first process.
+    Left-over processes are killed as soon as the monitor ends, so a result never waits for a grandchild that holds a
+    pipe.
     """
     began = time.monotonic()
     deadline = None if wall_seconds is None else began + wall_seconds
@@ -87,7 +88,10 @@ def supervise(
 
 
 class _Loop:
-    """The descriptors of one run. A poll object costs a tenth of a selector, which a short run would feel."""
+    """The descriptors of one run.
+
+    Uses `select.poll`, because a selector costs ten times as much, which matters for a short run.
+    """
 
     def __init__(
         self,
@@ -115,7 +119,7 @@ class _Loop:
             self._poll.register(self._stdin, select.POLLOUT)
 
     def until_exit(self, deadline: float | None) -> str:
-        """Move bytes until the monitor exits ("exit"), the time is up ("time") or someone cancels ("cancel")."""
+        """Move bytes until the monitor exits ("exit"), the time is up ("time") or the run is cancelled ("cancel")."""
         while True:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
@@ -132,7 +136,7 @@ class _Loop:
                 return "exit"
 
     def drain(self) -> None:
-        """Read what the pipes still hold; nothing is waited for."""
+        """Read the rest of the output from the pipes, without waiting."""
         for fd in list(self._captures):
             while self._read(fd):
                 pass
@@ -155,7 +159,7 @@ class _Loop:
         except BlockingIOError:
             return
         except BrokenPipeError:
-            self._input = memoryview(b"")  # the script reads no further, which is its right
+            self._input = memoryview(b"")  # the script closed its input, which is no error
         if not self._input:
             self._poll.unregister(fd)
             if self._stdin is not None:
@@ -163,7 +167,7 @@ class _Loop:
 
 
 def _milliseconds(seconds: float | None) -> float | None:
-    # Bounded, because poll takes a 32-bit number; who waits longer looks again.
+    # `poll` takes a 32-bit number of milliseconds. For a longer wait the loop calls it again.
     return None if seconds is None else min(seconds * 1000, _LONGEST_POLL)
 
 

@@ -1,9 +1,10 @@
-"""Which directory may be a script's workspace, and what in it stays read-only because programs outside obey it.
+"""Which directory may be a script's workspace, and which of its entries stay read-only.
 
-It is never one that would hand over the machine or what agents obey. A script that may write to the workspace could put
-a program there and wait for somebody else to run it: a hook of the version control system, a server or a skill that an
-agent loads, a task of an editor, a start-up file of a shell. Such places at the top of a workspace stay read-only,
-whole and by their first component: below a directory that can be renamed nothing is protected.
+A workspace is never a directory that gives control of the machine or of agents. A script that may write to the
+workspace could leave a program there that another program runs later: a hook of the version control system, a server or
+a skill that an agent loads, an editor task, a start-up file of a shell. So such entries at the top of a workspace stay
+read-only. Each is protected as a whole, from its first component: a protected file in a directory that can be renamed
+would not be safe.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Final
 from prowess._internal.places import cache_home, prowess_home, user_home
 from prowess.execution.result import ExecNotice
 
-# Neither they nor anything below them is work of a person: settings of the machine, and files that are no files.
+# Refused with everything below them: programs and settings of the system, special file systems.
 _SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/usr/bin", "/usr/lib", "/usr/sbin")
-# Whole trees of the system; what lies in a directory below (/usr/src/app, /var/lib/build/job) can be work.
+# System directories that are refused themselves. A directory below them may be a project, such as /usr/src/app or
+# /var/lib/build/job.
 _TREES = (
     "/bin",
     "/home",
@@ -36,11 +38,11 @@ _SKILL_HOMES = (".agents", ".claude")
 
 
 def usable_workspace(path: str) -> tuple[str | None, ExecNotice | None]:
-    """Return (real path, None) where `path` may be a workspace, else (None, why not).
+    """Return (real path, None) if `path` may be a workspace, else (None, notice with the reason).
 
-    Refused, whether it was named or is the working directory: the root directory and the trees and settings of the
-    system; the home directory and everything above it; the Prowess home, its cache and the homes of personal skills
-    (`~/.agents`, `~/.claude`), with everything above and below them; and what is no directory.
+    These are refused, even if they were named explicitly: the root directory; system directories; the home directory
+    and its parents; the Prowess home, its cache and the homes of personal skills (`~/.agents`, `~/.claude`), with
+    everything above and below them; and a path that is not a directory.
     """
     real = os.path.realpath(path)
     if not os.path.isdir(real):
@@ -62,7 +64,10 @@ def usable_workspace(path: str) -> tuple[str | None, ExecNotice | None]:
 
 
 def _touches(real: str, place: str) -> bool:
-    """Whether one of the two lies in the other; `skills` below `place` counts as well, for it is often a link."""
+    """Return whether one of the two directories contains the other.
+
+    `place/skills` is checked too, because it is often a symbolic link.
+    """
     place = os.path.realpath(place)
     skills = os.path.realpath(os.path.join(place, "skills"))
     return any(_is_within(one, real) or _is_within(real, one) for one in {place, skills})
@@ -99,10 +104,10 @@ _FOLDED_VERSION_CONTROL = frozenset(name.casefold() for name in VERSION_CONTROL)
 
 
 def protected_part(parts: tuple[str, ...]) -> str | None:
-    """Return the component that makes the path `parts`, relative to a workspace, a protected one; None for others.
+    """Return the component that makes the workspace path `parts` a protected one, else None.
 
-    The names count at the top of the workspace, those of version control systems at any depth; case does not count,
-    for some file systems ignore it.
+    Protected names count at the top of the workspace, names of version control systems at any depth. Case is ignored,
+    because some file systems ignore it.
     """
     if parts and parts[0].casefold() in _FOLDED:
         return parts[0]
@@ -110,10 +115,10 @@ def protected_part(parts: tuple[str, ...]) -> str | None:
 
 
 def protected_entries(workspace: str) -> tuple[tuple[str, ...], tuple[str, str] | None]:
-    """Return the protected places that `workspace` has, and the first (name, reason) that cannot be protected.
+    """Return the protected places in `workspace`, and the first (name, reason) that cannot be protected, or None.
 
-    Only a directory, and a plain file with one name, can be kept as it is: a link could be exchanged, and a second
-    name written to.
+    Only a directory, or a plain file with one name, can be protected: a link could be exchanged, and a file with a
+    second name could be written through that name. If a place cannot be protected, the first value is empty.
 
     Raises:
         OSError: the workspace cannot be examined.

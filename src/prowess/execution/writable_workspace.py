@@ -1,13 +1,13 @@
-"""A workspace that scripts may write to: protected places stay as they are, and one script at a time writes.
+"""A workspace that scripts may write to: protected places stay read-only, and one script at a time writes.
 
-The places are mounted read-only over themselves. A mount point below a tree that a script writes to is safe only while
-nothing there moves (a link in it could lead the creation of the mount point to the host, CVE-2026-87766); so a place is
-used only if it exists and is no link, locks keep every other script out until this run has ended, and before the script
-starts each mount is looked at from outside.
+Each protected place is mounted read-only over itself. A mount point below a tree that a script writes to is safe only
+while the tree does not change: a symbolic link in it could make the mount point be created on the host
+(CVE-2026-87766). So a place is used only if it exists and is no link, locks keep every other script out until this run
+has ended, and each mount is checked from outside before the script starts.
 
-A run holds the lock of its workspace alone, and that of each directory above it together with others, so a writer in
-a directory and one in a directory below it exclude each other. The locks lie in the Prowess home, because a script
-could hold one in the workspace.
+A run holds an exclusive lock on its workspace and a shared lock on each directory above it. So two writers exclude each
+other if one directory contains the other. The lock files are in the Prowess home, because a script could hold a lock on
+a file in the workspace.
 """
 
 from __future__ import annotations
@@ -33,21 +33,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WAIT_SECONDS = 60.0
-_KNOWS_NO_LOCKS = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # some file systems
+# Errors of file systems without locks.
+_KNOWS_NO_LOCKS = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class WritableWorkspace(Struct, frozen=True, kw_only=True):
-    """`root` is the real path of the workspace, `places` are the names in it that stay read-only."""
+    """A locked workspace. `root` is its real path, `places` are the names in it that stay read-only."""
 
     root: str
     places: tuple[str, ...]
 
     def check_mounts(self, init_pid: int) -> None:
-        """See to it that each place is the host's own and read-only in the sandbox whose first process waits.
+        """Check that each place in the sandbox is the host's own file or directory, and read-only.
+
+        `init_pid` is the sandbox's first process, which must be waiting.
 
         Raises:
-            SandboxUnavailableError: one is not.
+            SandboxUnavailableError: a place is not protected.
         """
         for name in self.places:
             try:
@@ -58,7 +61,10 @@ class WritableWorkspace(Struct, frozen=True, kw_only=True):
                 raise SandboxUnavailableError("bubblewrap", f"{name} in {self.root} could not be kept read-only")
 
     def notices(self) -> tuple[ExecNotice, ...]:
-        """Name the protected places that the script made; the next run keeps them as they are then."""
+        """Return a notice that names the protected places that the script created, if any.
+
+        The next run protects them in the state that they have then.
+        """
         made = [name for name in PROTECTED_PLACES if name not in self.places and _is_there(self.root, name)]
         if not made:
             return ()
@@ -71,16 +77,16 @@ class WritableWorkspace(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
-    """Hold the workspace at the real path `root` for one run; a readable pipe `wake` ends the wait for it.
+    """Lock the workspace at the real path `root` for one run. The wait for the lock ends if `wake` becomes readable.
 
     Raises:
-        InvalidArgumentsError: it holds a place that cannot be protected.
-        UnavailableError: another script writes to it, or above or below it, for a minute or longer.
+        InvalidArgumentsError: the workspace has a place that cannot be protected.
+        UnavailableError: for a minute, another script wrote to the workspace, or to a directory above or below it.
         OSError: the locks cannot be opened.
     """
     until = time.monotonic() + _WAIT_SECONDS
     with ExitStack() as held:
-        for directory in _from_the_top(root):  # always in this order, so that two runs never wait for each other
+        for directory in _from_the_top(root):  # always in this order, so that two runs cannot deadlock
             left = until - time.monotonic()
             lock = locked(_lock_file(directory), shared=directory != root, wait_seconds=left, wake=wake)
             try:
@@ -88,7 +94,7 @@ def writable_workspace(root: str, wake: int) -> Iterator[WritableWorkspace]:
             except TimeoutError:
                 raise UnavailableError(f"the workspace {root}", reason="another script writes to it") from None
             except OSError as fault:
-                if fault.errno not in _KNOWS_NO_LOCKS:  # then the look from outside has to do
+                if fault.errno not in _KNOWS_NO_LOCKS:  # without locks, only `check_mounts` protects the places
                     raise
         places, weak = protected_entries(root)
         if weak is not None:
@@ -114,7 +120,7 @@ def _lock_file(directory: str) -> str:
 
 
 def _identity(directory: str, name: str) -> tuple[int, int, bool]:
-    """Return (device, inode, whether its mount is read-only), following no link."""
+    """Return (device, inode, whether its mount is read-only), without following links."""
     parent = os.open(directory, _LOOK | READ_DIRECTORY)
     try:
         fd = os.open(name, _LOOK, dir_fd=parent)

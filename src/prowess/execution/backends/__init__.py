@@ -1,1 +1,1 @@
-"""The ways to run a script, one module each; `prowess.execution.sandbox` names what they have in common."""
+"""Sandbox implementations, one module each, with the interface of `prowess.execution.sandbox`."""

@@ -1,8 +1,9 @@
-"""Scripts in bubblewrap: namespaces of their own, a file system of their own, no capability, no way to get one back.
+"""Run scripts in bubblewrap: separate namespaces, a separate file system, and no capabilities.
 
-A run has three steps. bubblewrap builds the sandbox and stops before it starts the script; while it waits, bounds are
-set on its first process and /out, which exists only in memory, is opened from outside; then the script is let go. So
-every bound holds from the script's first instruction on, and /out can still be read after the sandbox is gone.
+A run has three steps. First bubblewrap builds the sandbox and stops before it starts the script. While it waits, limits
+are set on its first process, and /out, which exists only in memory, is opened from outside. Then the script is
+released. So every limit is enforced from the script's first instruction, and /out can be read after the sandbox has
+ended.
 """
 
 from __future__ import annotations
@@ -56,19 +57,20 @@ BACKEND = "bubblewrap"
 PROGRAMS = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
 
 _SHEBANG_BYTES = 512
-_LOOKED_AT = 64 * 1024  # of a script that failed
+_LOOKED_AT = 64 * 1024  # of a failed script, to find CRLF line ends
 _KILLED = 137
 _PROBE_COMMAND = ("/usr/bin/true",)
 _PROBE_SECONDS = 10.0
 _RUNS_AT_ONCE = 64
-# Threads of their own: scripts that take minutes must not keep those that read files and stores waiting.
+# A separate thread limit: scripts that run for minutes must not delay the threads that read files and stores.
 _limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("prowess_script_threads")
 
 
 class BubblewrapSandbox:
-    """The sandbox of Linux. `program` names another bubblewrap, by an absolute path; it is never looked up in PATH.
+    """The sandbox for Linux.
 
-    `extensions` and `interpreters` widen the interpreter table (`prowess.execution.interpreters`).
+    `program` is the absolute path of another bubblewrap; it is never looked up in PATH. `extensions` and `interpreters`
+    extend the interpreter table (see `prowess.execution.interpreters.select_interpreter`).
     """
 
     def __init__(
@@ -90,13 +92,16 @@ class BubblewrapSandbox:
         return await attended(functools.partial(self.run_blocking, request), limiter=_threads())
 
     def probe(self) -> SandboxReport:
-        """Start the sandbox once, without a script, and say whether it works."""
+        """Start the sandbox once, without a script, and report whether it works. Later calls return the same report."""
         if self._report is None:
             self._report = self._probe()
         return self._report
 
     def run_blocking(self, request: ExecRequest, wake: int) -> ExecResult:
-        """Run the script in this thread; a readable (or closed) pipe `wake` ends it early."""
+        """Run the script in this thread.
+
+        The run ends early if the descriptor `wake` becomes readable or its peer is closed.
+        """
         with contextlib.ExitStack() as held:
             with _setting_up():
                 _check(request)
@@ -252,7 +257,7 @@ def _layout(request: ExecRequest, interpreter: Interpreter) -> Layout:
 
 
 def _workspace(request: ExecRequest) -> tuple[str | None, str]:
-    """Return (the workspace on the host, the working directory inside)."""
+    """Return (the workspace on the host or None, the working directory inside the sandbox)."""
     components = check_relative(request.workdir)
     if request.workspace is None:
         if components:
@@ -279,18 +284,18 @@ def _command(request: ExecRequest, interpreter: Interpreter) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _setting_up() -> Iterator[None]:
-    """Turn what the system refuses before the script starts into one error that says so."""
+    """Turn an `OSError` during the set-up into `SandboxUnavailableError` with the failed step."""
     try:
         yield
     except OSError as fault:
-        if isinstance(fault, SkillError):  # some of ours are kinds of OSError as well
+        if isinstance(fault, SkillError):  # some errors of Prowess are also `OSError`s
             raise
         where = f" ({fault.filename})" if fault.filename else ""
         hint = f"the system refused a step of its set-up{where}: {fault.strerror or fault}"
         raise SandboxUnavailableError(BACKEND, hint) from fault
 
 
-def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
+def _run(  # noqa: PLR0917 -- the parts of one run, passed by the only caller
     started: Started, request: ExecRequest, group: ControlGroup, held: tuple[str, ...], version: str, wake: int
 ) -> ExecResult:
     limits = request.limits
@@ -308,7 +313,8 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
         cancel_fd=wake,
     )
     status = started.script_status()
-    # bubblewrap reports a status for every script that it started. Without one, and ended by itself, it gave up before.
+    # bubblewrap reports a status for every script that it started. If it ended by itself without one, its set-up
+    # failed.
     by_itself = ending.ended and not (ending.timed_out or ending.cancelled) and started.process.returncode > 0
     if status is None and by_itself:
         said = bytes(stderr.data) or b"it ended with status %d during its set-up" % started.process.returncode
@@ -338,7 +344,7 @@ def _run(  # noqa: PLR0917 -- the parts of one run, made one line above
 
 
 def _text(request: ExecRequest) -> bytes:
-    """Return the beginning of the script that was run; empty for a command line or another program."""
+    """Return the beginning of the script; empty for a command line or if the request names an interpreter."""
     if request.command is not None or request.interpreter is not None:
         return b""
     with open(os.path.join(request.skill_dir, request.script), "rb") as file:
@@ -346,7 +352,10 @@ def _text(request: ExecRequest) -> bytes:
 
 
 def _listeners(started: Started, request: ExecRequest) -> tuple[Callable[[bytes], None] | None, ...]:
-    """Return what is given standard output and standard error; the line of a gate without a program is neither."""
+    """Return the callbacks for standard output and standard error.
+
+    The line that the gate prints if it finds no program is not passed on.
+    """
     told = request.on_output
     if told is None:
         return None, None

@@ -1,10 +1,10 @@
-"""What the sandbox looks like from inside, as options for bubblewrap: a file system made of nothing but what is listed.
+"""The sandbox's file system as options for bubblewrap: it contains only the listed mounts.
 
-Every mount point is a name on the fresh root, or below the fresh /skills and home, made before anything untrusted is
-mounted, and none is created inside the skill or the workspace: there a link can lead the creation to the host
-(CVE-2026-87766). Protected places of a writable workspace are mounted over themselves;
-`prowess.execution.writable_workspace` says why that is safe. The root is made read-only at the end, and with it /dev,
-which is a directory of it.
+Every mount point is on the new root, or below the new /skills and home, and is made before untrusted content is
+mounted. No mount point is created inside the skill or the workspace: a link in them could make it be created on the
+host (CVE-2026-87766). Protected places of a writable workspace are mounted over themselves;
+`prowess.execution.writable_workspace` explains why that is safe. The root is made read-only at the end. That includes
+/dev, which is a directory of the root.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ ETC_FILES: Final[Mapping[str, bytes]] = {
 
 _LIBRARY_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _HOST_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
-# No terminal is among them: a script has none, and could make itself one only to fool whoever looks. bubblewrap's own
-# /dev has, with a file system for them, and takes a twentieth of a short run longer.
+# No terminal: a script has none, and could create one only to deceive a program that checks for a terminal.
+# bubblewrap's own /dev has terminals, with a file system for them, and makes a short run a twentieth longer.
 DEVICES: Final = ("null", "zero", "full", "urandom")
 _DEVICE_LINKS = (
-    ("random", "urandom"),  # the same since Linux 5.6
+    ("random", "urandom"),  # equal since Linux 5.6
     ("fd", "/proc/self/fd"),
     *((name, f"/proc/self/fd/{number}") for number, name in enumerate(("stdin", "stdout", "stderr"))),
 )
-# It names the keys of whoever started Prowess: a key ring belongs to no namespace.
+# Lists the keys of the user who started Prowess, because key rings belong to no namespace.
 _COVERED = ("/proc/keys",)
 
 _ISOLATION = (
@@ -52,10 +52,10 @@ _ISOLATION = (
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """The facts that decide the file system of one run: host directories, all absolute, and the script's place.
+    """The file system of one run: absolute host directories, and the script's working directory.
 
-    `skill` is None where a command runs without one. `cwd` is a path inside the sandbox; `interpreter` is (host
-    directory, mount point) for one that lies outside /usr. `protected` are names at the top of the workspace that stay
+    `skill` is None if a command runs without a skill. `cwd` is a path inside the sandbox. `interpreter` is (host
+    directory, mount point) of an interpreter outside /usr. `protected` are names at the top of the workspace that stay
     read-only. `mounts` are (place inside, host directory) of further skills. `devices` is the host directory of the
     device nodes.
     """
@@ -73,7 +73,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
-    """Return every option before `--`; `etc_fds` holds a readable descriptor for each path of `ETC_FILES`."""
+    """Return the options before `--`. `etc_fds` holds a readable descriptor for each path of `ETC_FILES`."""
     return [
         *_ISOLATION,
         *(word for name, value in layout.env.items() for word in ("--setenv", name, value)),
@@ -81,9 +81,9 @@ def options(layout: Layout, etc_fds: Mapping[str, int]) -> list[str]:
         *_etc(etc_fds),
         *_scratch(layout.limits, layout.devices),
         *_given(layout),
-        # To the kernel, a script that root started is still root where only the owner counts: without this it could
-        # write /proc/sys/kernel/core_pattern and so have the host run a program. bubblewrap covers /proc/sys only where
-        # the directory itself is writable, which it never is.
+        # If root starts a script, the kernel still treats it as root if only the owner counts. Without
+        # this option it could write /proc/sys/kernel/core_pattern and so make the host run a program. bubblewrap covers
+        # /proc/sys only if that directory itself is writable, which is never the case.
         *("--remount-ro", "/proc"),
         *("--remount-ro", "/"),
         *("--chdir", layout.cwd),

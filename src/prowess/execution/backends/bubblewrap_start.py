@@ -1,11 +1,12 @@
-"""Start bubblewrap up to the moment before the script: all is mounted, every capability is gone, nothing has run.
+"""Start bubblewrap and stop right before the script: everything is mounted, all capabilities are dropped.
 
-bubblewrap reports the sandbox's first process on a status descriptor and then, with its set-up done, waits on a block
-descriptor, then in the start gate for a line. Options travel through a memory file, so neither variables nor paths show
-in the process list.
+bubblewrap reports the sandbox's first process on a status descriptor. When its set-up is done, it waits on a block
+descriptor, and after that in the start gate for a line. The options are passed in a memory file, so that the process
+list shows neither variables nor paths.
 
-The line is written only if every process of the sandbox dies with this one: the monitor asks for that before it reports
-the first process, and the first process right before it takes the system call filter, which shows in its status.
+The line is written only when every process of the sandbox is sure to die with this process. The monitor requests that
+from the kernel before it reports the first process. The first process requests it right before it installs the system
+call filter, and the filter is visible in its status.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ _FILTERED = 2  # SECCOMP_MODE_FILTER
 
 
 class Started(Struct):
-    """A sandbox that waits: `release` lets the script go, `close` gives every descriptor back; `out_fd` is its /out."""
+    """A waiting sandbox. `out_fd` is a descriptor of its /out.
+
+    `release` starts the script. `close` ends the sandbox and closes every descriptor.
+    """
 
     process: subprocess.Popen[bytes]
     init_pid: int
@@ -58,7 +62,7 @@ class Started(Struct):
         """Let the script start.
 
         Raises:
-            SandboxUnavailableError: the set-up fails, or takes too long.
+            SandboxUnavailableError: the set-up fails or takes too long.
         """
         with contextlib.suppress(BrokenPipeError):
             os.write(self._block, b"x")
@@ -73,13 +77,13 @@ class Started(Struct):
                 self.process.stdin = None
 
     def missing(self, stderr: bytes) -> str | None:
-        """Return what the sandbox lacks if the gate found no program to start, as all of `stderr` tells."""
+        """Return a sentence if the gate reported a missing program, else None. `stderr` is all of standard error."""
         if stderr != self._line:
             return None
         return f"{self._program} is not in the sandbox, which holds /usr and the directories that are mounted"
 
     def script_status(self) -> int | None:
-        """Return the script's exit status once bubblewrap has ended; None where the script was never started."""
+        """Return the script's exit status; None if the script was never started. Call it after bubblewrap has ended."""
         os.set_blocking(self._status, False)
         with contextlib.suppress(BlockingIOError):
             self._report += os.read(self._status, _STATUS_BYTES)
@@ -90,12 +94,14 @@ class Started(Struct):
         return None
 
     def close(self) -> None:
-        """End the sandbox if it is still there; close every descriptor and the pipes of the process."""
+        """Kill the sandbox if it still runs; close every descriptor and the pipes of the process."""
         if self.process.poll() is None:
             self.process.kill()
-            with contextlib.suppress(ProcessLookupError):  # it may not die with the monitor yet
+            # The first process may not yet be set to die with the monitor.
+            with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.init_pidfd, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel holds it; nothing more can be done
+            # If the kernel cannot end the process, there is no other way to end it.
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(_DEATH_SECONDS)
         for fd in (self.init_pidfd, self.out_fd, self._status, self._block):
             if fd >= 0:
@@ -113,10 +119,10 @@ def start(
     stdin: bool,
     within: AbstractContextManager[None] | None = None,
 ) -> Started:
-    """Build the sandbox and stop before `command`; the process itself is started inside `within`.
+    """Build the sandbox and stop before `command`. The process is started inside the context manager `within`.
 
     Raises:
-        SandboxUnavailableError: it cannot be built here; nothing was run.
+        SandboxUnavailableError: the sandbox cannot be built here; the command was not run.
     """
     line = new_line()
     status, status_in = _readable_pipe()
@@ -145,7 +151,7 @@ def start(
 
 
 def hint_from(message: bytes) -> str:
-    """Return what went wrong in bubblewrap's own words, and what to do about it where that is known."""
+    """Return bubblewrap's own error message, with a remedy if one is known."""
     text = message[:_MESSAGE_BYTES].decode("utf-8", "replace").strip() or "it ended without a message"
     if "Unknown option" in text:
         return f"{text}; bubblewrap 0.8 or later is needed"
@@ -183,14 +189,14 @@ def _spawn(
         env={},
         cwd="/",
         pass_fds=inherited,
-        start_new_session=True,  # a Ctrl-C at the terminal is for Prowess, which then ends the run in order
+        start_new_session=True,  # Ctrl-C at the terminal must reach only Prowess, which then ends the run in order
     )
 
 
 def _readable_pipe() -> tuple[int, int]:
-    """Return a pipe whose second end is a reader as well: a monitor that writes to it after our death goes on.
+    """Return a pipe whose write end can also read, so that a monitor survives writing to it after our death.
 
-    If it died of that, the first process of the sandbox would wait for it for ever.
+    If SIGPIPE killed the monitor, the first process of the sandbox would wait for it forever.
     """
     out, into = os.pipe()
     both = os.open(f"/proc/self/fd/{into}", os.O_RDWR | os.O_CLOEXEC)
@@ -225,13 +231,17 @@ def _wait_until_it_dies_with_us(init_pid: int, process: subprocess.Popen[bytes])
     ours = _filters("thread-self")
     for _ in _looks(process):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            # Before Linux 5.9 there is no count, so that a process that inherited a filter cannot be told.
+            # Linux before 5.9 reports no count. Then, if this process has a filter itself, the inherited filter of the
+            # child cannot be told from the child's own filter, so do not wait.
             if _filters(str(init_pid)) > ours or ours == [_FILTERED]:
                 return
 
 
 def _filters(process: str) -> list[int]:
-    """Return whether a process has a filter of system calls (`_FILTERED`), then how many."""
+    """Return the seccomp mode of a process (`_FILTERED` with a system call filter), then the number of its filters.
+
+    The number is missing before Linux 5.9.
+    """
     with open(f"/proc/{process}/status", "rb") as file:
         return [int(number) for number in re.findall(rb"^Seccomp(?:_filters)?:\t(\d+)$", file.read(), re.MULTILINE)]
 
@@ -240,7 +250,7 @@ def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
     """Wait until the sandbox has its own root, then open /out in it."""
     here = os.stat("/")
     for _ in _looks(process):
-        # The process begins in our root and passes through an empty one, where there is no /out, to its own.
+        # The process begins in our root, then passes through an empty root, which has no /out, to its own root.
         with contextlib.suppress(FileNotFoundError):
             root = os.open(f"/proc/{init_pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
@@ -253,7 +263,11 @@ def _open_out(init_pid: int, process: subprocess.Popen[bytes]) -> int:
 
 
 def _looks(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Yield again and again while bubblewrap sets the sandbox up; SandboxUnavailableError if that fails."""
+    """Yield repeatedly, with pauses, while bubblewrap sets up the sandbox.
+
+    Raises:
+        SandboxUnavailableError: bubblewrap ended, or the set-up takes too long.
+    """
     deadline = time.monotonic() + _SETUP_SECONDS
     pause = _FIRST_PAUSE
     while True:

@@ -1,8 +1,8 @@
-"""Device nodes that a script cannot change: copies, for a user who owns those of the host.
+"""Device nodes that a script cannot change: copies, if the current user owns the host's nodes.
 
-A script has the number of the user who started Prowess, and the owner of a node may change its mode. So root's scripts
-get nodes that belong to somebody else. To mount those of the host read-only would not do: bubblewrap then forbids to
-use them as devices.
+A script runs with the user id of the user who started Prowess, and the owner of a node may change its mode. So scripts
+started by root get copies that belong to another user. Mounting the host's nodes read-only would not work: bubblewrap
+then forbids their use as devices.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import stat
 from prowess._internal.places import ensure_private_directory
 from prowess.execution.backends.bubblewrap_options import DEVICES, NOBODY
 
-_PLACE = "/dev/prowess"  # a file system on which devices work, and where nobody reads every file that there is
+_PLACE = "/dev/prowess"  # a file system with working device nodes, and no program reads all of its files
 _FOR_ALL = 0o666
 
 
 def device_directory() -> str | None:
-    """Return the directory whose nodes may be mounted; None if the script could change each that there is.
+    """Return the directory whose nodes may be mounted; None if the script could change the available nodes.
 
-    The copies are looked at for each run. They cannot be made without the right to, as in some containers.
+    The copies are checked for each run. Some containers have no permission to make them.
     """
     if all(os.stat(f"/dev/{name}").st_uid != os.geteuid() for name in DEVICES):
         return "/dev"
@@ -51,7 +51,7 @@ def _copy(name: str) -> None:
     fresh = f"{_PLACE}/{name}-{os.getpid()}-{os.urandom(4).hex()}"
     os.mknod(fresh, stat.S_IFCHR | _FOR_ALL, os.stat(f"/dev/{name}").st_rdev)
     try:
-        os.chmod(fresh, _FOR_ALL)  # whatever the umask
+        os.chmod(fresh, _FOR_ALL)  # regardless of the umask
         os.chown(fresh, int(NOBODY), int(NOBODY))
         os.rename(fresh, f"{_PLACE}/{name}")
     except OSError:

@@ -1,8 +1,8 @@
 """The start gate: a shell in the sandbox that starts the script only after it has read a line from Prowess.
 
-bubblewrap's own `--block-fd` takes the end of the file, which is what a killed Prowess leaves, for permission to go on.
-The gate reads standard input instead and ends without a whole line. The line is random, and the gate repeats it on
-standard error if the program is not there, so that no script can pretend that it was never started.
+bubblewrap's own `--block-fd` treats end of file as permission to go on, and a killed Prowess leaves an end of file. The
+gate reads standard input instead, and ends if it does not get a whole line. The line is random. If the program does not
+exist, the gate repeats the line on standard error, so a script cannot pretend that it was never started.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from prowess.execution.request import ExecLimits
 
-# POSIX `read` takes a pipe byte by byte, so what follows the line stays for the script. `$0` is the program that is
-# looked for. dash changes no variable but those below; bash as sh adds two.
+# POSIX `read` reads a pipe byte by byte, so the bytes after the line are left for the script. `$0` is the program that
+# must exist. dash changes no variables except those in `_SHELL_VARIABLES`; bash as sh adds two.
 _GATE = (
     'read -r go && [ "$go" ] || exit 125; '
     'case $0 in /*) [ -x "$0" ] || { echo "$go" >&2; exit 127; };; esac; '
     '[ -z "$BASH_VERSION" ] || set -- /usr/bin/env -u SHLVL -u _ "$@"; '
 )
 _OPEN_FILES_OF_SHELL = 16  # a redirection of dash needs descriptor 10
-# Variables that some shell replaces or refuses: they reach the script past it.
+# Variables that some shell replaces or refuses. `env` sets them for the script after the shell.
 _SHELL_VARIABLES = frozenset(
     (
         *("BASH", "BASHPID", "COMP_WORDBREAKS", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTERR"),
@@ -39,16 +39,16 @@ _SHELL_VARIABLES = frozenset(
 
 
 def new_line() -> bytes:
-    """Return a line that opens one gate."""
+    """Return a new random line that opens one gate."""
     return os.urandom(8).hex().encode() + b"\n"
 
 
 def gated(
     command: Sequence[str], env: Mapping[str, str], limits: ExecLimits, *, stdin: bool
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command that waits for its line and then becomes `command`, and the variables it needs.
+    """Return the gate command, which waits for its line and then becomes `command`, and the gate's variables.
 
-    Without `stdin` the script has an empty one.
+    Without `stdin` the script's standard input is empty.
     """
     past = [f"{name}={value}" for name, value in env.items() if name in _SHELL_VARIABLES]
     if past:
@@ -61,7 +61,10 @@ def gated(
 
 
 def limits_of_gate(limits: ExecLimits) -> ExecLimits:
-    """Return the bounds that the gate can work with; at its end it sets the script's own bound on open files."""
+    """Return limits under which the gate works.
+
+    The shell needs more open files than some scripts may have. At its end the gate sets the script's own limit.
+    """
     if limits.open_files is None or limits.open_files >= _OPEN_FILES_OF_SHELL:
         return limits
     return structs.replace(limits, open_files=_OPEN_FILES_OF_SHELL)
@@ -69,10 +72,10 @@ def limits_of_gate(limits: ExecLimits) -> ExecLimits:
 
 @functools.cache
 def end_orphans() -> None:
-    """End, once, the first processes of sandboxes whose Prowess was killed during the set-up.
+    """Kill, once per process, the first processes of sandboxes whose Prowess was killed during the set-up.
 
-    bubblewrap's first process waits for its monitor without a bound. If the monitor dies in that moment, it waits for
-    ever: nothing runs in it, but it is there.
+    bubblewrap's first process waits for its monitor without a timeout. If the monitor dies at that moment, the first
+    process waits forever. It runs no script, but it uses resources.
     """
     for name in os.listdir("/proc"):
         if name.isdigit() and _waits_at_a_gate(name):
@@ -86,7 +89,7 @@ def end_orphans() -> None:
 
 
 def _is_orphan(process: str) -> bool:
-    """Tell whether it is the first process of its namespace, and its parent no monitor."""
+    """Return whether the process is the first of its namespace, and its parent is not a monitor."""
     with open(f"/proc/{process}/status", encoding="utf-8", errors="replace") as file:
         status = file.read()
     parent = re.search(r"^PPid:\t(\d+)$", status, re.MULTILINE)

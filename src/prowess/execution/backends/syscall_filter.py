@@ -1,13 +1,15 @@
-"""The system calls that a script has no use for, refused by the kernel: a filter assembled here, without a library.
+"""The system call filter (seccomp): refuses calls that scripts do not need. Assembled here, without a library.
 
-Namespaces say what a script can reach; the filter bounds which parts of the kernel it can reach them with. Key rings
-belong to no namespace, so without it a script reads the keys of whoever started Prowess. Refused calls fail with EPERM,
-as for anybody without the rights; so do those that would give a file the set-user-ID or set-group-ID bit. Some answer
-ENOSYS, so that programs take the older way: `clone3` and `openat2`, whose arguments lie in memory where no filter sees
-them, `flock`, which reaches files of the host, and every call newer than this list. Calls in the convention of another
-architecture end the process: their numbers would mean something else.
+Namespaces limit which resources a script can reach. The filter limits which parts of the kernel it can use. Key rings
+belong to no namespace, so without the filter a script could read the keys of the user who started Prowess.
 
-The program is classic BPF as `seccomp(2)` takes it, eight bytes an instruction; bubblewrap reads it from a descriptor.
+Refused calls fail with EPERM, as for a user without the rights. So do calls that would give a file the set-user-ID or
+set-group-ID bit. Some calls fail with ENOSYS, so that programs use an older call: `clone3` and `openat2`, whose
+arguments are in memory, which a filter cannot read; `flock`, which reaches files of the host; and every call newer
+than this list. A call with the numbers of another architecture kills the process, because its number would mean another
+call.
+
+The program is classic BPF as `seccomp(2)` takes it, eight bytes per instruction. bubblewrap reads it from a descriptor.
 """
 
 from __future__ import annotations
@@ -24,35 +26,37 @@ from msgspec import Struct, field
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _RETURN = 0x20, 0x06
 _EQUAL, _GREATER, _AT_LEAST, _ANY_BIT = 0x15, 0x25, 0x35, 0x45
-# Offsets in struct seccomp_data; of an argument the lower half, which is all that the kernel looks at in these calls.
+# Offsets in struct seccomp_data. Of an argument, the lower half: the kernel uses no more of it in these calls.
 _NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, (16, 24, 32, 40)
 _PERMITTED, _REFUSED, _UNKNOWN, _FOREIGN = "permitted", "refused", "unknown", "foreign"
 
-_NEWEST_KNOWN = 469  # file_setattr; from 424 on, numbers are the same everywhere
-_OTHER_CONVENTION = 0x40000000  # x32 on x86_64; no number is as large elsewhere
+_NEWEST_KNOWN = 469  # file_setattr; from 424 on, numbers are equal on all architectures
+_OTHER_CONVENTION = 0x40000000  # x32 on x86_64; no other architecture has numbers this large
 
-_NAMESPACES = 0x7E020080  # CLONE_NEW* of every kind, CLONE_NEWTIME among them
-_EXIT_SIGNAL = 0x000000FF  # in `clone` these bits are the signal, not CLONE_NEWTIME
+_NAMESPACES = 0x7E020080  # all CLONE_NEW* flags, including CLONE_NEWTIME
+_EXIT_SIGNAL = 0x000000FF  # in `clone` these bits are the exit signal, not CLONE_NEWTIME
 _TERMINAL_INJECTION = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
-_FAMILIES = (1, 2, 10)  # unix, and the Internet of an empty network namespace
-_NETLINK, _NETLINK_ROUTE = 16, 0  # interpreters list interfaces with it; other protocols of it are large and unneeded
+_FAMILIES = (1, 2, 10)  # AF_UNIX; AF_INET and AF_INET6, in an empty network namespace
+# Interpreters list interfaces with NETLINK_ROUTE; other netlink protocols are large and not needed.
+_NETLINK, _NETLINK_ROUTE = 16, 0
 _SET_ID = 0o6000
-_CREATES = 0o100 | 0o20000000  # O_CREAT, and the bit of O_TMPFILE that is its own: without them there is no mode
+# O_CREAT, and the bit that only O_TMPFILE has; without either of them the call has no mode.
+_CREATES = 0o100 | 0o20000000
 _ON_HOST_FILES = (1024, 1026)  # F_SETLEASE, F_NOTIFY
-_PERSONALITIES = (0, 0xFFFFFFFF)  # the plain one, and the question which it is
+_PERSONALITIES = (0, 0xFFFFFFFF)  # the default, and the query for the current one
 
-# name -> (number on x86_64, number on aarch64); None where the architecture never had it
+# name -> (number on x86_64, number on aarch64); None if the architecture never had the call
 REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
-    # key rings: the caller's own are inherited
+    # key rings: a script inherits those of the caller
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
-    # programs in the kernel, and queues that pass every filter by
+    # programs in the kernel, and queues that bypass every filter
     "bpf": (321, 280),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
-    "io_setup": (206, 0),  # its contexts are counted for the whole machine
+    "io_setup": (206, 0),  # the limit on its contexts is shared by the whole machine
     "io_destroy": (207, 1),
     "io_submit": (209, 2),
     "io_cancel": (210, 3),
@@ -69,7 +73,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
     "kcmp": (312, 272),
     "move_pages": (279, 239),
     "migrate_pages": (256, 238),
-    # files past their paths
+    # access to files without their paths
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
     "fanotify_init": (300, 262),
@@ -119,7 +123,7 @@ REFUSED: Final[dict[str, tuple[int | None, int | None]]] = {
 
 ABSENT: Final = {"clone3": (435, 435), "openat2": (437, 437), "flock": (73, 32)}
 
-# name -> (its numbers as above, the argument that is the mode, that of flags which decide whether the mode counts)
+# name -> (its numbers as above, index of the mode argument, index of the flags that decide whether the mode counts)
 SETS_MODE: Final[dict[str, tuple[tuple[int | None, int | None], int, int | None]]] = {
     "chmod": ((90, None), 1, None),
     "fchmod": ((91, 52), 1, None),
@@ -136,7 +140,11 @@ SETS_MODE: Final[dict[str, tuple[tuple[int | None, int | None], int, int | None]
 
 
 class Architecture(Struct, frozen=True, kw_only=True):
-    """Numbers of one machine: its mark in `seccomp_data`, its column of `REFUSED`, and the calls with arguments."""
+    """Numbers of one architecture.
+
+    `mark` is its value in `seccomp_data`, and `column` its column in `REFUSED`. The other fields are the numbers of
+    calls whose arguments are checked.
+    """
 
     mark: int
     column: int
@@ -162,11 +170,12 @@ ARCHITECTURES: Final = {
 ALLOW_EVERYTHING: Final = struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)
 
 
-@cache  # the same bytes for every run of this process
+@cache  # all runs of this process use the same bytes
 def syscall_filter(machine: str | None = None, *, chmod: bool = True) -> bytes | None:
-    """Return the filter for `machine` (as `uname -m` calls it; this one by default), None if it is not known.
+    """Return the filter for `machine`, None if the machine is not known.
 
-    Without `chmod` no mode of a file can be changed.
+    `machine` is a name as printed by `uname -m`, by default this machine. With `chmod=False` the filter refuses every
+    change of a file's mode.
     """
     architecture = ARCHITECTURES.get(machine or os.uname().machine)
     return None if architecture is None else _program(architecture, chmod=chmod)
@@ -224,7 +233,7 @@ def _program(architecture: Architecture, *, chmod: bool) -> bytes:
 
 
 class _Assembly(Struct):
-    """Instructions with names to jump to. Jumps lead forward only; None means the next instruction."""
+    """Assembler with named jump targets. Jumps only go forward. The target None means the next instruction."""
 
     _lines: list[tuple[int, int, str | None, str | None]] = field(default_factory=list)
     _places: dict[str, int] = field(default_factory=dict)
@@ -236,7 +245,7 @@ class _Assembly(Struct):
         self._lines.append((test, value, then, otherwise))
 
     def jump_for(self, number: int | None, then: str) -> None:
-        """Jump if the call is `number`; None is one that the architecture does not have."""
+        """Jump if the call is `number`. None means that the architecture does not have the call."""
         if number is not None:
             self.jump(_EQUAL, number, then=then)
 

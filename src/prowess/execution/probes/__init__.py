@@ -1,1 +1,1 @@
-"""Programs that try to get out of the sandbox or past its bounds; `prowess.execution.self_check` runs them in it."""
+"""Programs that try to escape from the sandbox or exceed its limits; `prowess.execution.self_check` runs them."""

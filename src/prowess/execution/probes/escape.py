@@ -1,9 +1,10 @@
-"""Try to leave the sandbox in every way of the list and print, as one JSON object, what came of each.
+"""Try every listed way out of the sandbox, and print the outcomes as one JSON object.
 
-Run inside the sandbox; the one argument is a JSON object of facts about the host: `secret`, `outside`, `link`, `socket`
-(paths), `abstract` (a name), `tcp`, `udp` (ports), `victim` (a process id), `token` (in the victim's command line) and
-`names` (the variables that may be set). A value of the answer is null where the attempt was stopped, else how it went.
-An attempt that succeeds changes nothing of worth: it opens, connects, or makes something of its own and takes it away.
+Run inside the sandbox. The only argument is a JSON object of facts about the host: `secret`, `outside`, `link`,
+`socket` (paths), `abstract` (a name), `tcp`, `udp` (ports), `victim` (a process id), `token` (in the victim's command
+line) and `names` (the variables that may be set). In the output a value is null if the attempt was stopped, else a
+description of its success. A successful attempt does no damage: it opens, connects, or creates an object of its own and
+removes it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _is_open(fd: int) -> bool:
 
 
 FACTS = json.loads(sys.argv[1])
-_INHERITED = [fd for fd in range(3, 256) if _is_open(fd)]  # before this program opens one itself
+_INHERITED = [fd for fd in range(3, 256) if _is_open(fd)]  # before this program opens a descriptor itself
 
 
 def _called(status: int) -> int:
@@ -86,7 +87,7 @@ def _open_for_writing(path: str) -> str:
 
 
 def _first(*attempts: Callable[[], str | None]) -> str | None:
-    """Return the first attempt that succeeds, None where each is stopped."""
+    """Return the outcome of the first successful attempt; None if all are stopped."""
     for attempt in attempts:
         with contextlib.suppress(OSError):
             if outcome := attempt():
@@ -119,7 +120,7 @@ def _read_process() -> str | None:
 
 def _signal_process() -> str | None:
     if FACTS["victim"] <= _MOST_NAMESPACE_PROCESSES:
-        return None  # the same number may mean a process of this namespace; the host looks after the victim
+        return None  # the id may belong to a process of this namespace; the host watches the victim
     os.kill(FACTS["victim"], signal.SIGKILL)
     return "a process of the host was signalled"
 
@@ -132,7 +133,7 @@ def _tcp() -> str | None:
 def _udp() -> str | None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.sendto(b"probe", ("127.0.0.1", FACTS["udp"]))
-    return None  # sending says nothing: the host looks at what arrived
+    return None  # a successful send proves nothing: the host checks for an arrived datagram
 
 
 def _interfaces() -> str | None:
@@ -178,7 +179,7 @@ def _device_node() -> str | None:
 
 def _device_modes() -> str | None:
     def change(name: str) -> str:
-        os.chmod(f"/dev/{name}", stat.S_IMODE(os.stat(f"/dev/{name}").st_mode))  # to what it is
+        os.chmod(f"/dev/{name}", stat.S_IMODE(os.stat(f"/dev/{name}").st_mode))  # to its present mode
         return f"the mode of /dev/{name} can be changed"
 
     return _first(*(lambda name=name: change(name) for name in ("null", "zero", "full", "urandom")))
@@ -278,7 +279,7 @@ def _trace() -> str | None:
         os._exit(0)
 
     def attach() -> str:
-        _system_call("ptrace", 0x4206, child, 0, 0)  # PTRACE_SEIZE, which stops nothing
+        _system_call("ptrace", 0x4206, child, 0, 0)  # PTRACE_SEIZE, which does not stop the process
         return "a process was traced"
 
     def read_memory() -> str:
@@ -362,7 +363,7 @@ ATTEMPTS: dict[str, Callable[[], str | None]] = {
     "read-secret": lambda: _read(FACTS["secret"]),
     "read-through-link": lambda: _read(f"/workspace/{FACTS['link']}"),
     "read-homes": lambda: _first(lambda: str(os.listdir("/root")), lambda: str(os.listdir("/home"))),
-    "write-outside": lambda: _make(f"{FACTS['outside']}/escaped"),  # it stays, for the host to see
+    "write-outside": lambda: _make(f"{FACTS['outside']}/escaped"),  # not removed, so that the host can see the file
     "write-system": _write_system,
     "write-skill": lambda: _first(
         lambda: _make_for_a_moment("/skill/prowess-probe"), lambda: _open_for_writing("/skill/escape.py")
@@ -390,7 +391,7 @@ ATTEMPTS: dict[str, Callable[[], str | None]] = {
     "terminal": _terminal,
 }
 
-# By number, so only where the numbers are known; elsewhere there is no filter either, which the guarantees say.
+# Called by number, so only on machines with known numbers. Other machines have no filter, which the guarantees state.
 CALLS: dict[str, Callable[[], str | None]] = {
     "key-rings": _key_rings,
     "queues": lambda: f"an io_uring was made: {_system_call('io_uring_setup', 1, ctypes.create_string_buffer(120))}",
@@ -409,7 +410,7 @@ CALLS: dict[str, Callable[[], str | None]] = {
 
 
 def main() -> None:
-    """Make every attempt, each in a process of its own, so that none spoils the next."""
+    """Make every attempt, each in its own process, so that no attempt affects the next."""
     outcomes: dict[str, str | None] = {}
     known = os.uname().machine in _MACHINES
     for name, attempt in {**ATTEMPTS, **(CALLS if known else {})}.items():

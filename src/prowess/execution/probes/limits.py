@@ -1,6 +1,6 @@
-"""Go past one bound of a run: the first argument names it, the second is a token that stays in the command line.
+"""Exceed one limit of a run. The first argument names an action; the second is a token for the command line.
 
-What is printed is for `prowess.execution.self_check` to judge; nothing here knows where the bound lies.
+`prowess.execution.self_check` judges the output. This program does not know the value of the limit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _fill_with_files(directory: str) -> None:
 
 
 def _daemon() -> None:
-    """Leave a grandchild that holds the output and ignores what can be ignored."""
+    """Leave a grandchild that holds the output open, in a session of its own."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
