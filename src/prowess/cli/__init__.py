@@ -1,1 +1,1 @@
-"""The command line: parse arguments, call the library, hand the result to `output`."""
+"""The command line. A command parses its arguments, calls the library and passes the result to `output`."""

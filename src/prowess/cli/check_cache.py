@@ -1,8 +1,8 @@
-"""Results of an earlier `prowess check`, for skills whose files, rules and settings are the same.
+"""Cache of `prowess check`: results of an earlier run, for skills whose files, rules and settings are unchanged.
 
-One private file holds the results of one command line: for each skill the stamp of its files, the settings that judged
-it and the result. The file states the digest of the rules; after an update of Prowess it is not used. A file that is
-damaged, was made by somebody else or holds a finding that the skill cannot have is ignored and written anew.
+One private file holds the results of one command line: for each skill the stamp of its files, a digest of its settings
+and the result. The file states the digest of the rules, so an update of Prowess invalidates it. A file is ignored and
+written anew if it is damaged, belongs to another user or holds a finding that the skill cannot have.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from prowess.rule_engine import Judgement
 
 _FORM = 1
-_READERS = ("pyromark", "markdown_it", "yaml")  # what findings depend on beside the package itself
+_READERS = ("pyromark", "markdown_it", "yaml")  # libraries that findings depend on
 
 
 class _Entry(Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
@@ -48,7 +48,7 @@ class _Results(Struct, frozen=True, kw_only=True, array_like=True, forbid_unknow
 
 
 class CheckCache:
-    """The results of one command line, `paths` in the working directory: those of before, and those of this run."""
+    """The cached results of one command line: `paths` and the working directory."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._cache = PrivateCache("check")
@@ -60,7 +60,7 @@ class CheckCache:
         self._judgements: dict[int, tuple[Judgement, str]] = {}
 
     def result(self, target: Target, judgement: Judgement) -> SkillResult | None:
-        """Return the result of an earlier run if it is certain that this run would find the same."""
+        """Return the result of an earlier run, or None unless this run would certainly give the same result."""
         entry = self._known.get((target.directory or "", target.path))
         if entry is None or entry.judgement != self._judgement_digest(judgement):
             return None
@@ -70,7 +70,7 @@ class CheckCache:
         return entry.result
 
     def add(self, target: Target, judgement: Judgement, found: StampedResult) -> None:
-        """Keep a result of this run, unless the next run could find something else in the same files."""
+        """Keep a result of this run, unless the same files could give another result in the next run."""
         if found.stamp is None or found.result.has_comments or not _can_be_of(target, found.result):
             return
         digest = self._judgement_digest(judgement)
@@ -83,7 +83,7 @@ class CheckCache:
         self._new = True
 
     def save(self) -> None:
-        """Write the results of this run if they are others than those that were read."""
+        """Write the results of this run if they differ from those that were read."""
         if self._rules and (self._new or len(self._kept) != len(self._known)):
             results = _Results(form=_FORM, rules=self._rules, entries=tuple(self._kept))
             self._cache.write(self._name, msgspec.msgpack.encode(results))
@@ -94,13 +94,13 @@ class CheckCache:
             return ()
         try:
             results = msgspec.msgpack.decode(data, type=_Results)
-        except (msgspec.DecodeError, ValueError, RecursionError):  # also a text that is no UTF-8
+        except (msgspec.DecodeError, ValueError, RecursionError):  # also raised for text that is not UTF-8
             return ()
         return results.entries if (results.form, results.rules) == (_FORM, self._rules) else ()
 
     def _judgement_digest(self, judgement: Judgement) -> str:
         known = self._judgements.get(id(judgement))
-        if known is None:  # kept with its key: an id is that of another object later
+        if known is None:  # the judgement is kept too: the id of a deleted object may be reused
             digest = hashlib.sha256(repr(tuple(_settings(judgement))).encode()).hexdigest()
             known = self._judgements[id(judgement)] = (judgement, digest)
         return known[1]
@@ -122,7 +122,7 @@ def _settings(judgement: Judgement) -> Iterator[tuple[object, ...]]:
 
 
 def _can_be_of(target: Target, result: SkillResult) -> bool:
-    """Whether every finding names a rule that there is and a file of the skill."""
+    """Whether every finding names a known rule and a file of the skill."""
     lead = "" if target.path == "." else os.path.join(target.path, "")
     name = os.path.basename(target.directory or "")
     for found in result.findings:
@@ -138,7 +138,7 @@ def _can_be_of(target: Target, result: SkillResult) -> bool:
 
 
 def _rules_digest() -> str:
-    """Return a digest of the code that finds: its version, and how each file of it looks to `stat`; or nothing."""
+    """Return a digest of the code that makes findings: version and `stat` of each file. Empty if a `stat` fails."""
     facts: list[object] = [prowess.__version__, sys.version]
     try:
         for name in _READERS:

@@ -1,4 +1,4 @@
-"""`prowess check -j`: skills are judged in several processes, a few at a time, and reported in their order."""
+"""Worker processes of `prowess check -j`. Skills are judged in small groups; results keep their order."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Opening = Callable[[], Configuration]
 
 _MOST_AT_A_TIME = 16
-_PARTS_EACH = 4  # so that one slow part does not leave the other processes idle
-_judge: Callable[[Target], StampedResult] | None = None  # of a worker
+_PARTS_EACH = 4  # groups for each process, so that one slow group does not leave the others idle
+_judge: Callable[[Target], StampedResult] | None = None  # set in a worker process
 
 
 def judge_in_processes(
@@ -33,9 +33,10 @@ def judge_in_processes(
     *,
     stamped: bool,
 ) -> Iterator[StampedResult]:
-    """Yield the result of each skill in order. What a process does not answer because it ended is judged here.
+    """Yield the result of each skill in order.
 
-    `opening` opens the settings in each process, and has to be picklable, as some systems start processes afresh.
+    If a worker process dies, its skills are judged in this process with `judge_here`. `opening` loads the settings in
+    each worker; it must be picklable, because some systems start workers as new processes.
     """
     size = max(1, min(_MOST_AT_A_TIME, len(targets) // (jobs * _PARTS_EACH)))
     parts = [targets[at : at + size] for at in range(0, len(targets), size)]
@@ -58,11 +59,11 @@ def _submitted(executor: ProcessPoolExecutor, part: Sequence[Target]) -> Future[
         return None
 
 
-def _start(opening: Opening, stamped: bool) -> None:  # noqa: FBT001 -- an executor passes by position
-    # Ctrl-C reaches every process of a terminal: the command answers it and ends the others.
+def _start(opening: Opening, stamped: bool) -> None:  # noqa: FBT001 -- an initializer gets its arguments by position
+    # Ctrl-C reaches every process of a terminal. The main process handles it and ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    global _judge  # noqa: PLW0603 -- what a process of a pool is started with
+    global _judge  # noqa: PLW0603 -- state of one worker process
     configuration = opening()
     silencing = Silencing(configuration, None)
 

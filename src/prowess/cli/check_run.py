@@ -1,4 +1,4 @@
-"""One run of `prowess check`: its skills are judged one by one, then as a set, and kept for the report."""
+"""One run of `prowess check`: judges skills one by one and then as a set, and collects the results for the report."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class CheckRun:
-    """What was found so far.
+    """The results of a run so far.
 
-    `skills` have what is reported; `excluded` counts the skills that settings pass over.
+    `skills` holds the findings to report. `excluded` counts the skills that the settings exclude.
     """
 
     def __init__(self, configuration: Configuration, silencing: Silencing) -> None:
@@ -42,19 +42,22 @@ class CheckRun:
 
     @property
     def not_honoured(self) -> int:
-        """How many findings the comments of skills name in vain."""
+        """Number of findings that suppression comments name without effect."""
         return sum(skill.result.not_honoured for skill in self._judged)
 
     @property
     def everything(self) -> Iterator[tuple[SkillDocument, tuple[Diagnostic, ...]]]:
-        """All findings, also those that a baseline knows."""
+        """Each document with all its findings, including those that the baseline contains."""
         for skill in self._judged:
             yield skill.target.read(), skill.result.findings
         for target, found in self._between:
             yield target.read(), found
 
     def judge(self, targets: Iterable[Target], cache: CheckCache | None, jobs: int, opening: Opening) -> None:
-        """Judge skills, in `jobs` processes; those that `cache` knows are not read. `opening`: as for processes."""
+        """Judge skills in `jobs` processes; skills with a result in `cache` are not read.
+
+        `opening` loads the settings in a worker process, see `judge_in_processes`.
+        """
         chosen = list(self._chosen(targets))
         known = [None if cache is None else cache.result(target, judgement) for target, judgement in chosen]
         unknown = [target for (target, _), result in zip(chosen, known, strict=True) if result is None]
@@ -62,7 +65,7 @@ class CheckRun:
         for (target, judgement), result in zip(chosen, known, strict=True):
             if result is None:
                 found = next(new)
-                result = found.result  # noqa: PLW2901 -- the one that is not known yet
+                result = found.result  # noqa: PLW2901 -- replaces the missing result
                 if cache is not None:
                     cache.add(target, judgement, found)
             self._add(JudgedSkill(target=target, judgement=judgement, result=result))
@@ -70,7 +73,7 @@ class CheckRun:
             cache.save()
 
     def fix(self, targets: Iterable[Target], fixing: Fixing) -> None:
-        """Fix skills, and judge what is left."""
+        """Fix skills, then judge the fixed documents."""
         for target, judgement in self._chosen(targets):
             new = partial(self._findings, judgement=judgement)
             fixed = fixing.fix(target.read(), target.data, new, within=target.named)
@@ -78,7 +81,10 @@ class CheckRun:
             self._add(JudgedSkill(target=target.fixed(fixed), judgement=judgement, result=result))
 
     def judge_between(self, *, whole: bool) -> None:
-        """Add to the skills what is wrong between them; `whole`: there are no others that one may depend on."""
+        """Add the findings about the set of skills.
+
+        `whole`: no other skills exist that one of these may depend on.
+        """
         for at, found in findings_between(self._judged, whole=whole and not self.excluded).items():
             skill, target = self.skills[at], self._judged[at].target
             self._between.append((target, found))
@@ -102,7 +108,7 @@ class CheckRun:
 
         if min(jobs, len(targets)) < 2 or any(target.named == STANDARD_INPUT for target in targets):  # noqa: PLR2004
             return map(judge_here, targets)
-        # Imported here, not at the top: it brings multiprocessing.
+        # Imported here because it imports multiprocessing.
         from prowess.cli.check_jobs import judge_in_processes
 
         return judge_in_processes(targets, jobs, opening, judge_here, stamped=stamped)
@@ -120,16 +126,17 @@ class CheckRun:
 
 
 def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int, tuple[Diagnostic, ...]]:
-    """Return what is wrong with a set: its compositions and its listing, by the index of the skill it is found in.
+    """Return the findings about a set, by the index of the skill they belong to.
 
-    Each finding is judged by the settings of its skill. `whole`: there are no further skills that one may depend on.
+    They concern compositions and the size of the listing. Each finding is judged by the settings of its skill. `whole`:
+    no further skills exist that one of these may depend on.
     """
     directories = [skill.target.directory for skill in judged]
     declared = [path is not None and os.path.lexists(os.path.join(path, MANIFEST_FILE)) for path in directories]
     result = _over_budget(judged) if whole else {}
     if not any(declared):
         return result
-    # Imported here, not at the top: few sets have manifests.
+    # Imported here because few sets have manifests.
     from prowess.catalog.composition import Member, composition_findings
     from prowess.format.manifest.manifest_reader import read_sidecar
 
@@ -153,7 +160,7 @@ def findings_between(judged: Sequence[JudgedSkill], *, whole: bool) -> dict[int,
 
 
 def _over_budget(judged: Sequence[JudgedSkill]) -> dict[int, tuple[Diagnostic, ...]]:
-    # Imported here, not at the top: what lists one skill needs none of it.
+    # Imported here because commands that judge a single skill do not need it.
     from prowess.lint import RULES
     from prowess.lint.catalog_budget import catalog_budget
 

@@ -1,7 +1,7 @@
-"""The click group behind `prowess`: it imports a command when that command is called.
+"""The click group of `prowess`. It imports the module of a command when the command is called.
 
-Errors that Prowess raises on purpose, and what the system refuses, end here as one sentence on standard error and an
-exit code; a traceback is a defect.
+Errors of Prowess and of the operating system are reported here: one sentence on standard error and an exit code. A
+traceback is therefore always a defect.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class _SystemFaultError(Exception):
-    """An OSError on its way through click, which would turn a closed pipe into exit code 1 by itself."""
+    """Carries an OSError through click, which would itself turn a closed pipe into exit code 1."""
 
     def __init__(self, fault: OSError) -> None:
         super().__init__(fault)
@@ -49,7 +49,7 @@ class _SystemFaultError(Exception):
 def _past_click() -> Iterator[None]:
     try:
         yield
-    except SkillError:  # some of ours are OSErrors as well
+    except SkillError:  # some of these are also OSErrors
         raise
     except OSError as fault:
         raise _SystemFaultError(fault) from fault
@@ -72,7 +72,7 @@ _COLOUR = click.Option(
 
 
 def _add_colour(command: click.Command) -> None:
-    """Give a command, and those below it, the option `--color`."""
+    """Give a command and its subcommands the option `--color`."""
     if _COLOUR not in command.params:
         command.params.append(_COLOUR)
     if isinstance(command, click.Group):
@@ -81,7 +81,7 @@ def _add_colour(command: click.Command) -> None:
 
 
 class _LazyGroup(click.Group):
-    """Lists commands from the table; imports `prowess.cli.commands.<name>` on use."""
+    """Lists commands from `COMMANDS`; imports `prowess.cli.commands.<name>` on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -147,14 +147,14 @@ def run(arguments: list[str]) -> int:
         return exit_codes.SIGNALLED + ended.number
     except click.ClickException as fault:
         told = StringIO()
-        fault.show(told)  # it repeats words of the command line
+        fault.show(told)  # the text may repeat words of the command line
         output.raw_note(printable(told.getvalue()))
         return fault.exit_code
     except SkillError as fault:
         if isinstance(fault, SkillNotFoundError) and not (fault.suggestions or fault.reason):
             output.error(printable_line(f"{fault}; `prowess list` shows what there is"))
             return exit_codes.FAILED
-        several = isinstance(fault, ConfigurationError | PolicyError | InvalidSkillError)  # a line for each problem
+        several = isinstance(fault, ConfigurationError | PolicyError | InvalidSkillError)  # one line for each problem
         output.error(str(fault) if several else printable_line(str(fault)))
         return _code_for(fault)
     except _SystemFaultError as passed:
@@ -163,15 +163,15 @@ def run(arguments: list[str]) -> int:
 
 
 def _refused(fault: OSError) -> int:
-    """Say in one sentence what the system refused."""
+    """Report an OSError in one sentence and return the exit code."""
     if isinstance(fault, BrokenPipeError):
-        # Only click's own texts (help, version) come here, and they find nothing that could be wrong.
+        # Only click's own texts (help, version) can fail here, and they report no fault that an exit code should show.
         output.drop_standard_output()
         return exit_codes.OK
     reason = fault.strerror or str(fault)
     if fault.filename is None:
         try:
-            working_directory()  # relative paths need it, and the system does not name it
+            working_directory()  # relative paths need it, and the system's error does not name it
         except SkillError as gone:
             reason = str(gone)
     else:
@@ -185,7 +185,7 @@ def _code_for(fault: SkillError) -> int:
         case PolicyDeniedError() | ApprovalRequiredError():
             return exit_codes.DENIED
         case AuditReadError():
-            return exit_codes.FAILED  # what was asked for: no call is kept from being recorded
+            return exit_codes.FAILED  # reading was the task; the audit log can still record calls
         case SkillError(code="sandbox_unavailable") | StoreError() | AuditError():
             return exit_codes.UNAVAILABLE
         case PolicyError() | ConfigurationError():

@@ -1,11 +1,11 @@
-"""The exit codes of every command; they are part of the interface."""
+"""Exit codes of all commands. They are a public interface."""
 
 from __future__ import annotations
 
 OK = 0
-FAILED = 1  # errors were found, or the thing asked for failed
+FAILED = 1  # errors were found, or the command failed
 USAGE = 2  # the command line or the configuration is wrong
-DENIED = 3  # policy denies it, or asks a person and nobody approved
+DENIED = 3  # the policy denied it, or a person had to approve and did not
 UNAVAILABLE = 4  # no sandbox, no store, or an audit log that cannot be written
-SIGNALLED = 128  # and the number of the signal that ended the command, as a shell counts
+SIGNALLED = 128  # plus the number of the signal that ended the command, as shells do
 INTERRUPTED = 130

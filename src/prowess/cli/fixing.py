@@ -22,7 +22,7 @@ _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
 class Fixing:
-    """The fixes of one command line. `writes` is false where only the difference is shown."""
+    """Applies the fixes of one command line. If `writes` is false, only the difference is shown."""
 
     def __init__(self, *, unsafe: bool, writes: bool) -> None:
         self._unsafe = unsafe
@@ -39,12 +39,12 @@ class Fixing:
         *,
         within: str,
     ) -> SkillDocument:
-        """Fix the document of the bytes `data`; return what is to be reported: as it is on the disk now."""
+        """Fix a document, whose bytes are `data`. Return the document to report: the fixed one if it was written."""
 
         def read(new: bytes) -> SkillDocument:
             return parse_source(new, path=document.path, directory=document.directory, found=of_the_file)
 
-        # What was found before any byte was read: a wrong name of the file, or why it cannot be read at all.
+        # Findings made before the file was read: its name is wrong, or it cannot be read.
         of_the_file = tuple(found for found in document.diagnostics if found.rule.startswith("file."))
         if not data or any(found.rule != "file.name" for found in of_the_file):
             return document
@@ -66,7 +66,7 @@ class Fixing:
         return result.document if self._writes else document
 
     def _fix_beside(self, document: SkillDocument, findings: Sequence[Diagnostic], *, within: str) -> None:
-        """Write LF in the other files of the skill that are to end their lines so, unless SKILL.md alone was named."""
+        """Write LF line ends in other files of the skill that need them, unless the user named only the SKILL.md."""
         if os.path.isfile(within):
             return
         own = document.path or ""
@@ -98,13 +98,13 @@ class Fixing:
         output.error(printable_line(f"{path} was not fixed: {reason}"))
 
     def summary(self) -> str:
-        """Return one sentence on what was done, or would be."""
+        """Return one sentence with the number of faults and files that were fixed, or would be."""
         verb = "fixed" if self._writes else "would fix"
         return f"{verb} {counted(self.fixed, 'fault')} in {counted(self.files, 'file')}"
 
 
 def show_difference(path: str, before: bytes, after: bytes) -> None:
-    """Print the unified diff of two states of a file."""
+    """Print the unified diff between two versions of a file."""
     texts = [data.decode("utf-8", "replace") for data in (before, after)]
     lines = []
     for line in difference(printable_line(path), *texts):

@@ -1,10 +1,10 @@
-"""The output of a running script on the streams of this process, and a spinner while it prints nothing.
+"""Prints the output of a running script, and shows a spinner while the script prints no output.
 
-A pipe gets what the script wrote; on a terminal control characters are escaped. The spinner is drawn on standard error
-if that is a terminal which wants more than plain text. It is erased before anything is printed, and at the end,
-whatever ended the run.
+A pipe gets the exact text of the script; on a terminal, control characters are escaped. The spinner is drawn on
+standard error if that is a terminal that is not limited to plain text. It is erased before anything is printed and at
+the end, also if the run fails.
 
-One thread of its own prints all of it, so that a reader who does not read holds up neither the run nor its end.
+A separate thread does all printing, so that a slow reader delays neither the run nor its end.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
 _FRAMES = "|/-\\"
 _STEP_SECONDS = 0.1
-_LAST_SECONDS = 0.5  # from an interrupt to the end of this process, if nobody reads
-_WIDEST = 60  # characters of a name: a line that a terminal breaks cannot be erased
+_LAST_SECONDS = 0.5  # wait for the printing thread after an interrupt, if the reader does not read
+_WIDEST = 60  # characters of the name; a line that the terminal wraps cannot be erased
 _ERASE = "\r\x1b[K"
 
 
 class LiveOutput:
-    """Prints chunks as they come, between `with` and its end.
+    """Prints chunks of output as they arrive, inside its `with` block.
 
-    `begin` starts the spinner, if it `spins`: before the script runs, a person may be asked.
+    `begin` starts the spinner if `spins` is true. It is a separate call because a person may first be asked for
+    approval.
     """
 
     def __init__(self, script: str, *, spins: bool) -> None:
@@ -40,7 +41,7 @@ class LiveOutput:
         self._chunks: SimpleQueue[OutputChunk | None] = SimpleQueue()
         self._began: float | None = None
         self._at_line_start, self._drawn = True, False
-        self._is_open = {"stdout": False, "stderr": False}  # whether the last line of a stream has no end yet
+        self._is_open = {"stdout": False, "stderr": False}  # per stream: the last line is not ended yet
         self._fault: OSError | None = None
         self._thread = threading.Thread(target=self._run, name="prowess-output", daemon=True)
 
@@ -57,11 +58,11 @@ class LiveOutput:
         self._began = time.monotonic()
 
     def show(self, chunk: OutputChunk) -> None:
-        """Print a chunk soon; for `run_script(on_output=)`."""
+        """Queue a chunk for printing. Passed to `run_script(on_output=)`."""
         self._chunks.put(chunk)
 
     def finish(self) -> None:
-        """Wait until everything is printed; a last line gets its end.
+        """Wait until everything is printed. An unfinished last line is ended, except in a pipe on standard output.
 
         Raises:
             OSError: standard output could not be written.
@@ -83,7 +84,7 @@ class LiveOutput:
                 break
             self._print(chunk.stream, chunk.text)
         for stream, is_open in self._is_open.items():
-            # A pipe gets what the script wrote and nothing else.
+            # A pipe on standard output gets exactly the text of the script, without an added line break.
             if is_open and (not self._at_line_start if getattr(sys, stream).isatty() else stream == "stderr"):
                 self._print(stream, "\n")
 
@@ -96,7 +97,7 @@ class LiveOutput:
         elif self._fault is None:
             try:
                 output.foreign(text)
-            except OSError as fault:  # told by `finish`, in the thread that runs the command
+            except OSError as fault:  # raised by `finish` in the main thread
                 self._fault = fault
 
     def _spin(self, frame: str) -> None:

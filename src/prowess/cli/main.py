@@ -1,7 +1,7 @@
-"""The entry point: answer `--version` at once, else load the one command that was asked for.
+"""The entry point: answers `--version` at once, and otherwise loads the one command that was called.
 
-Importing click costs more than starting Python, and most commands need only their own room, so the table below holds
-each command's module and help line as text and nothing is imported before it is needed.
+Importing click takes longer than starting Python, and most commands need few modules. So the table below holds the name
+and the help line of each command as text, and a command's module is imported when it is called.
 """
 
 from __future__ import annotations
@@ -49,24 +49,25 @@ def main() -> None:
             sys.stdout.write(f"prowess {__version__}\n")
             sys.stdout.flush()
         except OSError:
-            pass  # below, where every refusal is told
+            pass  # the code below reports the error
         else:
             return
-    # Importing makes objects that stay, 60 000 of them for `load`. At the default of 700 the collector walks them some
-    # eighty times, and a single walk over all of them is a fifth of the time of `load`.
+    # Imports create many long-lived objects, 60 000 for `load`. With the default threshold of 700, the garbage
+    # collector walks them about eighty times, and a single full walk takes a fifth of the time of `load`.
     gc.set_threshold(100_000)
-    # Imported here, not at the top: it brings click, which `--version` must not pay for.
+    # Imported here because it imports click, which `--version` does not need.
     from prowess.cli.dispatch import run
 
     code = run(sys.argv[1:])
-    gc.freeze()  # Python collects several times as it ends, for objects that end with it: a tenth of `check` and `load`
+    gc.freeze()  # avoids collections at exit, which take a tenth of `check` and `load`
     sys.exit(code)
 
 
 def _require_streams() -> None:
-    """Fill in the standard streams that the caller has closed.
+    """Open `/dev/null` for each standard stream that the caller has closed.
 
-    A file that is opened later must never get the number of a standard stream, and with it what is printed there.
+    Otherwise a file opened later could get the descriptor of a standard stream, and printed text would be written to
+    it.
     """
     if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
         return
@@ -75,10 +76,10 @@ def _require_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is `number`
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
-    if lost:  # whatever is asked for could not be told
+    if lost:  # no result could be printed
         sys.stderr.write("error: standard output is closed\n")
         sys.exit(1)

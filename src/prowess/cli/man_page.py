@@ -1,4 +1,4 @@
-"""The man page, in the language of man(7), made from the help of the commands."""
+"""The man page in the man(7) format, made from the help of the commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VARIABLES = {
 
 
 def man_page(group: click.Command) -> str:
-    """Return the page of `prowess`: every command with its help and its options."""
+    """Return the man page of `prowess`: every command with its help and its options."""
     return "".join(f"{line}\n" for line in _lines(group))
 
 
@@ -47,7 +47,7 @@ def _lines(group: click.Command) -> Iterator[str]:
 
 
 def _loaded(group: click.Command, context: click.Context, name: str) -> click.Command | None:
-    """Return a command, None if a library that it needs is not installed."""
+    """Return a command, or None if a library it needs is not installed."""
     try:
         return group.get_command(context, name) if isinstance(group, click.Group) else None
     except ImportError:
@@ -63,7 +63,7 @@ def _command(name: str, command: click.Command | None, parent: click.Context) ->
         yield f".SS {_escaped(usage)}"
         for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
             yield ".PP"
-            kept = paragraph.startswith("\b\n")  # the lines of an example stay as they are
+            kept = paragraph.startswith("\b\n")  # the lines of an example are not joined
             lines = paragraph.removeprefix("\b\n").split("\n")
             yield from (".nf", *map(_escaped, lines), ".fi") if kept else map(_escaped, lines)
         for parameter in command.get_params(context):
@@ -82,6 +82,6 @@ def _terms(title: str, terms: dict[str, str]) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return text of a line as it is written in the language of man pages."""
+    """Escape one line of text for man(7)."""
     safe = " ".join(text.split("\n")).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{safe}" if safe.startswith((".", "'")) else safe

@@ -1,6 +1,6 @@
 """One activation from the shell, under the rules of a session: policy, trust, scope, hooks, digests and the audit log.
 
-A person asks, so a skill is started as a person starts one; what is for models alone is loaded as a model loads it.
+The skill is invoked as by a user. A skill that users may not invoke is loaded as by a model.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 def activated(
     catalog: Catalog, name: str, args: str | None = None, *, policy_file: str | None = None
 ) -> Iterator[tuple[SyncSession, tuple[Notice, ...]]]:
-    """Open a session in which the skill is active, and give it with the notices of the activation.
+    """Open a session in which the skill is active; yield the session and the notices of the activation.
 
-    The session ends with the block, and with it the activation.
+    The session and the activation end with the block.
 
     Raises:
-        AuditError: the policy wants a record, and there is no place for one.
-        SkillError: the skill cannot be started here; the reason is that of the session.
+        AuditError: the policy requires an audit record, and no log can be written.
+        SkillError: the session refused to activate the skill.
     """
     policy, audit = open_rules(policy_file, "this activation leaves no audit record")
     with (

@@ -1,12 +1,11 @@
-"""Everything a command prints goes through here, so that escaping, colour and JSON are decided once.
+"""Printing for all commands, so that escaping, colour and JSON are handled in one place.
 
-Text from skills is escaped (`prowess._internal.text.terminal_text`); colour is for terminals, unless `--color`,
-`NO_COLOR` or `FORCE_COLOR` has it otherwise; JSON is one document with a final line break, UTF-8, keys in the order the
-library gives them.
+Text from skills is escaped (`prowess._internal.text.terminal_text`). Colour is used on terminals, unless `--color`,
+`NO_COLOR` or `FORCE_COLOR` decides otherwise. JSON is one UTF-8 document with a final line break; its keys have the
+order that the library returns.
 
-Whoever reads a pipe may close it when they have seen enough, as `head` does. That ends the printing and not the
-command: it goes on to its own exit code. So `prowess read x | head` is no failure, and `prowess check x | head` still
-fails where there are errors.
+If the reader of a pipe closes it early, as `head` does, printing stops but the command goes on to its own exit code. So
+`prowess read x | head` succeeds, and `prowess check x | head` still fails if there are errors.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ _colour = "auto"
 
 
 def line(text: str = "") -> None:
-    """Print one line, or several, to standard output; control characters are escaped."""
+    """Print one or more lines to standard output. Control characters are escaped."""
     raw(f"{printable(text)}\n")
 
 
 def raw(text: str) -> None:
-    """Print a document exactly as it is, without adding a line break. Only for formats that escape by themselves."""
+    """Print a document unchanged, without adding a line break. Only for formats that escape their texts themselves."""
     raw_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 def foreign(text: str) -> None:
-    """Print text of a skill or a script: exactly into a file on the disk, with escapes on terminals and into pipes."""
+    """Print text of a skill or script: unchanged into a regular file, escaped on terminals and into pipes."""
     if sys.stdout.isatty():
         raw(printable(text))
     else:
@@ -51,7 +50,7 @@ def foreign(text: str) -> None:
 
 
 def foreign_bytes(parts: Iterable[bytes]) -> None:
-    """Print the parts of a file of a skill as `foreign` does text; bytes that are no UTF-8 are escapes too."""
+    """Print the parts of a skill's file as `foreign` prints text. Bytes that are not UTF-8 are escaped too."""
     exactly, decoder = _takes_bytes(), getincrementaldecoder("utf-8")("backslashreplace")
     for part in parts:
         if exactly and not raw_bytes(part):
@@ -69,10 +68,10 @@ def _takes_bytes() -> bool:
 
 
 def raw_bytes(data: bytes) -> bool:
-    """Write bytes exactly as they are to standard output; False where its reader has closed the pipe.
+    """Write bytes unchanged to standard output. Return False if the reader has closed the pipe.
 
     Raises:
-        OSError: they cannot be written (a full disk); its file name is `standard output`.
+        OSError: the bytes cannot be written, for example because the disk is full; its file name is `standard output`.
     """
     try:
         _write(sys.stdout, data)
@@ -80,30 +79,30 @@ def raw_bytes(data: bytes) -> bool:
         drop_standard_output()
         return False
     except OSError as fault:
-        drop_standard_output()  # what is left in the buffer would fail once more at exit
+        drop_standard_output()  # the rest of the buffer would fail again at exit
         raise OSError(fault.errno, fault.strerror, STANDARD_OUTPUT) from fault
     return True
 
 
 def document(value: object) -> None:
-    """Print one JSON document; on any stream, what a terminal acts on stands in it as an escape."""
-    # Imported here, not at the top: most commands print no JSON.
+    """Print one JSON document. Characters that control a terminal are escaped, whatever the stream."""
+    # Imported here because most commands print no JSON.
     from prowess._internal.text.terminal_text import json_text
 
     raw(json_text(value, indent=2) + "\n")
 
 
 def answer(outcome: Outcome) -> int:
-    """Print an answer of the reference tool to both streams; return its exit code."""
+    """Print an answer of the reference tool to both streams and return its exit code."""
     if outcome.stderr:
         note(outcome.stderr.removesuffix("\n"))
-    # A pipe gets every byte; a terminal must not act on what a description says.
+    # A pipe gets the exact bytes; on a terminal, control characters of a description are escaped.
     raw(printable(outcome.stdout) if sys.stdout.isatty() else outcome.stdout)
     return outcome.exit_code
 
 
 def note(text: str) -> None:
-    """Print a remark to standard error, where it does not disturb a pipe."""
+    """Print a remark to standard error, so that piped output stays clean."""
     raw_note(f"{printable(text)}\n")
 
 
@@ -113,15 +112,15 @@ def error(text: str) -> None:
 
 
 def choose_colour(when: str) -> None:
-    """Say when texts have colours, from now on: `always`, `never`, or `auto`, as environment and streams have it."""
-    global _colour  # noqa: PLW0603 -- one command line runs in a process at a time
+    """Set whether output is coloured: `always`, `never`, or `auto`, which depends on environment and stream."""
+    global _colour  # noqa: PLW0603 -- a process runs one command line at a time
     _colour = when
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Whether a text on this stream may have colours.
+    """Whether text on this stream is coloured.
 
-    `--color` decides, then NO_COLOR, then FORCE_COLOR (`0` is the same as none), then whether it is a terminal.
+    Checked in this order: `--color`, NO_COLOR, FORCE_COLOR (`0` counts as unset), and whether the stream is a terminal.
     """
     if _colour != "auto":
         return _colour == "always"
@@ -131,47 +130,47 @@ def is_coloured(stream: TextIO) -> bool:
 
 
 def is_rich(stream: TextIO) -> bool:
-    """Whether the stream is a terminal on which more than plain text is wanted."""
+    """Whether the stream is a terminal and the user did not ask for plain text."""
     plain = _colour == "never" or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain
 
 
 def styled(text: str, colour: str | tuple[int, int, int], *, err: bool = False) -> str:
-    """Colour `text` where the stream takes colours; `text` must be safe already."""
+    """Colour `text` if the stream is coloured. `text` must be escaped already."""
     if not is_coloured(sys.stderr if err else sys.stdout):
         return text
-    # Imported here, not at the top: a pipe has no colours.
+    # Imported here because output into a pipe is not coloured.
     import click
 
     return click.style(text, fg=colour)
 
 
 def width() -> int | None:
-    """Return the columns of a terminal on standard output, or what COLUMNS has; None for a pipe, which has no edge."""
+    """Return the columns of the terminal on standard output, or those of COLUMNS; None if output is not wrapped."""
     if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
         return None
-    # Imported here, not at the top: a pipe is not measured.
+    # Imported here because a pipe has no width.
     from shutil import get_terminal_size
 
     return max(get_terminal_size().columns, 20)
 
 
 def shown_path(path: str) -> str:
-    """Return a path for people: on one line, and relative where it lies below the working directory."""
-    with suppress(FileNotFoundError):  # a working directory that is gone has nothing below it
+    """Return a path for people: on one line, and relative if it is below the working directory."""
+    with suppress(FileNotFoundError):  # a deleted working directory contains no files
         here = os.getcwd()
         path = path.removeprefix(f"{here}/") if here != "/" else path
     return printable_line(path)
 
 
 def drop_standard_output() -> None:
-    """Stop writing to a stream that takes nothing more, also at exit, where Python would print a warning."""
+    """Redirect standard output to `/dev/null` after a write failed, which also avoids Python's warning at exit."""
     _drop(sys.stdout)
 
 
 def raw_note(text: str) -> None:
-    """Print to standard error exactly this text, which must be safe already."""
-    # A remark that nobody can be told changes nothing about the command.
+    """Print a text unchanged to standard error. It must be escaped already."""
+    # A remark that cannot be printed does not change the result of the command.
     try:
         _write(sys.stderr, text.encode())
     except OSError:
@@ -179,7 +178,7 @@ def raw_note(text: str) -> None:
 
 
 def _write(stream: TextIO, data: bytes) -> None:
-    """Write past the buffer: a thread that waits for a reader must not hold its lock when Python ends."""
+    """Write without the buffer: a thread that blocks on a reader must not hold the buffer's lock when Python ends."""
     stream.flush()
     target = getattr(stream.buffer, "raw", stream.buffer)
     left = memoryview(data)
@@ -191,7 +190,7 @@ def _write(stream: TextIO, data: bytes) -> None:
 
 
 def _drop(stream: TextIO) -> None:
-    with suppress(io.UnsupportedOperation):  # a stream in memory, as in a test, fails nobody
+    with suppress(io.UnsupportedOperation):  # a stream in memory, as in a test
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
             os.dup2(nowhere, stream.fileno())

@@ -1,7 +1,7 @@
-"""What the policy files of this machine and this user do to skills, for the commands that describe skills.
+"""Effects of this machine's and this user's policy files on skills, for commands that describe skills.
 
-A skill is denied, asked about or allowed: what the policy decides about a model that loads it. Without a policy file
-nothing is said, because then no skill is denied.
+The effect is the decision about a model that loads the skill: denied, asked about or allowed. If there is no policy
+file, no effect is reported, because then no skill is denied.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SAID = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
 
 
 class PolicyEffect(Struct, frozen=True, kw_only=True):
-    """What is decided about one skill: by which rule, where it stands (None for a default), and why."""
+    """The decision about one skill: the rule, its place (None for a default) and the reason."""
 
     effect: Literal["allow", "ask", "deny"]
     rule: str
@@ -30,7 +30,7 @@ class PolicyEffect(Struct, frozen=True, kw_only=True):
 
     @property
     def short(self) -> str:
-        """What was decided and the place of the rule, for a row of a table."""
+        """The decision and the place of the rule, for a row of a table."""
         place = "the policy's default" if self.origin is None else self.origin
         if place.startswith(home := f"{user_home()}/"):
             place = f"~/{place.removeprefix(home)}"
@@ -41,22 +41,22 @@ class PolicyEffect(Struct, frozen=True, kw_only=True):
 
 
 class PolicyEffects:
-    """Answers for the skills of one catalog, under the files as they are now."""
+    """Computes effects for the skills of one catalog, with the policy files as read at creation."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.policy: Policy | None = None
         if any(os.path.lexists(path) for path in (MACHINE_POLICY, os.path.join(prowess_home(), POLICY_FILE))):
-            # Imported here, not at the top: a machine without a policy need not read the rules.
+            # Imported here because a machine without a policy does not need the rules.
             from prowess.policy.policy_in_force import PolicyInForce
 
             self.policy = PolicyInForce().now()
 
     def of(self, entry: SkillEntry) -> PolicyEffect | None:
-        """Return what the policy decides; None if there is no policy file."""
+        """Return the effect of the policy on a skill, or None if there is no policy file."""
         if self.policy is None:
             return None
-        # Imported here, not at the top: as above.
+        # Imported here for the same reason.
         from prowess.policy.decision import effect_of
         from prowess.runtime.activation.skill_identities import of_entry
         from prowess.runtime.activation.visibility import decided
@@ -64,21 +64,24 @@ class PolicyEffects:
         known = of_entry(entry, self._catalog if self.policy.needs_digests else None)
         decision = decided(self.policy, known, "model")
         return PolicyEffect(
-            effect=effect_of(decision),  # type: ignore[arg-type]  # one of the three, which its name does not say
+            effect=effect_of(decision),  # type: ignore[arg-type]  # its type is str, its values are these three
             rule=decision.rule,
             origin=None if decision.origin is None else str(decision.origin),
             reason=decision.reason,
         )
 
     def as_member(self, entry: SkillEntry) -> dict[str, object]:
-        """Return the effect as a member `policy` of a JSON object; nothing if there is no policy file."""
+        """Return the effect as the member `policy` of a JSON object; empty if there is no policy file."""
         effect = self.of(entry)
         return {} if effect is None else {"policy": effect}
 
 
 def effect_at(path: str) -> PolicyEffect | None:
-    """Return what the policy does to the skill at `path`, in whatever layer it is found; None without a policy file."""
-    # Imported here, not at the top: few commands ask about one path.
+    """Return the effect of the policy on the skill at `path`, in any layer.
+
+    None if it is not found or without a policy file.
+    """
+    # Imported here because few commands need the effect at one path.
     from prowess.catalog import Catalog
 
     directory = path if os.path.isdir(path) else os.path.dirname(path) or "."

@@ -1,7 +1,7 @@
-"""A skill drawn with rich: its Markdown laid out, headings in the colour of its role where that is wanted.
+"""A skill rendered with rich: its Markdown formatted, and optionally its headings in the colour of its role.
 
-Every text is escaped before rich sees it, and links are shown as text, so that nothing in a skill reaches the terminal
-as a command. The colours of texts keep a contrast of at least 3 to 1 on black and on white.
+All texts are escaped before they reach rich, and links are shown as text, so that a skill cannot send control sequences
+to the terminal. Text colours have a contrast of at least 3 to 1 on black and on white.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Palette(Struct, frozen=True, kw_only=True):
-    """Colours of texts, and of the background of code, on which white stands."""
+    """Colours of texts, and the background of code, which is written in white."""
 
     heading: str
     accent: str
@@ -40,7 +40,7 @@ PALETTES = {
 
 
 def drawn(page: SkillPage, *, roles: bool, width: int, colours: bool = True) -> str:
-    """Return the page for a terminal of `width` columns; `roles` draws it in the palette of the skill's role."""
+    """Render the page for a terminal of `width` columns. `roles` uses the palette of the skill's role."""
     file = io.StringIO()
     Console(
         file=file,
@@ -56,7 +56,7 @@ def drawn(page: SkillPage, *, roles: bool, width: int, colours: bool = True) -> 
 
 
 def layout(page: SkillPage, *, roles: bool) -> Group:
-    """Return what rich prints: a table of facts and costs, and the body."""
+    """Return the renderable: a table of facts and costs, and the body."""
     head = Text(printable_line(page.skill.name), style="bold")
     if roles:
         head.append("  ● ", style=page.role.color)

@@ -1,8 +1,8 @@
-"""A command that leaves something behind when it is killed ends in order where it is asked to end.
+"""Orderly shutdown on SIGTERM and SIGHUP, for commands that must clean up.
 
-SIGTERM (a service manager, a time limit) and SIGHUP (a terminal that was closed) become an exception in the main
-thread, as Ctrl-C is one already: scripts are ended, records written, artifacts removed. A signal that is ignored when
-the command starts, as under `nohup`, stays ignored.
+SIGTERM (sent by a service manager or a time limit) and SIGHUP (sent when a terminal is closed) raise an exception in
+the main thread, as Ctrl-C does: scripts are stopped, records written, temporary files removed. A signal that is ignored
+when the command starts, as under `nohup`, stays ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 class SignalledError(BaseException):
-    """The process was asked to end. No `Exception`: nothing but the end of the command may answer it."""
+    """A signal asked the process to end. Not an `Exception`, so that handlers of `Exception` do not catch it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -30,7 +30,7 @@ class SignalledError(BaseException):
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Raise `SignalledError` in the main thread when this process is asked to end; elsewhere nothing changes."""
+    """Raise `SignalledError` in the main thread on SIGTERM or SIGHUP. No effect in other threads."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -48,7 +48,7 @@ def ended_in_order() -> Iterator[None]:
 
 def _raise(number: int, frame: FrameType | None) -> None:
     del frame
-    for name in _NAMES:  # the end is under way: a second signal must not break it off half done
+    for name in _NAMES:  # a second signal must not interrupt the cleanup
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     raise SignalledError(number)

@@ -1,4 +1,4 @@
-"""What `prowess check` finds in one skill by itself; the skills of a set are judged one by one, in any order."""
+"""The findings of `prowess check` on a single skill. Skills are judged independently, in any order."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _MOST_STAMPED = 2000  # files and directories of one skill
 
 
 class SkillResult(Struct, frozen=True, kw_only=True):
-    """The findings on one skill in the order of a report, and what judging the set needs to know of it.
+    """The findings on one skill in report order, and the facts that are needed to judge the set of skills.
 
-    `name` is what a report calls it; `listed` is the length of its name and description; `not_honoured` is how many
-    findings its comments name in vain; `has_comments`: they ask for silence, so that more than its files decides.
+    `name` is the skill's name in reports. `listed` is the length of its name and description. `not_honoured` is the
+    number of findings that its suppression comments name without effect. `has_comments`: it has such comments, so the
+    result also depends on the settings and on whether its project is trusted.
     """
 
     name: str | None
@@ -42,14 +43,14 @@ class SkillResult(Struct, frozen=True, kw_only=True):
 
 
 class StampedResult(Struct, frozen=True, kw_only=True):
-    """A result, and the stamp of the files that it was found in; None if they may have changed meanwhile."""
+    """A result and the stamp of the files it was made from. The stamp is None if files may have changed meanwhile."""
 
     result: SkillResult
     stamp: TreeStamp | None
 
 
 class JudgedSkill(Struct, frozen=True, kw_only=True):
-    """A skill of a run, how it is judged, and what was found in it by itself."""
+    """One skill of a run with its judgement and the findings on it alone."""
 
     target: Target
     judgement: Judgement
@@ -57,11 +58,11 @@ class JudgedSkill(Struct, frozen=True, kw_only=True):
 
 
 def judge_document(document: SkillDocument, judgement: Judgement, silencing: Silencing) -> SkillResult:
-    """Return what the rules find in a document and its files, without what its comments silence."""
+    """Return the findings of the rules on a document and its files, without those that its comments suppress."""
     raw = [*judgement.judge(raw_findings(document, judgement.profile)), *lint_findings(document, judgement)]
     before = silencing.not_honoured
     findings = silencing.by_comments(document, judgement, raw)
-    if not judgement.profile.reference_wording:  # that profile has the reference tool's order
+    if not judgement.profile.reference_wording:  # this profile keeps the order of the reference tool
         findings = tuple(sorted(findings, key=place_in_report))
     return SkillResult(
         name=_name(document),
@@ -73,14 +74,14 @@ def judge_document(document: SkillDocument, judgement: Judgement, silencing: Sil
 
 
 def judge_target(target: Target, judgement: Judgement, silencing: Silencing, *, stamped: bool) -> StampedResult:
-    """Return the result of one skill, with the stamp of its files if that is asked for."""
+    """Judge one skill. With `stamped`, the result has the stamp of the skill's files."""
     stamp = stamp_tree(target.directory, most=_MOST_STAMPED) if stamped and target.directory is not None else None
     result = judge_document(target.read(), judgement, silencing)
     return StampedResult(result=result, stamp=stamp if stamp is not None and stamp.holds() else None)
 
 
 def _name(document: SkillDocument) -> str | None:
-    """Return the name; that of the directory if there is none or it cannot be read."""
+    """Return the skill's name, or the name of its directory if it has none or its front matter cannot be read."""
     name = document.text_of("name") if document.complete else None
     if name is None or name == document.directory_name:
         return document.directory_name
@@ -88,12 +89,12 @@ def _name(document: SkillDocument) -> str | None:
 
 
 class Silencing:
-    """What is not reported though a rule found it: comments in a skill, and a baseline, of one command line.
+    """Filters findings by the suppression comments of skills and by a baseline, for one command line.
 
-    A comment is something that a skill says about itself, so it counts only if somebody outside of the skill says so:
-    the setting `suppressions` is `on`, or it is `trusted`, the default, and the skill lies in a project that
-    `prowess trust` knows. A file of settings of an untrusted project cannot open the family `security` to it.
-    `not_honoured` counts the findings that comments name in vain.
+    A skill must not silence findings about itself, so its comments count only if a setting allows them: `suppressions`
+    is `on`, or it is `trusted` (the default) and the skill is in a project that `prowess trust` has recorded. Settings
+    of an untrusted project cannot allow comments for the family `security`. `not_honoured` counts the findings that
+    comments name without effect.
     """
 
     def __init__(self, configuration: Configuration, baseline: Baseline | None) -> None:
@@ -105,7 +106,7 @@ class Silencing:
     def by_comments(
         self, document: SkillDocument, judgement: Judgement, findings: Sequence[Diagnostic]
     ) -> tuple[Diagnostic, ...]:
-        """Return the findings that no comment silences, and the comments that silence nothing."""
+        """Return the findings that no comment suppresses, plus a finding for each comment that suppresses none."""
         asked = suppressions(document)
         if not asked:
             return tuple(findings)
@@ -121,11 +122,11 @@ class Silencing:
     def by_baseline(
         self, read: Callable[[], SkillDocument], findings: tuple[Diagnostic, ...]
     ) -> tuple[Diagnostic, ...]:
-        """Return the findings that are not known yet; `read` returns the document that they are about."""
+        """Return the findings that the baseline does not contain. `read` returns their document."""
         return findings if self._baseline is None else self._baseline.new(read(), findings)
 
     def _is_trusted(self, document: SkillDocument) -> bool:
-        # Imported here, not at the top: few skills ask for silence.
+        # Imported here because few skills have suppression comments.
         from prowess.catalog.project import project_root
         from prowess.catalog.trust import TrustStore
 
@@ -138,7 +139,7 @@ class Silencing:
 
 
 def _could_silence(asked: Suppression, judgement: Judgement) -> bool:
-    """Whether a rule that it names has run, or none has this name at all."""
+    """Whether the comment could have had an effect: a rule it names was run. True for an unknown name, to report it."""
     named = [rule for rule in RULES.values() if names_rule(asked.selector, rule.id, rule.family)]
     return not named or any(map(judgement.keeps, named))
 

@@ -1,4 +1,4 @@
-"""The skills that the paths of a command line mean."""
+"""The skills that the paths on a command line select."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 STANDARD_INPUT = "-"
-_OF_A_SKILL = frozenset({"skill.md", MANIFEST_FILE})  # files that name the skill they lie in
+_OF_A_SKILL = frozenset({"skill.md", MANIFEST_FILE})  # files that select the skill they are in
 
 
 class Target:
-    """One SKILL.md to look at, and the path on the command line, `named`, that led to it; read when it is asked for.
+    """One SKILL.md to check. It is read on first use.
 
-    `path` is its directory as the user knows it; `directory` the absolute path, None if standard input has none.
+    `named` is the path on the command line that led to it. `path` is the skill's directory as the user wrote it.
+    `directory` is the absolute path, or None for standard input without a path.
     """
 
     def __init__(
@@ -38,16 +39,16 @@ class Target:
         self._read = read
 
     def read(self) -> SkillDocument:
-        """Return the document as it was when it was first asked for."""
+        """Return the document, read once and then kept."""
         return self._found[0]
 
     def fixed(self, document: SkillDocument) -> Target:
-        """Return the same target with the document as it is now."""
+        """Return the same target with a document that has been fixed."""
         return Target(path=self.path, directory=self.directory, named=self.named, read=lambda: (document, self.data))
 
     @property
     def data(self) -> bytes:
-        """The bytes of the document."""
+        """The bytes of the document as they were read."""
         return self._found[1]
 
     @cached_property
@@ -56,7 +57,7 @@ class Target:
 
 
 def skill_target(directory: str, path: str, named: str) -> Target:
-    """Return the target of a skill's directory."""
+    """Return the target for a skill's directory."""
 
     def read() -> tuple[SkillDocument, bytes]:
         located = locate(directory, shown_as=path)
@@ -66,13 +67,13 @@ def skill_target(directory: str, path: str, named: str) -> Target:
 
 
 def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Target]:
-    """Yield each SKILL.md that the paths of a command line name, once, in order, and say what was not looked at.
+    """Yield each SKILL.md that the paths of a command line select, once, in order.
 
-    A path is a skill, its SKILL.md or manifest, a folder of skills, or `-`; `stdin_path` is how standard input is
-    called.
+    A path is a skill, its SKILL.md or manifest, a folder of skills, or `-`. `stdin_path` is the path to report for
+    standard input. Directories that were not searched are reported on standard error.
 
     Raises:
-        click.UsageError: a path is not there, or is another file.
+        click.UsageError: a path does not exist or is another file.
     """
     seen: set[str] = set()
     for path in paths:
@@ -82,7 +83,7 @@ def targets(paths: Sequence[str], stdin_path: str | None = None) -> Iterator[Tar
                 yield _from_standard_input(stdin_path)
             continue
         for directory in _directories(path):
-            key = os.path.abspath(directory)  # a skill that two arguments name is checked once
+            key = os.path.abspath(directory)  # a skill that two arguments select is checked once
             if key not in seen:
                 seen.add(key)
                 yield skill_target(key, os.path.normpath(directory), path)
@@ -98,7 +99,7 @@ def _directories(path: str) -> tuple[str, ...]:
     found = find_skill_directories(path)
     for note in found.notes:
         output.note(printable_line(note))
-    return found.paths or (path,)  # a directory without any skill is reported as one that lacks its SKILL.md
+    return found.paths or (path,)  # a directory without a skill is reported as a skill without SKILL.md
 
 
 def _from_standard_input(stdin_path: str | None) -> Target:
@@ -112,5 +113,5 @@ def _from_standard_input(stdin_path: str | None) -> Target:
 
 
 def is_folder_of_skills(path: str) -> bool:
-    """Whether a path stands for all the skills below it, and not for one."""
+    """Whether a path selects all the skills below it instead of one skill."""
     return os.path.isdir(path) and not any(os.path.lexists(os.path.join(path, name)) for name in FILE_NAMES)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what a shell offers for their values."""
+"""Options that several commands share, and shell completion of their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound="Callable[..., object]")
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Return one decorator for several options; `--help` lists them in this order."""
+    """Combine several options into one decorator. `--help` lists them in this order."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -34,11 +34,14 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 
 def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
-    """Complete a value, or the last of several with commas between them; each word has its explanation."""
+    """Return a completion for a value or for the last of several comma-separated values.
+
+    `words` returns each word with its explanation.
+    """
 
     def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
         del context, parameter
-        # Imported here, not at the top: only a shell that completes needs it.
+        # Imported here because only shell completion needs it.
         from click.shell_completion import CompletionItem
 
         before, comma, begun = text.rpartition(",")
@@ -49,15 +52,15 @@ def completing(words: Callable[[], Mapping[str, str]]) -> Complete:
 
 
 def completing_names(known: Mapping[str, Profile] | Mapping[str, Preset]) -> Complete:
-    """Complete the names of profiles or presets, each with its summary."""
+    """Return a completion for the names of profiles or presets, with their summaries."""
     return completing(lambda: {name: one.summary for name, one in known.items()})
 
 
 def require_profile(name: str) -> None:
-    """Refuse the name of a profile that there is not.
+    """Check that a profile of this name exists.
 
     Raises:
-        click.UsageError: with the names that there are.
+        click.UsageError: it does not; the message lists the known names.
     """
     try:
         profile_named(name)

@@ -1,4 +1,4 @@
-"""The options that name where skills come from, alike in every command that reads the catalog."""
+"""Options that select the sources of skills, used by every command that reads the catalog."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OPTIONS = (
 
 
 class CatalogOptions(Struct, frozen=True, kw_only=True):
-    """Where the skills of one command come from, as its command line has it; `quiet` holds for the whole command."""
+    """The sources of skills given on one command line. `quiet` suppresses notices for the whole command."""
 
     roots: tuple[str, ...]
     plugins: tuple[str, ...]
@@ -50,7 +50,7 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     environment: str | None = None
 
     def open(self, *, quiet: bool = False) -> Catalog:
-        """Open the catalog; print its notices unless this call or the command is quiet."""
+        """Open the catalog. Its notices are printed unless `quiet` is set here or for the command."""
         if self.only_root and not self.roots:
             raise click.UsageError("--only-root goes with --root")
         if self.roots:
@@ -67,20 +67,20 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
     def _plugin_sources(self) -> list[DirectorySource]:
         if not self.plugins:
             return []
-        # Imported here: most command lines name no plugin beside a root.
+        # Imported here because `--plugin` together with `--root` is rare.
         from prowess.catalog.project import plugin_sources
 
         return plugin_sources(self.plugins)
 
     def open_one(self, name: str, *, quiet: bool = False) -> tuple[Catalog, str]:
-        """Open the catalog that a command finds one skill in; return it and the name of the skill.
+        """Open the catalog for a command on one skill; return the catalog and the skill's name.
 
-        A name that is a path (it begins with `./`, `../` or `/`, or it has a separator and is there) means the skill in
-        that directory: the directory is a root that the command line names.
+        `name` may be a path: it begins with `./`, `../` or `/`, or contains a separator and exists. Then it selects the
+        skill in that directory, as if the directory were given as `--root`.
 
         Raises:
-            click.UsageError: there is no skill at the path, or `--root` names another place.
-            SkillNotFoundError: a skill of a higher layer takes its place.
+            click.UsageError: the path has no skill, or `--root` is also given.
+            SkillNotFoundError: a skill of a higher layer shadows it.
         """
         if not is_path(name):
             return self.open(quiet=quiet), name
@@ -106,16 +106,16 @@ class CatalogOptions(Struct, frozen=True, kw_only=True):
 
 
 def is_path(name: str) -> bool:
-    """Tell whether the name of a skill on a command line is a path."""
+    """Whether the skill given on a command line is a path instead of a name."""
     parts = name.replace(os.sep, "/").split("/")
     return parts[0] in {".", ".."} or (len(parts) > 1 and (not parts[0] or os.path.lexists(name)))
 
 
 def catalog_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that are the fields of `CatalogOptions`, as its argument `skills`."""
+    """Give a command the options of `CatalogOptions`, passed to it as the argument `skills`."""
 
     @wraps(command)
-    def with_skills(**given: Any) -> int:  # noqa: ANN401 -- options of the command, and ours among them
+    def with_skills(**given: Any) -> int:  # noqa: ANN401 -- receives the command's options and those of `CatalogOptions`
         ours = {name: given.pop(name) for name in CatalogOptions.__struct_fields__}
         return command(skills=CatalogOptions(**ours), **given)
 

@@ -1,4 +1,4 @@
-"""The options that change the settings of one command line, alike in every command that judges skills."""
+"""Options that change settings for one command line, used by every command that judges skills."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def _selectors() -> Mapping[str, str]:
-    """Return all families, beginnings of ids and ids of rules."""
-    from prowess.lint import RULES  # here, not at the top: only a shell that completes asks
+    """Return all families, first parts of rule ids, and rule ids, with explanations."""
+    from prowess.lint import RULES  # imported here because only shell completion needs it
 
     words = {rule.family: "family" for rule in RULES.values()}
     words |= {rule.partition(".")[0]: "rules that begin so" for rule in RULES}
@@ -49,9 +49,9 @@ configuration_options = together(
 def open_configuration(
     *, config_file: str | None, isolated: bool, quiet: bool = False, **given: Iterable[str]
 ) -> Configuration:
-    """Return the settings that the options, the environment and the files give, and say what the notices say.
+    """Return the settings from options, environment and files, and print their notices unless `quiet`.
 
-    `given` has the texts of each option by the name of its setting.
+    `given` holds the texts of each option by the name of its setting.
 
     Raises:
         ConfigurationError: as `load_configuration`.
@@ -66,10 +66,10 @@ def open_configuration(
 def configuration_loader(
     *, config_file: str | None, isolated: bool, **given: Iterable[str]
 ) -> Callable[[str], Configuration]:
-    """Return what loads the settings for a directory, for a command that outlives one look at the files.
+    """Return a function that loads the settings for a directory, for commands that read them repeatedly.
 
     Raises:
-        ConfigurationError: an option is wrong, or the file that one names.
+        ConfigurationError: an option, or the file that an option names, is invalid.
     """
     flags = _flags(given)
     load_configuration(flags=flags, environment={}, file=config_file, isolated=config_file is None)
@@ -87,7 +87,7 @@ def _flags(given: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _is_trusted(directory: str) -> bool:
-    # Imported here, not at the top: without a project's file nobody asks.
+    # Imported here because it is only called if a project has a settings file.
     from prowess.catalog.project import project_root
     from prowess.catalog.trust import TrustStore
 

@@ -1,4 +1,4 @@
-"""The options of a server over HTTP, and what must be right before it may start."""
+"""Options of an HTTP server, and the checks before it may start."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from prowess.cli.options import together
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TOKEN_VARIABLE = "PROWESS_HTTP_TOKEN"  # noqa: S105 -- the name of a variable
+TOKEN_VARIABLE = "PROWESS_HTTP_TOKEN"  # noqa: S105 -- the name of an environment variable
 _MAX_NAME = 64
 _MIN_TOKEN = 16
 _MAX_TOKEN = 4096
-_MAX_FILE = 64 * _MAX_TOKEN  # characters; as many tokens as there may be sessions
+_MAX_FILE = 64 * _MAX_TOKEN  # characters; 64 tokens, as many as the maximum of sessions
 _LAST_PORT = 65535
 
 http_options = together(
@@ -37,9 +37,11 @@ http_options = together(
 
 
 class HttpPlace(Struct, frozen=True, kw_only=True):
-    """Where to listen, and for whom; without `tokens` every client of this machine may come.
+    """The address to listen on, and the accepted tokens and hosts.
 
-    `users` has the names that tokens were given, by the SHA-256 of the token in hex.
+    Without `tokens`, every client of this machine is accepted.
+
+    `users` maps the SHA-256 of a token in hexadecimal to the name given for the token.
     """
 
     host: str
@@ -50,11 +52,11 @@ class HttpPlace(Struct, frozen=True, kw_only=True):
 
 
 def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, allow_remote: bool) -> HttpPlace:
-    """Return where to serve.
+    """Check the options and return the address, tokens and hosts to serve.
 
     Raises:
-        click.BadParameter: no address; a token that is too short or that others can read; an address that others can
-            reach without the flag and a token.
+        click.BadParameter: the address is invalid; a token is too short or readable by other users; or others can
+            reach the address and `--allow-remote` or a token is missing.
     """
     host, port = _parsed(address)
     named = _tokens(token_file)
@@ -70,7 +72,7 @@ def http_place(address: str, token_file: str | None, hosts: tuple[str, ...], *, 
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address; a name that is not `localhost` counts as reachable by others."""
+    """Whether only this machine can reach an address. Of host names, only `localhost` counts as local."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -88,7 +90,7 @@ def _parsed(text: str) -> tuple[str, int]:
 
 
 def _tokens(file: str | None) -> dict[str, str]:
-    """Return each token with the name before it, an empty one if the line has none."""
+    """Return each token with the name before it, or an empty name if its line has none."""
     if file is None:
         text, where = os.environ.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
         if not text:
@@ -101,7 +103,7 @@ def _tokens(file: str | None) -> dict[str, str]:
             raise click.BadParameter(f"{file} is open to others; chmod 600 it", param_hint="--token-file")
         if len(text) > _MAX_FILE:
             raise click.BadParameter(f"{file} is larger than {_MAX_FILE} characters", param_hint="--token-file")
-    # An empty file is refused as a token that is too short: somebody forgot to write it.
+    # An empty file is refused as a token that is too short, because the user forgot to write it.
     lines = [line.split() for line in text.split("\n") if line.strip()] or [[""]]
     tokens = {words[-1]: "".join(words[:-1]) for words in lines}
     if not all(map(_is_token, tokens)) or any(len(words) > 2 for words in lines):  # noqa: PLR2004 -- NAME TOKEN

@@ -1,4 +1,4 @@
-"""What the commands that run calls share: the workspace they work on, and the policy that may want a log."""
+"""Options and checks of commands that run calls: workspace, policy and audit log."""
 
 from __future__ import annotations
 
@@ -53,10 +53,12 @@ profile_option = click.option(
 
 
 def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
-    """Return the directory that scripts may see: the named or the current one; None, with a note, without one.
+    """Return the directory that scripts may see: `named`, or else the current one.
+
+    Returns None and prints a note if the current directory is gone or cannot be used.
 
     Raises:
-        click.BadParameter: the named one is refused. To go on without it would do something else than was asked for.
+        click.BadParameter: `named` is refused. Running without it would not be what the user asked for.
     """
     try:
         chosen, refused = usable_workspace(named or working_directory())
@@ -72,7 +74,10 @@ def open_workspace(named: str | None, *, quiet: bool = False) -> str | None:
 
 
 def writable_home(consequence: str) -> str | None:
-    """Return the home of this user, made if missing; None, with a note that says what follows, if it is no use."""
+    """Return this user's Prowess directory, creating it if missing.
+
+    If it cannot be used, prints a note that ends with `consequence`, and returns None.
+    """
     home = prowess_home()
     why = "cannot be written"
     try:
@@ -88,20 +93,20 @@ def writable_home(consequence: str) -> str | None:
 
 
 def audit_log(home: str | None) -> JsonlAuditLog | None:
-    """Return the log of this user's commands, one flush to disk a record; None without a home."""
+    """Return the audit log of this user's commands, flushed to disk after each record; None without a home."""
     return None if home is None else JsonlAuditLog(audit_path(), fsync="record")
 
 
 def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, JsonlAuditLog | None]:
     """Return the policy of this machine, this user and `policy_file`, and the log of this user's commands.
 
-    Without a home that can be written there is no log, and `unlogged` is the note that says so.
+    If the home cannot be written, the log is None and the note `unlogged` is printed.
 
     Raises:
-        AuditError: the policy permits no call without a record, and there is no log.
+        AuditError: the policy requires a record of each call, and there is no log.
         PolicyError: a policy file cannot be read.
     """
-    # Imported here, not at the top: commands share this module that read no policy.
+    # Imported here because other commands that use this module read no policy.
     from prowess.policy.policy_in_force import PolicyInForce
 
     audit, policy = audit_log(writable_home(unlogged)), PolicyInForce(policy_file=policy_file)
@@ -110,10 +115,10 @@ def open_rules(policy_file: str | None, unlogged: str) -> tuple[PolicyInForce, J
 
 
 def require_log(policy: Policy, audit: JsonlAuditLog | None) -> None:
-    """Refuse to begin where the policy wants every call recorded and nothing can be.
+    """Refuse to start if the policy requires audit records and there is no log.
 
     Raises:
-        AuditError: said once, now, instead of in the answer to every call.
+        AuditError: raised once at the start, instead of for every call.
     """
     if policy.audit_required and audit is None:
         raise AuditError(audit_path(), "it cannot be written, and the policy permits no call without a record")

@@ -1,7 +1,7 @@
-"""What a shell offers for the name of a skill and for one of its scripts.
+"""Shell completion of skill names and script paths.
 
-The shell puts what is chosen into its command line as it is, and prints descriptions as they are. So names with a sign
-that a shell reads are not offered, and descriptions are one printable line.
+A shell inserts the chosen word and prints descriptions unchanged. So words with characters that are special in a shell
+are not offered, and a description is one printable line.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-_SIGNS = re.compile(r"""[\s"'`$\\;&|<>()*?\[\]{}~#!^=,]""")  # of a shell; a comma ends a field of its completion
+# special characters of shells; a comma separates the fields of a completion
+_SIGNS = re.compile(r"""[\s"'`$\\;&|<>()*?\[\]{}~#!^=,]""")
 
 
 def complete_skill(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
-    """Complete the name of a skill, or a path."""
+    """Complete a skill's name or path."""
     del parameter
-    # Imported here, not at the top: only a shell that completes needs it.
+    # Imported here because only shell completion needs it.
     from click.shell_completion import CompletionItem
 
     if is_path(text):
@@ -38,7 +39,7 @@ def complete_skill(context: click.Context, parameter: click.Parameter, text: str
 
 
 def complete_script(context: click.Context, parameter: click.Parameter, text: str) -> list[CompletionItem]:
-    """Complete a script of the skill that stands before it, by its path or its name in the folder of scripts."""
+    """Complete a script of the skill given before it, by its path or its path inside `scripts`."""
     del parameter
     from click.shell_completion import CompletionItem  # as above
 

@@ -1,4 +1,4 @@
-"""The options `--tools` and `--host-tools`: built-in tools that are offered, and tools of the host itself."""
+"""The options `--tools` (builtin tools to offer) and `--host-tools` (tools of the host)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ host_tools_option = click.option(
 
 
 def host_tools_named(words: str | None) -> dict[str, str | None] | None:
-    """Return the tools of a list with commas and their versions, as `Session` takes them; None where nothing was said.
+    """Parse a comma-separated list of tools and versions into a dict, as `Session` takes it. None stays None.
 
         host_tools_named("Bash=5.2, WebFetch") == {"Bash": "5.2", "WebFetch": None}
 
     Raises:
-        click.BadParameter: something in the list is no name, or no version.
+        click.BadParameter: an entry is not NAME or NAME=VERSION.
     """
     if words is None:
         return None
-    # Imported here, not at the top: most sessions are told of no tools.
+    # Imported here because most sessions name no host tools.
     from prowess.tools.tool_binding import version_key
 
     named: dict[str, str | None] = {}
@@ -47,12 +47,12 @@ def host_tools_named(words: str | None) -> dict[str, str | None] | None:
 
 
 def tools_named(words: str) -> tuple[str, ...]:
-    """Return the built-in tools of a list with commas, in whatever case they stand there, each once.
+    """Return the builtin tools named in a comma-separated list, without duplicates; case is ignored.
 
     Raises:
         click.BadParameter: there is no such tool.
     """
-    # Imported here, not at the top: `serve --help` must not load the built-in tools.
+    # Imported here because `serve --help` must not load the builtin tools.
     from prowess.tools import builtin
 
     try:
