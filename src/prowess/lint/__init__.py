@@ -1,4 +1,7 @@
-"""Advice on the quality of a skill. Nothing here makes a skill invalid; `prowess.format` does that."""
+"""Lint rules: advice on the quality of a skill.
+
+Lint rules never make a skill invalid; the rules of `prowess.format` do that.
+"""
 
 from __future__ import annotations
 

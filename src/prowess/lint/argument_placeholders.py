@@ -1,4 +1,4 @@
-"""What looks like a placeholder for an argument in a body, and whether its author meant one."""
+"""Detection of argument placeholders in a body, and of text that only looks like a placeholder."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from prowess.lint.subject import blanked
 if TYPE_CHECKING:
     from prowess.lint.subject import LintSubject
 
-_LARGEST = 9  # of the numbers of arguments that a text names; above it they are amounts
+_LARGEST = 9  # highest argument number that a text is likely to use; a larger number is an amount
 _WHOLE = r"\$ARGUMENTS(?![A-Za-z0-9_])"
 _FIRST = r"\$ARGUMENTS\[0\]"
 _SECOND = r"(?<!\\)\$ARGUMENTS\[1\]"
-_NOT_FOR_ARGUMENTS = ("awk", "{print", "sed ", "()")  # code that has a `$1` of its own
+_NOT_FOR_ARGUMENTS = ("awk", "{print", "sed ", "()")  # signs of code with a `$1` of its own
 
 
 def declares_arguments(subject: LintSubject) -> bool:
-    """Whether the skill states that it takes arguments."""
+    """Whether the skill declares arguments: by a field, or by `$ARGUMENTS` in the body."""
     keys = {field.key for field in subject.document.fields}
     return not keys.isdisjoint({"arguments", "argument-hint"}) or re.search(_WHOLE, subject.body) is not None
 
 
 def second_argument(subject: LintSubject) -> re.Match[str] | None:
-    """Return the first `$1` that is meant as an argument, if the body has no `$0`: its author counts from one."""
+    """Return the first `$1` or `$ARGUMENTS[1]` if the author seems to count arguments from one.
+
+    None if the body also has `$0` or `$ARGUMENTS[0]`, or if the `$1` is probably no argument.
+    """
     if "$1" not in subject.body and "$ARGUMENTS[1]" not in subject.body:
         return None
     text = _for_arguments(subject, declared=(declared := declares_arguments(subject)))
@@ -38,7 +41,10 @@ def second_argument(subject: LintSubject) -> re.Match[str] | None:
 
 
 def dollars_in_prose(subject: LintSubject) -> re.Match[str] | None:
-    """Return the first `$N` outside blocks of code that Claude Code replaces and that is meant as it is written."""
+    """Return the first `$N` outside code blocks that Claude Code would replace against the author's intent.
+
+    For example, `$5` as a price in a skill that takes no arguments.
+    """
     text = _without_blocks(subject)
     replaced = re.finditer(NUMBERED_IN_CLAUDE_CODE, text)
     meant = declares_arguments(subject) or "$0" in text or second_argument(subject) is not None
@@ -52,9 +58,9 @@ def _without_blocks(subject: LintSubject) -> str:
 
 
 def _for_arguments(subject: LintSubject, *, declared: bool) -> str:
-    """Return the body, offset for offset, without code that has positions of its own.
+    """Return the body with the code that uses `$1` for itself, such as awk, replaced by blanks. Offsets stay the same.
 
-    If nothing is declared, it has no blocks of code either.
+    If the skill declares no arguments, all code blocks are blanked too.
     """
     body, outline = subject.body, subject.outline
     blocks = [(block.start, block.end) for block in outline.blocks]

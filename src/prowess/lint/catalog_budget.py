@@ -1,6 +1,7 @@
-"""What a whole set of skills costs before any is used: their names and descriptions, which every conversation carries.
+"""The rule `catalog.budget`: the size of the names and descriptions of a set of skills.
 
-Hosts cut such a list: Codex shows at most about 2 % of the context or 8000 characters. What is cut is never found.
+A host puts the list of skills into every conversation, before any skill is used. Hosts cut a long list: Codex shows at
+most about 2 % of the context or 8000 characters. A model never finds a skill that was cut.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ _LONGEST_NAMED = 3
 
 
 def listed_characters(document: SkillDocument) -> int:
-    """Return how many characters of a listing a skill takes: those of its name and of its description."""
+    """Return the number of characters that a skill adds to a list: its name and its description."""
     return len(document.text_of("name") or "") + len((document.text_of("description") or "").strip())
 
 
 def catalog_budget(listed: Sequence[int], document_at: Callable[[int], SkillDocument]) -> tuple[int, Diagnostic] | None:
-    """Return a finding if the listing of a set is cut, and the index of the skill with the longest description.
+    """Return the index of the skill with the longest description and a finding, or None if the list is not cut.
 
-    `listed` has the `listed_characters` of each skill; `document_at` returns the document at an index, and is asked
-    only for those that the finding names.
+    `listed` has the `listed_characters` of each skill. `document_at` returns the document at an index; it is called
+    only for the skills that the finding names.
     """
     total = sum(listed)
     if total <= LISTING_CHARACTERS:

@@ -1,4 +1,4 @@
-"""Run the lint rules over one skill; the declarations of all rules that a user may name."""
+"""Run the lint rules over one skill. Also: the declarations of all rules that a user may name."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _ADVICE = sorted(
     (CATALOG_BUDGET, UNUSED_SUPPRESSION, *(rule.meta for rule in LINT_RULES)), key=lambda meta: (meta.order, meta.id)
 )
 RULES: Mapping[str, RuleMeta] = MappingProxyType({**FORMAT_RULES, **{meta.id: meta for meta in _ADVICE}})
-"""Every rule by its id: those of the format, then those of advice."""
+"""All rules by id: the format rules first, then the lint rules."""
 
 
 _place = attrgetter("location.line", "location.column")
 
 
 def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | None = None) -> list[Diagnostic]:
-    """Return the advice on `target`, which is as for `validate_skill`; sorted by place.
+    """Return the lint findings on `target`, sorted by place. `target` accepts the same values as in `validate_skill`.
 
-    Files are looked for only inside the skill's directory; a document without one gets no advice on files.
+    Files are looked for only inside the skill's directory. A document without a directory gets no findings on files.
 
     Raises:
         InvalidArgumentsError: no profile has this name.
@@ -55,7 +55,7 @@ def lint_skill(target: Target, *, profile: str = "spec", selection: Selection | 
 
 
 def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnostic]:
-    """Return the advice on a document that a judgement reports, at its severities; sorted by place, then by rule."""
+    """Return the lint findings that the judgement reports, with its severities, sorted by place, then by rule."""
     subject = LintSubject(document, judgement.profile)
     found = [one for rule in _kept(judgement) for one in islice(rule.check(subject), rule.meta.most)]
     found.sort(key=_place)
@@ -65,5 +65,5 @@ def lint_findings(document: SkillDocument, judgement: Judgement) -> list[Diagnos
 
 @lru_cache(maxsize=1)  # all skills of a check share one judgement
 def _kept(judgement: Judgement) -> tuple[Rule[LintSubject], ...]:
-    """Return the rules that run."""
+    """Return the lint rules that the judgement selects."""
     return tuple(rule for rule in LINT_RULES if judgement.keeps(rule.meta))

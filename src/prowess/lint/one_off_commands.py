@@ -1,7 +1,7 @@
 """One-off commands in instructions and shell scripts: `npx`, `bunx`, `uvx`, `pipx run`, `deno run`, `go run`.
 
-What matters here is the package of a command that names no version, and whether the newest one runs for certain:
-`npx`, `bunx` and `go run` take the version of the project they run in, where it has one.
+The rules use two facts about a command without a version: its package, and whether it is certain to run the newest
+version. `npx`, `bunx` and `go run` use the version of the project in which they run, if the project has one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ _END_OF_CLAUSE = r"[.,;:!?](?:\s|$)"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@/._-[]")
 _ENDS = "`\"'),;"
 _MAX_FOUND = 20
-_REACH = 400  # characters of a line before a span
-_MAX_SPANS = 1000  # with the name of a runner, of one body
-_MAX_WORDS = 40  # of one command that are looked at
+_REACH = 400  # characters of the line that are searched before a code span
+_MAX_SPANS = 1000  # code spans in a body that name a runner
+_MAX_WORDS = 40  # words read after the runner of one command
 
 
 class OneOffCommand(Struct, frozen=True, kw_only=True):
-    """A package without a version: its name, the place of the name, and whether its newest version runs for certain."""
+    """A command that runs a package without a version.
+
+    `place` is the place of the package name. `newest` is true if the command certainly runs the newest version.
+    """
 
     package: str
     newest: bool
@@ -41,7 +44,10 @@ class OneOffCommand(Struct, frozen=True, kw_only=True):
 
 
 def unpinned_commands(subject: LintSubject) -> list[OneOffCommand]:
-    """Return the first commands of the body, in blocks and spans of code, and of the shell scripts."""
+    """Return the first commands without a version, at most `_MAX_FOUND`.
+
+    The body is searched first (code blocks, then code spans), then the shell scripts.
+    """
     return list(islice(_all_unpinned(subject), _MAX_FOUND))
 
 
@@ -61,9 +67,9 @@ def _all_unpinned(subject: LintSubject) -> Iterator[OneOffCommand]:
 
 
 def _code(subject: LintSubject) -> Iterator[tuple[int, str, bool]]:
-    """Yield offset and text of each block of code, and of each span that no negation stands before in its clause.
+    """Yield offset, text, and whether it is a block, for each code block and each code span that names a runner.
 
-    The third is whether it is a block.
+    A span is skipped if a negation such as "never" precedes it in the same clause.
     """
     for block in subject.outline.blocks:
         yield block.start, subject.body[block.start : block.end], True
@@ -95,7 +101,7 @@ def _unpinned(text: str, *, block: bool) -> Iterator[tuple[str, bool, int]]:
                 rest = words[first : first + _MAX_WORDS]
                 package, tag = _package(rest, word)
                 newest = bool(tag) or _newest(rest, word, package)
-                # A span of nothing but runner and package may only name the tool.
+                # A code span that has only a runner and a package may be just the name of the tool.
                 if not block and not tag and newest and rest[-1].rstrip(_ENDS) == package:
                     newest = False
                     package = package if word in {"npx", "bunx"} else ""
@@ -105,19 +111,22 @@ def _unpinned(text: str, *, block: bool) -> Iterator[tuple[str, bool, int]]:
 
 
 def _begins(words: list[str], at: int) -> bool:
-    """Whether a command begins at this word."""
+    """Whether the word at this index is the first word of a command."""
     return at == 0 or words[at - 1] in _BEFORE_A_COMMAND or words[at - 1].endswith((";", "&&", "|"))
 
 
 def _newest(words: list[str], runner: str, package: str) -> bool:
-    """Whether the newest version runs where no project has one."""
+    """Whether the command runs the newest version even if the project has another one."""
     if runner in {"uvx", "pipx", "deno"}:
         return True
     return runner != "go" and (package.rpartition("/")[2].startswith("create-") or words[0] in {"-y", "--yes"})
 
 
 def _package(words: list[str], runner: str) -> tuple[str, str]:
-    """Return the package of a one-off command that names no version, and its tag; nothing where it names one."""
+    """Return the package of a command and its tag (`latest`, `next` or empty).
+
+    Both are empty if the command names a version or no package of a registry.
+    """
     name = ""
     rest = iter(words)
     for word in rest:

@@ -1,7 +1,8 @@
-"""What a file of `prowess.lint.rules` needs: the base class of its rule, and the parts of its declaration.
+"""Base class of lint rules, and the names that every module of `prowess.lint.rules` imports.
 
-A rule is one class in a file of its own. `meta` declares it, its docstring is its page, `check` finds. Nothing else has
-to be written: the registry, the profiles' tables, `prowess rule`, the documentation and the schemas read the class.
+A rule is one class in a module of its own. `meta` declares the rule, its docstring is its page, and `check` yields its
+findings. The class needs no registration: the registry, the profiles' tables, `prowess rule`, the documentation and the
+schemas are derived from it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Findings = Iterator[Diagnostic]
 
 
 class LintRule:
-    """One rule over one skill. It reads nothing but the subject and raises nothing.
+    """Base class of a rule about one skill. A rule reads only its subject and raises no errors.
 
     The docstring of a rule has the sections *What it does*, *Why it matters*, *Example* and *Instead*.
     """
@@ -28,5 +29,5 @@ class LintRule:
     meta: ClassVar[RuleMeta]
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield every place where the subject breaks the rule, at the default severity."""
+        """Yield a finding for each violation of the rule, at the default severity."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""The page of a rule: what it does, why it matters, an example and what to write instead, with severities and fix.
+"""The page of a rule: what it does, why it matters, an example, what to write instead, severities and fix.
 
-A rule of advice has its page in the docstring of its class, every other rule in its declaration; both give the same
-kind of page, for the terminal, the documentation and editors.
+A lint rule has its page in the docstring of its class; any other rule has it in its declaration. Both are returned as
+`RulePage`, which the terminal, the documentation and editors show.
 
     assert rule_page("name.format").severities["lenient"] == "warning"
 """
@@ -27,7 +27,11 @@ _SECTIONS = ("What it does", "Why it matters", "Example", "Instead")
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
-    """One page. `severities` go by profile, None for one that does not report it; `fix` is None where there is none."""
+    """The page of one rule.
+
+    `severities` maps each profile to its severity, or to None if the profile does not report the rule. `fix` is None if
+    the rule has no automatic fix.
+    """
 
     id: str
     family: str
@@ -40,11 +44,11 @@ class RulePage(Struct, frozen=True, kw_only=True):
 
     @property
     def sections(self) -> Iterator[tuple[str, str]]:
-        """The title and the text of each part of the page."""
+        """Title and text of each section of the page."""
         return zip(_SECTIONS, astuple(self.page), strict=True)
 
     def markdown(self) -> str:
-        """The page as Markdown, its title the id."""
+        """Return the page as Markdown. The title is the rule's id."""
         levels = ", ".join(f"{profile} {level or 'off'}" for profile, level in self.severities.items())
         return "\n\n".join(
             (
@@ -59,10 +63,10 @@ class RulePage(Struct, frozen=True, kw_only=True):
 
 
 def rule_page(rule: str) -> RulePage:
-    """Return the page of a rule.
+    """Return the page of the rule with this id.
 
     Raises:
-        InvalidArgumentsError: there is none of this id; the sentence names the nearest.
+        InvalidArgumentsError: no rule has this id; the message suggests the nearest id.
     """
     if rule not in RULES:
         folded = {name.casefold(): name for name in RULES}

@@ -1,11 +1,11 @@
-"""The files of a skill by name and by text, read without following a link and without leaving the skill.
+"""The files of a skill, by name and by text. Reads follow no symbolic link and do not leave the skill's directory.
 
-A text that is too large, is no text or cannot be read has no text here; a finding on it would be a guess.
+A file that is too large, binary or unreadable has no text here, because a finding on it would be a guess.
 
-The texts of a skill name files by a bare path, by a link to Markdown, or by the name alone. The specification names
-files without a link in its own examples: `python scripts/run.py`, or see references/api.md. A bare path begins with a
-directory of the skill and ends with the ending of a file; patterns and placeholders such as `scripts/<name>.py` or
-`references/*.md` are none, nor is what is part of a longer path.
+A skill's text can name a file in three ways: by a link in Markdown, by a bare path, or by the file name alone. The
+specification itself uses bare paths in its examples: `python scripts/run.py`, or "see references/api.md". A bare path
+begins with a directory of the skill and ends with a file extension. Patterns and placeholders such as
+`scripts/<name>.py` or `references/*.md` are not bare paths, and neither is a part of a longer path.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from prowess.format.rules.body_rules import Reference, inner_components, percent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_MAX_LISTED = 2000  # files, for suggestions
+_MAX_LISTED = 2000  # files that are listed to suggest one of them
 _MAX_LISTED_DEPTH = 4
 
-_NEAR = 0.75  # likeness, as difflib counts it
+_NEAR = 0.75  # smallest similarity ratio (`difflib`) of a suggestion
 _LONGEST_COMPARED = 200  # characters of a path
-# For all suggestions about one skill together, so that names made to be alike cannot hold up a check.
+# Budget for all suggestions about one skill: without it, a skill with many similar names could stall a check.
 _WORK = 20_000
-_WORK_OF_RATIO = 50  # as often as a rough comparison fits into an exact one of such names
+_WORK_OF_RATIO = 50  # cost of an exact comparison, in rough comparisons
 
 _MAX_SCRIPTS = 50
 _MAX_TEXTS = 200
@@ -50,14 +50,17 @@ _LANGUAGES: dict[str, Literal["python", "shell", "javascript"]] = {
 
 
 class Sighting(Struct, frozen=True, kw_only=True):
-    """What a search found: the file, one whose spelling differs in case alone (`path` is the real one), or nothing."""
+    """Result of looking for a file: found, found with other upper or lower case, or missing.
+
+    For `other case`, `path` is the real spelling.
+    """
 
     kind: Literal["found", "other case", "missing"]
     path: str
 
 
 class ScriptText(Struct, frozen=True, kw_only=True):
-    """One script: its path in the skill, what it is written in, its text, and the text without comments."""
+    """One script: its path in the skill, its language, its text, and `code`, the text with comment lines blanked."""
 
     path: str
     language: Literal["python", "shell", "javascript"]
@@ -66,14 +69,14 @@ class ScriptText(Struct, frozen=True, kw_only=True):
 
 
 class LineBreaks(Struct, frozen=True, kw_only=True):
-    """How many lines of a text end with CRLF, and if any do, how many with LF alone."""
+    """Number of lines of a text that end with CRLF, and with LF alone. Both are 0 if no line ends with CRLF."""
 
     crlf: int = 0
     lf: int = 0
 
 
 class SkillFiles:
-    """The entries of a skill's directory, listed when first needed; none if there is no directory."""
+    """The files in a skill's directory, listed on first use. Empty if `directory` is None."""
 
     def __init__(self, directory: str | None) -> None:
         self._directory = directory
@@ -84,7 +87,7 @@ class SkillFiles:
         self._work = _WORK
 
     def look_for(self, path: str) -> Sighting:
-        """Look for a relative path. A link on the way counts as found: what it leads to is not looked at."""
+        """Look for a relative path. A path through a symbolic link counts as found; the link's target is not inspected."""
         components = inner_components(path)
         if components is None:
             return Sighting(kind="missing", path=path)
@@ -103,7 +106,9 @@ class SkillFiles:
         return Sighting(kind="found" if real == components else "other case", path="/".join(real))
 
     def suggest(self, path: str) -> str | None:
-        """Return the file that may have been meant: the nearest path, else one of the same name elsewhere."""
+        """Return the file that was probably meant: the most similar path, else a file of the same name elsewhere, else
+        None.
+        """
         return self._nearest(path, self.listed) or self._by_name.get(_name_of(path))
 
     @cached_property
@@ -113,7 +118,7 @@ class SkillFiles:
     def _nearest(self, path: str, files: list[str]) -> str | None:
         if len(path) > _LONGEST_COMPARED:
             return None
-        # Imported here, not at the top: only a missing file has others that may have been meant.
+        # Imported here, because only a missing file needs suggestions.
         from difflib import SequenceMatcher
 
         matcher = SequenceMatcher(None, "", path)
@@ -133,7 +138,9 @@ class SkillFiles:
 
     @cached_property
     def listed(self) -> list[str]:
-        """The first files of the skill, sorted; those in deep directories are left out."""
+        """The paths of the skill's files, sorted; at most `_MAX_LISTED`, and none below `_MAX_LISTED_DEPTH`
+        directories.
+        """
         found: list[str] = []
         waiting = [("", 0)]
         while waiting and len(found) < _MAX_LISTED:
@@ -147,41 +154,42 @@ class SkillFiles:
         return sorted(found)
 
     def _alike(self, directory: str, name: str) -> str | None:
-        """Return the entry of a directory whose spelling differs from `name` in case alone."""
+        """Return the entry of a directory that differs from `name` only in case, or None."""
         if directory not in self._folded:
             self._folded[directory] = {_folded(entry): entry for entry in reversed([*self.entries(directory)])}
         return self._folded[directory].get(_folded(name))
 
     def entries(self, directory: str) -> Mapping[str, str]:
-        """Return name -> kind of what a directory of the skill holds; nothing where it cannot be read."""
+        """Return the kind of each entry of a directory by name; empty if the directory cannot be read."""
         if directory not in self._known:
             if self._directory is None:
                 return {}
             if directory and "/" not in directory and self.entries("").get(directory) != "directory":
-                return {}  # most skills have no directories, and the listing of the top says so
+                return {}  # the top listing already shows it: most skills have no such directory
             try:
                 with ContainedRoot(self._directory) as root:
                     self._known[directory] = dict(root.entries(directory or "."))
             except (OSError, UnsafePathError):
-                self._known[directory] = {}  # what cannot be read holds nothing that a link could rely on
+                # an unreadable directory is treated as empty: no link can rely on its files
+                self._known[directory] = {}
         return self._known[directory]
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file, line breaks as LF; None if it has none that can be judged."""
+        """Return the text of a file with LF line breaks; None if the file is too large, binary or unreadable."""
         if path not in self._texts:
             self._texts[path] = self._read(path) if len(self._texts) < _MAX_TEXTS else None
         return self._texts[path]
 
     def line_breaks(self, path: str) -> LineBreaks:
-        """Return how the lines of a file end; both counts are 0 if it has no text that can be judged."""
+        """Return the line breaks of a file; both counts are 0 if `text` returns None for it."""
         self.text(path)
         return self._breaks.get(path, LineBreaks())
 
     @cached_property
     def scripts(self) -> tuple[ScriptText, ...]:
-        """The first scripts below `scripts/`, by their ending."""
+        """The scripts below `scripts/` whose file extension is known, at most `_MAX_SCRIPTS`."""
         if self.entries("").get("scripts") != "directory":
-            return ()  # most skills have none, and one look at the directory tells
+            return ()  # avoids listing the whole skill: most skills have no scripts
         found = []
         for path in self.listed:
             language = _LANGUAGES.get(path.rpartition(".")[2])
@@ -208,13 +216,16 @@ class SkillFiles:
 
 
 def _without_comments(text: str, language: str) -> str:
-    """Blank the lines that are comments as a whole, offset for offset."""
+    """Return the text with whole-line comments replaced by blanks. Offsets stay the same."""
     marks = ("//", "*", "/*") if language == "javascript" else ("#",)
     return "\n".join(" " * len(line) if line.lstrip().startswith(marks) else line for line in text.split("\n"))
 
 
 def in_long_text(script: ScriptText, offset: int) -> bool:
-    """Whether an offset of a Python script lies between three quotes, where code is another script's."""
+    """Whether an offset of a Python script is inside a triple-quoted string.
+
+    Code in such a string belongs to another script that this one writes or describes.
+    """
     before = script.text[:offset]
     return script.language == "python" and (before.count('"""') % 2 == 1 or before.count("'''") % 2 == 1)
 
@@ -229,19 +240,22 @@ def _folded(name: str) -> str:
 
 FOLDERS = ("scripts", "references", "assets")
 
-_MAX_FOLDERS = 20  # of a skill, besides the usual ones
+_MAX_FOLDERS = 20  # directories of a skill besides `FOLDERS`
 _MAX_FOUND = 1000
 _MAX_LENGTH = 250  # characters of one path
 _PATH = rf"[\w.+@/-]{{1,{_MAX_LENGTH}}}"
 _ASCII_PATH = rf"[A-Za-z0-9_.+@/-]{{1,{_MAX_LENGTH}}}"
 _ENDING = r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$"
-_BEFORE = frozenset("/._-~$}{>*\\@+%&#:|")  # what makes it the rest of a longer path, a pattern or an address
+_BEFORE = frozenset("/._-~$}{>*\\@+%&#:|")  # before a name: it is the end of a longer path, a pattern or a URL
 _AFTER = frozenset("<{*$[?%\\/\N{HORIZONTAL ELLIPSIS}")
 _OF_LINKS = ("](", "`](", "**](")
 
 
 def bare_paths(text: str, folders: Iterable[str] = FOLDERS) -> Iterator[tuple[str, int]]:
-    """Yield each path below one of the folders that is no part of a Markdown link, and its offset, folder by folder."""
+    """Yield each path below one of the folders, with its offset, folder by folder.
+
+    Paths in Markdown links are left out.
+    """
     found = 0
     for folder in folders:
         start = text.find(f"{folder}/")
@@ -254,9 +268,9 @@ def bare_paths(text: str, folders: Iterable[str] = FOLDERS) -> Iterator[tuple[st
 
 
 def paths_of(body: str, offset: int, entries: Mapping[str, str]) -> tuple[Reference, ...]:
-    """Return the bare paths of a body below the usual folders and those that the skill has, folder by folder.
+    """Return the bare paths in a body, folder by folder: below `FOLDERS`, then below the skill's other directories.
 
-    `offset` is where the body begins in SKILL.md; `entries` has the kinds of what the skill's directory holds by name.
+    `offset` is the offset of the body in SKILL.md. `entries` maps each entry of the skill's directory to its kind.
     """
     more = [name for name, kind in entries.items() if kind == "directory" and name not in FOLDERS and name[0] != "."]
     return tuple(
@@ -269,14 +283,15 @@ def paths_of(body: str, offset: int, entries: Mapping[str, str]) -> tuple[Refere
 
 
 def _path_at(text: str, start: int) -> str:
-    """Return the path that begins at an offset; empty where none does."""
+    """Return the bare path that begins at an offset; empty if none begins there."""
     first = start - 2 if text.startswith("./", start - 2) and start > 1 else start
     before = text[first - 1 : first]
     if (before.isalnum() and before.isascii()) or before in _BEFORE:
         return ""
     if text[max(first - 3, 0) : first].endswith(("](", "](<", "]: ")):
         return ""
-    for form in (_PATH, _ASCII_PATH):  # a sentence in a script without blanks goes on right behind the path
+    # in scripts without blanks, such as Chinese, the sentence goes on right after the path
+    for form in (_PATH, _ASCII_PATH):
         match = re.compile(form).match(text, start)
         path = match[0].rstrip(".-+@/") if match else ""
         end = start + len(path)
@@ -290,7 +305,7 @@ _OWN = "SKILL.md"
 
 
 def linked_markdown(named: Iterable[Reference], files: SkillFiles) -> Iterator[tuple[str, str]]:
-    """Yield path and text of each Markdown file among what a body links to or names, once."""
+    """Yield path and text of each Markdown file among the references of a body. Each file is yielded once."""
     seen: set[str] = set()
     for link in named:
         path = "/".join(inner_components(link.path) or ())
@@ -302,7 +317,7 @@ def linked_markdown(named: Iterable[Reference], files: SkillFiles) -> Iterator[t
 
 
 def other_markdown(linked: Iterable[tuple[str, str]], files: SkillFiles) -> Iterator[tuple[str, str]]:
-    """Yield path and text of each linked Markdown file, then of each in `references/` or beside SKILL.md."""
+    """Yield path and text of each linked Markdown file, then of each other one in `references/` or beside SKILL.md."""
     seen = {_OWN}
     for path, text in linked:
         if path not in seen:
@@ -320,7 +335,10 @@ def other_markdown(linked: Iterable[tuple[str, str]], files: SkillFiles) -> Iter
 
 
 def local_targets(text: str, path: str, files: SkillFiles) -> Iterator[str]:
-    """Yield the Markdown files of the skill that a file links to or names: from the skill's directory, else its own."""
+    """Yield the skill's Markdown files that the file at `path` links to or names.
+
+    A target is resolved against the skill's directory first, then against the directory of the file.
+    """
     here = path.rpartition("/")[0]
     links = outline(text).links[:_MAX_TARGETS] if "](" in text and _may_link_to_markdown(text) else []
     linked = (percent_decoded(link.target.partition("#")[0].partition("?")[0]) for link in links)
@@ -335,7 +353,7 @@ def local_targets(text: str, path: str, files: SkillFiles) -> Iterator[str]:
 
 
 def _may_link_to_markdown(text: str) -> bool:
-    """Whether a target may end in `.md`, which it may spell in escapes."""
+    """Whether a link target in the text may end in `.md`. The ending may be hidden by an escape, such as `%2Emd`."""
     return any(".md" in target.lower() or any(sign in target for sign in "%&\\") for target in possible_targets(text))
 
 
@@ -343,7 +361,10 @@ _TREE = ("\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}", "\N{BOX DRAWINGS LIGHT UP 
 
 
 def names_folder(text: str, folder: str) -> bool:
-    """Whether a text names a directory as such: `references/`, and nothing behind it. A drawn tree does not count."""
+    """Whether a text names a directory alone, such as `references/` without a file behind it.
+
+    Drawings of a directory tree do not count.
+    """
     name = f"{folder}/"
     start = text.find(name)
     while start >= 0:
@@ -362,7 +383,7 @@ def names_folder(text: str, folder: str) -> bool:
 
 
 def names_whole(text: str, name: str) -> bool:
-    """Whether a text holds a name that is no part of a longer one; an empty name is in no text."""
+    """Whether a text contains a name that is not part of a longer name. False for an empty name."""
     start = text.find(name) if name else -1
     while start >= 0:
         end = start + len(name)

@@ -1,7 +1,7 @@
-"""What a lint rule may look at: the document, what its body holds, and the skill's files.
+"""`LintSubject`: the data that lint rules read, that is the document, views of its body, and the skill's files.
 
-Each view is made when a rule first asks for it and shared by all. Most rules look for a word in `lower` first, so a
-small skill that gives no occasion is not even parsed.
+Each view is computed when a rule first uses it, and is shared by all rules. Most rules look for a word in `lower`
+first, so the body of a small skill is often not parsed at all.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 class LintSubject:
-    """One skill under advice, and the profile it is judged by, by default `spec`.
+    """One skill to be linted, and the profile by which it is judged.
 
-    `files` are those of the document's directory; a rule about files that are missing asks first whether there is one.
-    Offsets are those of `body`; `at` turns them into places.
+    `files` are the files of the document's directory. They are empty if the document has no directory, so a rule about
+    missing files must check `document.directory` first. Offsets are offsets of `body`; `at` turns them into a
+    `Location`.
     """
 
     def __init__(self, document: SkillDocument, profile: Profile = PROFILES["spec"]) -> None:
@@ -43,12 +44,12 @@ class LintSubject:
 
     @cached_property
     def may_link(self) -> bool:
-        """Whether the body holds what a link needs; most bodies link to nothing, and are not parsed."""
+        """Whether the body contains the characters of a link. A body without them is not parsed for links."""
         return "]" in self.body and ("](" in self.body or "]:" in self.body)
 
     @cached_property
     def may_name_markdown(self) -> bool:
-        """Whether the body may link to a Markdown file or name one; a link may spell its ending in escapes."""
+        """Whether the body may link to or name a Markdown file. A link may write the ending `.md` with escapes."""
         return ".md" in self.lower or (self.may_link and any(sign in self.body for sign in "%&\\"))
 
     @cached_property
@@ -60,68 +61,71 @@ class LintSubject:
 
     @cached_property
     def other_texts(self) -> tuple[tuple[str, str], ...]:
-        """Path and text of each Markdown file that the body names, that lies in `references/` or beside SKILL.md."""
+        """Path and text of each Markdown file that the body names, or that is in `references/` or beside SKILL.md."""
         return tuple(other_markdown(self.linked_texts, self.files))
 
     @cached_property
     def links(self) -> tuple[Reference, ...]:
-        """The links that mean files of the skill; those that lead out of it are no subject of advice."""
+        """The links to files inside the skill. Lint rules ignore links that lead out of it."""
         if not self.may_link:
             return ()
         return tuple(link for link in references(self.document) if link.leads == "inside")
 
     @cached_property
     def paths(self) -> tuple[Reference, ...]:
-        """The paths that the body names without a link, below the usual folders and those that the skill has."""
+        """The bare paths in the body: below `scripts/`, `references/`, `assets/` and the skill's other directories."""
         if "/" not in self.body:
             return ()
         return paths_of(self.body, self.document.body_offset, self.files.entries(""))
 
     @cached_property
     def named(self) -> tuple[Reference, ...]:
-        """The links and the bare paths that mean files of the skill, in order."""
+        """The links and bare paths to files of the skill, in order."""
         return tuple(sorted((*self.links, *self.paths), key=lambda one: one.start)) if self.paths else self.links
 
     @cached_property
     def lines(self) -> int:
-        """How many lines the body has; a final line break adds none."""
+        """Number of lines of the body. A final line break adds none."""
         return self.body.count("\n") + (self.body[-1:] not in {"", "\n"})
 
     @cached_property
     def lower(self) -> str:
-        """The body in small letters, offset for offset."""
+        """The body in lower case. Offsets are the same as in `body`."""
         lower = self.body.lower()
         return lower if len(lower) == len(self.body) else self.body.translate(_ASCII_LOWER)
 
     @cached_property
     def outline(self) -> Outline:
-        """Links, headings, code and comments of the body."""
+        """Links, headings, lists, code and comments of the body."""
         return outline(self.body)
 
     @cached_property
     def prose(self) -> str:
-        """`lower` with blanks in place of code and comments, offset for offset."""
+        """`lower` with code and comments replaced by blanks. Offsets are the same as in `body`."""
         blocks = ((block.start, block.end) for block in self.outline.blocks)
         spans = ((span.start, span.end) for span in self.outline.spans)
         return blanked(self.lower, (*blocks, *spans, *self.outline.comments))
 
     def block_at(self, offset: int) -> CodeBlock | None:
-        """Return the block of code that holds an offset of the body."""
+        """Return the code block at an offset of the body, or None."""
         at = bisect_right(self.outline.blocks, offset, key=lambda block: block.start) - 1
         return self.outline.blocks[at] if at >= 0 and offset < self.outline.blocks[at].end else None
 
     @cached_property
     def headings(self) -> tuple[str, ...]:
-        """The texts of the headings, in small letters."""
+        """The texts of the headings, in lower case."""
         return tuple(self.lower[one.start : one.end].strip("# \t\n=-") for one in self.outline.headings)
 
     @cached_property
     def description(self) -> str:
-        """The description, trimmed; empty where there is none that is a text."""
+        """The description without surrounding whitespace; empty if it is missing or not a text."""
         return (self.document.text_of("description") or "").strip()
 
     def found_in_prose(self, words: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Yield each of some words, in small letters, outside code and comments, and its offsets."""
+        """Yield each occurrence of the words outside code and comments, with its offset.
+
+        The words must be in lower case.
+        """
         for word in words:
             if word in self.lower:
                 at = self.prose.find(word)
@@ -130,21 +134,21 @@ class LintSubject:
                     at = self.prose.find(word, at + len(word))
 
     def at(self, start: int, end: int | None = None) -> Location:
-        """Return the place of a range of the body."""
+        """Return the location of a range of the body."""
         offset = self.document.body_offset
         return self.document.origin.location(start + offset, None if end is None else end + offset)
 
     @property
     def body_start(self) -> Location:
-        """Where the body begins: the place of findings on the body as a whole."""
+        """The start of the body: the location of findings on the body as a whole."""
         return Location(path=self.document.path, line=self.document.body_line)
 
     def field_place(self, key: str) -> Location:
-        """Return the place of a field's value; the start of the file if it is absent."""
+        """Return the location of a field's value, or the start of the file if the field is missing."""
         return self.document.place_of(key) or Location(path=self.document.path)
 
     def file_place(self, path: str, offset: int = 0, text: str = "") -> Location:
-        """Return the place in another file of the skill."""
+        """Return the location of an offset in another file of the skill. `text` is the text of that file."""
         line = text.count("\n", 0, offset) + 1
         column = offset - (text.rfind("\n", 0, offset) + 1) + 1
         own = self.document.path or "SKILL.md"
@@ -153,13 +157,13 @@ class LintSubject:
 
 
 def blanked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Return the text with blanks in place of some ranges; line breaks stay."""
+    """Return the text with these ranges replaced by blanks. Line breaks and offsets stay the same."""
     parts = []
     at = 0
     for start, end in sorted(ranges):
         if end <= at:
             continue
-        start = max(start, at)  # noqa: PLW2901 -- ranges may lie in one another
+        start = max(start, at)  # noqa: PLW2901 -- ranges may overlap
         parts.append(text[at:start])
         cut = text[start:end]
         parts.append(" " * len(cut) if "\n" not in cut else "\n".join(" " * len(line) for line in cut.split("\n")))
@@ -169,7 +173,11 @@ def blanked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 
 
 class ReadableText(Struct, frozen=True, kw_only=True):
-    """One text: what it is, where a range of its offsets lies, and whether it is SKILL.md, where a fix can be made."""
+    """One text of a skill that an agent reads.
+
+    `kind` is `own` for SKILL.md, `markdown` or `script`. `at` turns two offsets of `text` into a location. Fixes are
+    made only in SKILL.md.
+    """
 
     kind: str
     text: str
@@ -182,7 +190,7 @@ class ReadableText(Struct, frozen=True, kw_only=True):
 
 
 def readable_texts(subject: LintSubject) -> Iterator[ReadableText]:
-    """Yield SKILL.md with its frontmatter, then linked Markdown, then scripts."""
+    """Yield SKILL.md with its front matter, then the linked Markdown files, then the scripts."""
     yield ReadableText(kind="own", text=subject.document.text, at=subject.document.origin.location)
     others = [("markdown", path, text) for path, text in subject.linked_texts]
     others += [("script", script.path, script.text) for script in subject.files.scripts]
