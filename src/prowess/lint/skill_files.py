@@ -87,7 +87,10 @@ class SkillFiles:
         self._work = _WORK
 
     def look_for(self, path: str) -> Sighting:
-        """Look for a relative path. A path through a symbolic link counts as found; the link's target is not inspected."""
+        """Look for a relative path.
+
+        A path through a symbolic link counts as found; the link's target is not inspected.
+        """
         components = inner_components(path)
         if components is None:
             return Sighting(kind="missing", path=path)
@@ -106,8 +109,9 @@ class SkillFiles:
         return Sighting(kind="found" if real == components else "other case", path="/".join(real))
 
     def suggest(self, path: str) -> str | None:
-        """Return the file that was probably meant: the most similar path, else a file of the same name elsewhere, else
-        None.
+        """Return the path of the file that was probably meant, or None.
+
+        This is the most similar path, else a file of the same name in another directory.
         """
         return self._nearest(path, self.listed) or self._by_name.get(_name_of(path))
 
@@ -138,8 +142,9 @@ class SkillFiles:
 
     @cached_property
     def listed(self) -> list[str]:
-        """The paths of the skill's files, sorted; at most `_MAX_LISTED`, and none below `_MAX_LISTED_DEPTH`
-        directories.
+        """The paths of the skill's files, sorted.
+
+        At most `_MAX_LISTED`. Files more than `_MAX_LISTED_DEPTH` directories deep are left out.
         """
         found: list[str] = []
         waiting = [("", 0)]
@@ -170,7 +175,7 @@ class SkillFiles:
                 with ContainedRoot(self._directory) as root:
                     self._known[directory] = dict(root.entries(directory or "."))
             except (OSError, UnsafePathError):
-                # an unreadable directory is treated as empty: no link can rely on its files
+                # An unreadable directory is treated as empty: no link can rely on its files
                 self._known[directory] = {}
         return self._known[directory]
 
@@ -290,7 +295,7 @@ def _path_at(text: str, start: int) -> str:
         return ""
     if text[max(first - 3, 0) : first].endswith(("](", "](<", "]: ")):
         return ""
-    # in scripts without blanks, such as Chinese, the sentence goes on right after the path
+    # In scripts without blanks, such as Chinese, the sentence goes on right after the path
     for form in (_PATH, _ASCII_PATH):
         match = re.compile(form).match(text, start)
         path = match[0].rstrip(".-+@/") if match else ""

@@ -1,4 +1,4 @@
-"""One rule, one file. Importing this package imports every rule, so a new file needs no entry anywhere."""
+"""All lint rules, one per module. Importing this package imports every rule, so a new rule needs no registration."""
 
 from __future__ import annotations
 

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 
 class AllowedToolsNeverFits(LintRule):
-    """A token of `allowed-tools` or `disallowed-tools` that can fit no call.
+    """A token of `allowed-tools` or `disallowed-tools` that matches no tool call.
 
     What it does:
-        Reads each token of both fields, misspelt ones included, as it is held against calls.
+        Checks each token of both fields against the calls that it could match. Misspelled names of the fields are
+        checked too.
 
     Why it matters:
-        What such a token should permit is refused, or asked about, and what it should refuse runs.
+        In `allowed-tools`, such a token permits no call: the calls are refused, or the user is asked. In
+        `disallowed-tools`, it refuses no call: the calls run.
 
     Example:
         `allowed-tools: bash Bash(FOO=1 make) WebFetch(https://example.com) mcp__*`
@@ -41,10 +43,11 @@ class AllowedToolsNeverFits(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such token."""
+        """Yield each token that matches no call."""
         for field in subject.document.fields:
             meant = tool_field(field.key)
-            # What is not understood refuses too much, so a token that refuses may fit more than it should.
+            # A token of `disallowed-tools` that is not understood refuses more, not less. So "fits no call" could be
+            # wrong there.
             verdict = "does not mean what it seems to" if meant == "disallowed-tools" else "fits no call"
             for text in (tool_texts(field) if meant is not None else None) or ():
                 for token in parse_allowed_tools(text).tokens:

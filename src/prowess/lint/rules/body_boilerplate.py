@@ -22,11 +22,11 @@ class BodyBoilerplate(LintRule):
     """Text for people inside the instructions.
 
     What it does:
-        Looks for headings on licence, version history, changelog and contributing, and for the opening words of
-        licences.
+        Looks for headings such as License, Version history, Changelog and Contributing (except the first heading), and
+        for the opening words of common licences.
 
     Why it matters:
-        The model reads it at each activation, and it helps with no task.
+        The model reads this text at each activation, and no task needs it.
 
     Example:
         `## Changelog`
@@ -44,7 +44,7 @@ class BodyBoilerplate(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first such heading, else the first such text."""
+        """Yield the first such heading; if there is none, the first licence text."""
         if any(word in subject.lower for word in _HEADINGS):
             for heading, place in zip(subject.headings[1:], subject.outline.headings[1:], strict=True):
                 if heading in _HEADINGS:

@@ -9,16 +9,16 @@ _LONG = 15
 
 
 class BodyCommands(LintRule):
-    """A long row of commands in the instructions.
+    """A long sequence of commands in the instructions.
 
     What it does:
-        Looks for blocks of shell code of 15 lines or more.
+        Looks for blocks of shell code with 15 lines or more.
 
     Why it matters:
-        A model that copies many commands changes some of them; a script runs as it was tested.
+        A model that copies many commands changes some of them. A script always runs as it was tested.
 
     Example:
-        Thirty lines of shell in a block
+        A block with thirty lines of shell commands
 
     Instead:
         `scripts/release.sh`, and one line that runs it
@@ -33,7 +33,7 @@ class BodyCommands(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each block."""
+        """Yield each block that is too long."""
         for block in subject.outline.blocks:
             lines = subject.body.count("\n", block.start, block.end) - 1
             if (block.info or "").split(" ")[0].lower() in _SHELLS and lines >= _LONG:

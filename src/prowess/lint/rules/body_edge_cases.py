@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-_LONG = 50  # lines: what is shorter needs no such part
+_LONG = 50  # lines; a shorter body needs no such section
 _WORDS = ("edge case", "error", "fail", "troubleshoot", "gotcha", "caveat", "limitation", "pitfall")
 
 
 class BodyEdgeCases(LintRule):
-    """A long body that treats no edge cases.
+    """A long body without edge cases.
 
     What it does:
-        Looks for edge cases, errors or troubleshooting in a body of more than 50 lines and in the files it links
+        Looks for edge cases, errors or troubleshooting in a body of more than 50 lines and in the files that it links
         to.
 
     Why it matters:
-        What goes wrong is what an agent cannot know.
+        An agent cannot know which problems occur unless the skill names them.
 
     Example:
-        Fifty lines on the best of cases
+        Fifty lines that describe only the case without problems
 
     Instead:
         `## Troubleshooting`
@@ -34,7 +34,7 @@ class BodyEdgeCases(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.lines > _LONG and not any(
             word in text
             for text in (subject.lower, *(text.lower() for _, text in subject.linked_texts))

@@ -9,16 +9,16 @@ class BodyEmpty(LintRule):
     """A skill without instructions.
 
     What it does:
-        Looks for text behind the closing fence.
+        Checks that SKILL.md has text after the front matter.
 
     Why it matters:
-        An agent that activates the skill learns nothing from it.
+        An agent that activates the skill gets no instructions.
 
     Example:
-        A SKILL.md of fields alone
+        A SKILL.md that has only front matter
 
     Instead:
-        Write what to do, step by step.
+        Write the instructions, step by step.
     """
 
     meta = RuleMeta(
@@ -29,6 +29,6 @@ class BodyEmpty(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.document.complete and not subject.body.strip():
             yield self.meta.found("the body is empty; write what the agent is to do", subject.body_start)

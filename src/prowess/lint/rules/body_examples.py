@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-_LONG = 50  # lines: what is shorter needs no such part
+_LONG = 50  # lines; a shorter body needs no such section
 _WORDS = ("example", "e.g.", "for instance", "exemplo", "sample")
 
 
@@ -12,10 +12,10 @@ class BodyExamples(LintRule):
     """A long body without an example.
 
     What it does:
-        Looks for a block of code or the word example in a body of more than 50 lines.
+        Looks for a code block or a word such as "example" in a body of more than 50 lines.
 
     Why it matters:
-        An example of input and output says what a paragraph leaves open.
+        An example of input and output shows details that a description leaves open.
 
     Example:
         Fifty lines of rules
@@ -33,6 +33,6 @@ class BodyExamples(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.lines > _LONG and not any(word in subject.lower for word in _WORDS) and not subject.outline.blocks:
             yield self.meta.found("the body has no example; show an input and its output", subject.body_start)

@@ -12,10 +12,11 @@ class BodyScope(LintRule):
     """A skill for several tasks.
 
     What it does:
-        Counts the parts of the description that are joined by `and also`, `as well as` or semicolons.
+        Counts the semicolons and the words `and also`, `as well as` and `plus` in the description. Three or more
+        suggest several tasks.
 
     Why it matters:
-        A model picks a skill for one task; the rest of the body is in the way.
+        A model activates a skill for one task. Instructions for the other tasks use up context.
 
     Example:
         Extracts tables; sends mails; plans trips; books rooms
@@ -33,6 +34,6 @@ class BodyScope(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if sum(subject.description.lower().count(word) for word in _JOINTS) >= _SEVERAL:
             yield self.meta.found("the description names several tasks; make a skill of each", subject.body_start)

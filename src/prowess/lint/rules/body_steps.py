@@ -11,10 +11,10 @@ class BodySteps(LintRule):
     """A procedure without numbered steps.
 
     What it does:
-        Looks for a numbered list where the body says first, then and finally.
+        Looks for a numbered list if the body contains the words first, then and finally.
 
     Why it matters:
-        Steps in a list are done one by one; steps in a paragraph are skipped.
+        Models follow the steps of a list one by one, but skip steps in a paragraph.
 
     Example:
         First open the file, then ... finally ...
@@ -32,7 +32,7 @@ class BodySteps(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if all(word in subject.lower for word in _ORDER) and not any(
             subject.body[start : start + 1].isdigit() for start, _ in subject.outline.lists
         ):

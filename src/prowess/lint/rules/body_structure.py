@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-_LONG = 50  # lines: what is shorter needs no such part
+_LONG = 50  # lines; a shorter body needs no structure
 
 
 class BodyStructure(LintRule):
     """A long body without structure.
 
     What it does:
-        Looks for headings, lists and blocks of code in a body of more than 50 lines.
+        Looks for headings, lists and code blocks in a body of more than 50 lines.
 
     Why it matters:
         A model finds a step faster under a heading.
@@ -20,7 +20,7 @@ class BodyStructure(LintRule):
         Fifty lines of prose
 
     Instead:
-        Headings, a list of steps, commands in blocks
+        Headings, a list of steps, and commands in code blocks
     """
 
     meta = RuleMeta(
@@ -32,6 +32,6 @@ class BodyStructure(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.lines > _LONG and not (subject.outline.headings or subject.outline.lists or subject.outline.blocks):
             yield self.meta.found("the body has no headings, lists or code; give it structure", subject.body_start)

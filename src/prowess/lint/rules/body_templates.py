@@ -12,16 +12,16 @@ class BodyTemplates(LintRule):
     """A long template in the instructions.
 
     What it does:
-        Looks for blocks of Markdown, HTML, JSON, YAML or text of 40 lines or more.
+        Looks for blocks of Markdown, HTML, JSON, YAML, XML or plain text with 40 lines or more.
 
     Why it matters:
-        The template is read at each activation, and needed only when something is written.
+        The model reads the template at each activation, but needs it only when it writes the document.
 
     Example:
-        A report of sixty lines in a block
+        A block with a report template of sixty lines
 
     Instead:
-        `assets/report.md`, and a line that says when to copy it
+        `assets/report.md`, and a line that states when to copy it
     """
 
     meta = RuleMeta(
@@ -33,7 +33,7 @@ class BodyTemplates(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each block."""
+        """Yield each block that is too long."""
         for block in subject.outline.blocks:
             lines = subject.body.count("\n", block.start, block.end) - 1
             if (block.info or "").split(" ")[0].lower() in _FORMS and lines >= _LONG:

@@ -16,8 +16,8 @@ class BodyTokens(LintRule):
     """Instructions that take too much of a model's context.
 
     What it does:
-        Estimates the tokens of the body and compares them with 5000: by pieces of text, in the profile `boxxy` one for
-        four characters.
+        Estimates the tokens of the body and reports more than 5000. The estimate counts pieces of text; in the profile
+        `boxxy`, one token for four characters.
 
     Why it matters:
         The whole body enters the context when the skill is activated, and leaves less of it for the task.
@@ -26,7 +26,7 @@ class BodyTokens(LintRule):
         A body of 30 000 characters that explains every option of a tool.
 
     Instead:
-        Keep what every task needs, and move the rest to `references/`, one topic a file.
+        Keep what every task needs. Move the rest to `references/`, one topic per file.
     """
 
     meta = RuleMeta(
@@ -37,7 +37,7 @@ class BodyTokens(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         method: Method = "characters" if subject.profile.name == "boxxy" else "pieces"
         if (count := tokens_above(subject.body, MAX_BODY_TOKENS, method)) is not None:
             message = (

@@ -12,25 +12,26 @@ if TYPE_CHECKING:
     from prowess._internal.markdown import CodeBlock
 
 _MESSAGE = "this block of code is never closed"
-# A fence without a language was often meant to close a block that holds fences itself.
+# A fence without a language may be meant as the end of a block that contains fences itself.
 _BARE = f"{_MESSAGE}; if this fence was to close one, a fence inside that one did: write four backticks around it"
 
 
 class BodyUnclosedFence(LintRule):
-    """A block of code that is never closed.
+    """A code block that is never closed.
 
     What it does:
-        Looks in SKILL.md and in the Markdown files that it names, that lie beside it or in `references/`, for a fence
-        of backticks or tildes without another of the same kind and at least its length below it.
+        Looks for a fence of backticks or tildes without a closing fence: a later one of the same character and at least
+        the same length. It reads SKILL.md, the Markdown files that SKILL.md names, and those beside it and in
+        `references/`.
 
     Why it matters:
-        Everything that follows counts as code: headings, links and steps are lost.
+        All text after the fence counts as code: headings, links and steps are lost.
 
     Example:
         Three backticks, a command, and then the next section
 
     Instead:
-        Close the block with three backticks; around a block that holds a fence write four.
+        Close the block with three backticks. Use four backticks around a block that contains a fence.
     """
 
     meta = RuleMeta(
@@ -43,7 +44,7 @@ class BodyUnclosedFence(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the block that runs to the end."""
+        """Yield the unclosed block of each text."""
         if (block := _unclosed(subject.body)) is not None:
             offset = len(subject.document.text)
             opening = subject.body[block.start : block.end].lstrip()
@@ -61,7 +62,7 @@ class BodyUnclosedFence(LintRule):
 
 
 def _unclosed(text: str) -> CodeBlock | None:
-    """Return the block that runs to the end of a text."""
+    """Return the code block that runs to the end of the text because its fence is not closed, or None."""
     if _plainly_closed(text):
         return None
     for block in outline(text).blocks:
@@ -77,7 +78,10 @@ def _unclosed(text: str) -> CodeBlock | None:
 
 
 def _plainly_closed(text: str) -> bool:
-    """Whether all fences are of three backticks, and each second one of nothing else; False says nothing."""
+    """Whether the fences are certainly closed: all have three backticks, and every second one is a bare fence.
+
+    A fast check that avoids parsing. False leaves the question open.
+    """
     if "~~~" in text or "````" in text:
         return False
     at, inside = text.find("```"), False

@@ -12,16 +12,16 @@ class BodyValidationLoop(LintRule):
     """A risky procedure without a check.
 
     What it does:
-        Looks for verify, validate, check or test in a body that deletes, deploys or migrates.
+        Looks for words such as verify, validate, check or test in a body that deletes, deploys, migrates or overwrites.
 
     Why it matters:
-        What cannot be undone has to be looked at before and after.
+        A change that cannot be undone has to be checked before and after.
 
     Example:
         Delete the old rows, then deploy.
 
     Instead:
-        Plan, check the plan, carry it out, check the result; if it is wrong, correct and check again.
+        Plan, check the plan, carry it out, check the result. If the result is wrong, correct it and check again.
     """
 
     meta = RuleMeta(
@@ -33,7 +33,7 @@ class BodyValidationLoop(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if any(word in subject.lower for word in _RISKY) and not any(word in subject.lower for word in _CHECKS):
             yield self.meta.found(
                 "the procedure changes things for good and checks nothing; add a step that does", subject.body_start

@@ -18,25 +18,25 @@ _ANY = (
 )
 
 
-# Words after which such a text does name a requirement.
+# Words that show that the text names a requirement after all.
 _NEEDING = r"\b(?:requires?|needs?|needed|must|depends?|uses|version|\d+\.(?:\d|x))\b|\d\+"
 _NOT_NEEDING = r"\b(?:requires|needs) (?:nothing|no)\b"
 
 
 class CompatibilityVague(LintRule):
-    """A compatibility that names no requirement.
+    """A `compatibility` field that names no requirement.
 
     What it does:
-        Looks for texts such as `any` or `works everywhere` without a word of need beside them.
+        Looks for texts such as `any` or `works everywhere` without a word such as `requires` or `needs`.
 
     Why it matters:
-        It takes room in every conversation and says nothing; most skills need no such field.
+        The field takes up context in every conversation without any information. Most skills do not need it.
 
     Example:
         `compatibility: Works with all agents`
 
     Instead:
-        Leave it out, or say what is needed: `Requires git and jq`.
+        Remove the field, or name a requirement: `Requires git and jq`.
     """
 
     meta = RuleMeta(

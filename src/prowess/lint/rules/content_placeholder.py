@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-_MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum dolor")  # lorem ipsum by its name alone is a topic
+_MARKS = ("todo:", "fixme:", "[todo", "lorem ipsum dolor")  # "lorem ipsum" alone may be a topic
 
 
 class ContentPlaceholder(LintRule):
     """Text that was to be written later.
 
     What it does:
-        Looks, outside code, for lines that begin with `TODO:` or `FIXME:`, for `[TODO` and for the words of lorem
-        ipsum dolor.
+        Looks, outside code, for lines that begin with `TODO:` or `FIXME:`, for `[TODO`, and for the words lorem ipsum
+        dolor.
 
     Why it matters:
-        An agent takes it for an instruction, or for a gap that it may fill.
+        An agent takes the placeholder for an instruction, or fills the gap itself.
 
     Example:
         `TODO: describe the errors`
 
     Instead:
-        Write it, or take the line out.
+        Write the text, or remove the line.
     """
 
     meta = RuleMeta(

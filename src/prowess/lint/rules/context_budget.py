@@ -13,8 +13,8 @@ class ContextBudget(LintRule):
     """Instructions that take more of a model's context than a skill should.
 
     What it does:
-        Estimates the tokens of the body, and counts its lines: more than 5000 tokens, or more than 500 lines, are
-        too many. The estimate is said with its method.
+        Counts the lines of the body and estimates its tokens. More than 500 lines or more than 5000 tokens are too
+        many. The finding names the method of the estimate.
 
     Why it matters:
         The whole body enters the context when the skill is activated, and leaves less of it for the task.
@@ -23,8 +23,8 @@ class ContextBudget(LintRule):
         A body of 700 lines that explains every option of a tool.
 
     Instead:
-        Keep the quick start and what every task needs. Move guides to `references/`, code to `scripts/`, templates
-        to `assets/`.
+        Keep the quick start and what every task needs. Move guides to `references/`, code to `scripts/`, templates to
+        `assets/`.
     """
 
     meta = RuleMeta(
@@ -36,7 +36,7 @@ class ContextBudget(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.lines > MAX_BODY_LINES:
             yield self.meta.found(
                 f"the body has {subject.lines} lines, at most {MAX_BODY_LINES} are advised; {_ADVICE}",

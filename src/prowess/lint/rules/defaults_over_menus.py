@@ -16,24 +16,24 @@ _OFFERS = (
 )
 _DECIDING = ("default", "prefer", "recommend", "if ", "when ", "unless", "depend", "instead", "based on", "ask ")
 _SEVERAL = 3
-_REACH = 400  # characters of a sentence, and of what follows it
+_REACH = 400  # characters of a sentence, and of the text after it
 
 
 class DefaultsOverMenus(LintRule):
-    """A row of equal choices without a default.
+    """Several equal choices without a default.
 
     What it does:
-        Looks, outside code, for sentences such as `you can use A, B or C` whose paragraph names no default: no word
-        like default, prefer, recommend, if or when.
+        Looks, outside code, for sentences such as `you can use A, B or C`. The paragraph must contain a word that
+        decides, such as default, prefer, recommend, if or when.
 
     Why it matters:
-        A model that has to choose without a criterion chooses differently each time, or asks.
+        A model that must choose without a criterion chooses differently each time, or asks the user.
 
     Example:
         You can use pypdf, pdfplumber or PyMuPDF.
 
     Instead:
-        Use pdfplumber. For scans, where it finds no text, use pytesseract.
+        Use pdfplumber. If it finds no text, as in a scan, use pytesseract.
     """
 
     meta = RuleMeta(
@@ -46,7 +46,7 @@ class DefaultsOverMenus(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each sentence that offers several choices."""
+        """Yield each sentence that offers several choices and no default."""
         for phrase, at in subject.found_in_prose(_OFFERS):
             begin, end = _sentence(subject.prose, at)
             if _items(subject.prose[at + len(phrase) : end]) < _SEVERAL or _decides(subject.prose, begin, end):

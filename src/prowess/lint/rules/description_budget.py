@@ -9,19 +9,19 @@ _BUDGET = 100
 
 
 class DescriptionBudget(LintRule):
-    """Name and description that cost much in every conversation.
+    """A name and description that cost much in every conversation.
 
     What it does:
-        Estimates the tokens of both together, characters divided by 4, and compares them with 100.
+        Estimates the tokens of name and description together (characters divided by 4) and reports more than 100.
 
     Why it matters:
-        Every agent reads them for every skill when it starts, used or not.
+        Every agent reads them for every skill when it starts, even if it never uses the skill.
 
     Example:
         A description of 900 characters
 
     Instead:
-        What it does and when, in two sentences.
+        Two sentences: what the skill does, and when to use it.
     """
 
     meta = RuleMeta(

@@ -17,13 +17,14 @@ _FILLER = frozenset(_FILLER_TEXT.split())
 
 
 class DescriptionKeywords(LintRule):
-    """A description without a word of its own.
+    """A description with no words beyond the name and filler words.
 
     What it does:
-        Takes away filler and the words of the name, and looks whether anything is left.
+        Removes filler words and the words of the name from the description, and checks that a word is left. Only
+        descriptions in ASCII are checked.
 
     Why it matters:
-        A model finds the skill by the words of the request; the name alone has few.
+        A model finds the skill by the words of the user's request, and the name alone has few.
 
     Example:
         `description: Helps with PDFs.` for `pdf-processing`

@@ -16,19 +16,19 @@ _OCCASIONS = (
     "invoke when",
     "activate when",
 )
-# A dash or semicolon and a verb in the third person; a plural in a list has a comma behind it.
+# A dash or semicolon followed by a verb in the third person. A plural in a list has a comma behind it instead.
 _DOES = r"(?: [\u2014\u2013-] |; )[a-z]{3,}[^s\W]s [a-z]"
 
 
 class DescriptionPurpose(LintRule):
-    """A description that says when and not what.
+    """A description that states only when to use the skill, not what it does.
 
     What it does:
-        Looks whether every sentence begins with `Use when` and the like, and goes on without a word of what the skill
-        does, such as `- guides the choice`.
+        Reports a description if every sentence begins with `Use when` or a similar phrase, and no sentence adds what
+        the skill does, as in `- guides the choice`.
 
     Why it matters:
-        A model matches a request with what a skill does; an occasion alone leaves it guessing.
+        A model compares the request with what the skill does. The occasion alone is not enough.
 
     Example:
         `Use when the user uploads a file.`

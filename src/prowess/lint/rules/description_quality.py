@@ -1,9 +1,9 @@
 """The rule `description-quality`.
 
-It looks whether a description states when to use a skill, in the languages that people write skills in. A clause of
-occasion is known by its words. Text in a script or a language of which no words are known here counts as saying it: a
-finding that is a guess is worse than none. Chinese, Japanese and Korean have no blanks that a word could be told by, so
-parts of words are looked for, and most text in these scripts counts as theirs.
+It checks whether a description states when to use a skill. Such a clause is recognised by its words, in the languages
+in which skills are written. Text in an unknown script or language passes, because a finding that is a guess is worse
+than none. Chinese, Japanese and Korean have no spaces between words. Therefore parts of words are searched for, and
+most text in these scripts passes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _USERS = frozenset({"user", "users"})
 _ASKING = frozenset(
     {"ask", "asks", "want", "wants", "need", "needs", "say", "says", "mention", "mentions", "request", "requests"}
 )
-# Parts of words in Chinese, in simplified and traditional characters; some of them are Japanese too.
+# Parts of Chinese words, in simplified and traditional characters. Some of them are also Japanese.
 _CHINESE_TEXT = (
     "当 當 需要 必要 适用 適用 适合 適合 用于 用於 触发 觸發 场景 場景 场合 如果 若 每当 "
     "每次 每日 每天 每周 定期 之前 之后 前使用 后使用 情况下 时候 想要 请求 要求 提到 询问 "
@@ -55,8 +55,8 @@ _JAPANESE_AND_KOREAN_TEXT = (
     "とき 時に 時は 際 場合 必要 たら れば たい に使用 で使用 に利用 に使う トリガー 때 경우 사용 위한 위해 필요"
 )
 _JAPANESE_AND_KOREAN = tuple(_JAPANESE_AND_KOREAN_TEXT.split())
-# Patterns that few texts need; they are compiled, once, where one does. The first is "at the time of", where the
-# character is no part of a word such as "real-time", "hour" or "runtime".
+# Patterns that few texts need, so `re` compiles them on first use. The first means "at the time of"; it excludes the
+# character inside a longer word, such as "real-time", "hour" or "runtime".
 _AT_THE_TIME = "(?<![实實同及即临臨历小定延平暂行按届随有耗])[时時](?![间間代序刻长長区區期空机機效])"
 _HAN, _KANA_OR_HANGUL = "[\u4e00-\u9fff]", "[\u3040-\u30ff\uac00-\ud7af]"
 _COMMON = "a and de des die der do e el em en et for from in la le los o of para pour the to und with y"
@@ -64,7 +64,7 @@ _KNOWN = frozenset(_COMMON.split())
 
 
 def states_occasion(description: str, name: str = "") -> bool:
-    """Whether a clause of the description of the skill of this name gives an occasion."""
+    """Whether a clause of the description states when to use the skill. `name` is the skill's name."""
     text = description.lower()
     words = re.findall(_WORD, text)
     if not _OCCASIONS.isdisjoint(words) or any(offer in text for offer in _OTHER_OFFERS):
@@ -75,7 +75,7 @@ def states_occasion(description: str, name: str = "") -> bool:
 
 
 def _offers(text: str, name: str) -> bool:
-    """Whether the text states in English what the skill itself is used for, not another thing."""
+    """Whether the English text states what the skill itself, not another tool, is used for."""
     own = frozenset(re.findall(_WORD, name.lower()))
     before, purposes, fillers = "", _NONE, _NONE
     for word in re.findall(_WORD_OR_END, text):
@@ -94,7 +94,10 @@ def _offers(text: str, name: str) -> bool:
 
 
 def _may_state_occasion(text: str, words: list[str]) -> bool:
-    """Whether text that is not English may give an occasion: by its words where they are known, else always."""
+    """Whether text with letters outside ASCII may state an occasion.
+
+    Text in Chinese, Japanese or Korean must contain a known word. Text in an unknown language always passes.
+    """
     if re.search(_KANA_OR_HANGUL, text):
         return any(part in text for part in (*_CHINESE, *_JAPANESE_AND_KOREAN))
     foreign = sum(not char.isascii() and char.isalpha() for char in text)
@@ -104,16 +107,16 @@ def _may_state_occasion(text: str, words: list[str]) -> bool:
 
 
 class DescriptionQuality(LintRule):
-    """A description that does not say when to use the skill.
+    """A description that does not state when to use the skill.
 
     What it does:
-        Looks for a clause such as `Use when ...`, `Use this for ...` or `trigger`, in English, in Chinese, Japanese
-        and Korean, and in a dozen other languages. What another tool is used for is no occasion. A description in a
-        language that is not known here draws nothing.
+        Looks for a clause such as `Use when ...`, `Use this for ...` or `trigger`, in English, Chinese, Japanese,
+        Korean and a dozen other languages. A clause on the use of another tool does not count. Descriptions in unknown
+        languages are not reported.
 
     Why it matters:
-        The description is all that a model sees when it decides whether the skill fits. Without an occasion it is
-        picked too rarely.
+        The description is all that a model sees when it decides whether to use the skill. Without an occasion, the
+        skill is used too rarely.
 
     Example:
         `description: Extracts tables from PDF files.`

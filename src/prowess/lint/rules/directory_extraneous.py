@@ -5,25 +5,25 @@ from __future__ import annotations
 from prowess.diagnostics import Location
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-# Written for people who browse a repository; boxxy guide, directory structure.
+# Files for people who browse a repository (boxxy guide, directory structure).
 _NAMES = frozenset({"readme", "changelog", "changes", "history", "contributing", "code_of_conduct", "authors", "todo"})
 _ENDINGS = frozenset({"", "md", "txt", "rst"})
 
 
 class DirectoryExtraneous(LintRule):
-    """A file for people beside the files of the skill.
+    """A file for people in the skill's directory.
 
     What it does:
-        Looks for README, CHANGELOG, CONTRIBUTING and the like at the top of the skill's directory.
+        Looks for README, CHANGELOG, CONTRIBUTING and similar files at the top of the skill's directory.
 
     Why it matters:
-        An agent that lists the directory reads them, and they say nothing that helps with the task.
+        An agent that lists the directory reads these files, and they do not help with the task.
 
     Example:
         `pdf/README.md`
 
     Instead:
-        Say it in SKILL.md where the agent needs it, else in the repository around the skill.
+        Move text that the agent needs to SKILL.md, and the rest to the repository around the skill.
     """
 
     meta = RuleMeta(
@@ -34,7 +34,7 @@ class DirectoryExtraneous(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such file, at the start of SKILL.md."""
+        """Yield each such file, located at the start of SKILL.md."""
         for name, kind in sorted(subject.files.entries("").items()):
             stem, _, ending = name.lower().partition(".")
             if kind == "file" and stem in _NAMES and ending in _ENDINGS:

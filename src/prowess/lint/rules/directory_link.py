@@ -12,10 +12,10 @@ class DirectoryLink(LintRule):
     """A symbolic link among the files of the skill.
 
     What it does:
-        Looks for links in the directory and in `scripts/`, `references/` and `assets/`.
+        Looks for symbolic links in the skill's directory and in `scripts/`, `references/` and `assets/`.
 
     Why it matters:
-        A link that leads out of the skill is not there on another machine, and hosts refuse to follow it.
+        The target of a link that leads out of the skill is missing on another machine, and hosts refuse to follow it.
 
     Example:
         `scripts/run` as a link to `../../other/run`

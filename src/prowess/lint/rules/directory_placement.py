@@ -12,10 +12,10 @@ class DirectoryPlacement(LintRule):
     """A file in the wrong directory.
 
     What it does:
-        Looks for code in `references/` and `assets/`, and for Markdown in `scripts/`.
+        Looks for `.py` and `.sh` files in `references/`, and for `.md` and `.pdf` files in `scripts/`.
 
     Why it matters:
-        Agents run what lies in scripts, read what lies in references, and copy what lies in assets.
+        Agents run files in `scripts/`, read files in `references/`, and copy files in `assets/`.
 
     Example:
         `references/run.py`
@@ -33,7 +33,7 @@ class DirectoryPlacement(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such file."""
+        """Yield each misplaced file."""
         for folder, endings, better in _WRONG:
             if subject.files.entries("").get(folder) != "directory":
                 continue

@@ -26,18 +26,17 @@ _WORDS = (
 
 
 class GotchasPresent(LintRule):
-    """A longer skill that does not say what goes wrong.
+    """A longer skill without a section on known problems.
 
     What it does:
-        Looks for a heading on gotchas, caveats, pitfalls, limits, edge cases, known issues or troubleshooting where
+        Looks for a heading on gotchas, caveats, pitfalls, limitations, edge cases, known issues or troubleshooting if
         the body has more than 50 lines.
 
     Why it matters:
-        What surprises people is what a model cannot know: a field that is empty on weekends, a command that needs a
-        flag.
+        A model cannot know about surprises: a field that is empty on weekends, a command that needs a flag.
 
     Example:
-        Sixty lines on an export, and not a word on the time zone of its dates.
+        Sixty lines on an export, without a word on the time zone of its dates.
 
     Instead:
         Add a section `## Gotchas` with the edge cases that cost you time.
@@ -52,7 +51,7 @@ class GotchasPresent(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.lines <= _LONG:
             return
         if any(word in subject.lower for word in _WORDS) and any(

@@ -7,20 +7,21 @@ from prowess.lint.rules.hook_missing import hook_faults
 
 
 class HookCommandRule(LintRule):
-    """A hook's command that only a shell could run.
+    """A hook command that needs a shell.
 
     What it does:
-        Reads the command of each hook as a session does: words, quotes, and the variables CLAUDE_SKILL_DIR,
-        CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR and HOME. Everything else that needs a shell is reported.
+        Parses the command of each hook as a session does: words, quotes, and the variables CLAUDE_SKILL_DIR,
+        CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR and HOME. Any other shell syntax is reported.
 
     Why it matters:
-        Hooks are run without a shell here, so such a hook stops the activation of the skill.
+        Prowess runs hooks without a shell, so such a hook prevents the activation of the skill.
 
     Example:
         `command: cat "$FILE" | grep -q secret`
 
     Instead:
-        Put it into a script of the skill and name that: `command: bash ${CLAUDE_SKILL_DIR}/hooks/check.sh`.
+        Put the command into a script of the skill and run the script: `command: bash
+        ${CLAUDE_SKILL_DIR}/hooks/check.sh`.
     """
 
     meta = RuleMeta(

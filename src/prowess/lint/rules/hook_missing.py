@@ -1,4 +1,4 @@
-"""The rule `hooks.missing`, and what is wrong with the hooks of a skill as a session would find it."""
+"""The rule `hooks.missing`, and the faults of a skill's hooks as a session would report them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Location
     from prowess.format.fields.hooks import HookFault
 
-# Each suggestion is a search through all files.
+# Limit, because each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
 _OWN = tuple(f"${{{name}}}/" for name in (*SKILL_VARIABLES, PLUGIN_VARIABLE))
 
 
 class HookMissing(LintRule):
-    """A hook whose script the skill does not have.
+    """A hook whose script is missing.
 
     What it does:
-        Looks for the script of each hook in the skill's directory, spelled as it is on disk, and for the files that a
-        command names by a variable: in the skill, and in skills beside it.
+        Looks for the script of each hook in the skill's directory, with the spelling on disk. It also looks for files
+        that a command names by a variable, in the skill and in the skills beside it.
 
     Why it matters:
-        A hook that cannot run stops the activation of the skill.
+        A hook that cannot run prevents the activation of the skill.
 
     Example:
-        `hooks: {pre: scripts/check.sh}`, and there is no `scripts/check.sh`.
+        `hooks: {pre: scripts/check.sh}`, and `scripts/check.sh` does not exist.
 
     Instead:
-        Add the file, or name one that is there.
+        Add the file, or name an existing one.
     """
 
     meta = RuleMeta(
@@ -49,7 +49,7 @@ class HookMissing(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each file that is missing, once."""
+        """Yield each missing file once."""
         seen: set[str] = set()
         for fault, location in hook_faults(subject):
             if (path := fault.missing) is None or path in seen:
@@ -65,7 +65,10 @@ class HookMissing(LintRule):
 
 
 def hook_faults(subject: LintSubject) -> Iterator[tuple[HookFault, Location]]:
-    """Yield what would stop the activation of a skill with a directory, hook by hook, with its place."""
+    """Yield each fault that would prevent the activation of the skill, with its location, hook by hook.
+
+    Empty if the document has no `hooks` or no directory.
+    """
     field, directory = subject.document.field("hooks"), subject.document.directory
     if field is None or directory is None:
         return

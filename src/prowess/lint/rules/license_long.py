@@ -8,13 +8,13 @@ _LONG = 200  # characters
 
 
 class LicenseLong(LintRule):
-    """A licence in full where a name belongs.
+    """A full licence text in the `license` field.
 
     What it does:
-        Counts the characters of license, at most 200.
+        Reports a `license` field of more than 200 characters.
 
     Why it matters:
-        It is read with the fields of every skill, and nobody reads a licence there.
+        The field is read together with the other fields of every skill, and the licence text is useless there.
 
     Example:
         The text of the MIT licence

@@ -8,16 +8,16 @@ _LONG = 500  # characters
 
 
 class LicenseMissing(LintRule):
-    """A licence that names a file which is not there.
+    """A `license` field that names a missing file.
 
     What it does:
-        Looks for the words of license that end in .txt or .md, or begin with LICENSE, among the files of the skill.
+        Looks for the files that `license` names, that is its words that end in .txt or .md, in the skill.
 
     Why it matters:
-        Whoever wants to use the skill has to know its terms.
+        Users of the skill must be able to read its terms.
 
     Example:
-        `license: See LICENSE.txt`, and there is no LICENSE.txt
+        `license: See LICENSE.txt`, and LICENSE.txt does not exist
 
     Instead:
         Add the file.

@@ -8,13 +8,13 @@ _COMMON = frozenset({"type", "id", "config", "settings", "options", "data", "kin
 
 
 class MetadataPrefix(LintRule):
-    """A key of metadata that others use too.
+    """A metadata key that other hosts may use too.
 
     What it does:
         Looks for short common words such as `type` and `id` among the keys of metadata.
 
     Why it matters:
-        Two hosts that read the same key for different things break each other.
+        If two hosts use the same key for different things, each misreads the value of the other.
 
     Example:
         `metadata: {type: tool}`

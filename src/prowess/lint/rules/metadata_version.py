@@ -9,16 +9,16 @@ class MetadataVersion(LintRule):
     """A skill without a version.
 
     What it does:
-        Looks for `version` under metadata.
+        Looks for `version` in metadata.
 
     Why it matters:
-        Without it nobody can say which copy of a skill misbehaves.
+        Without a version, you cannot tell which copy of a skill has a problem.
 
     Example:
         No metadata
 
     Instead:
-        `metadata:` and below it a `version`
+        A `version` in `metadata`
     """
 
     meta = RuleMeta(
@@ -30,7 +30,7 @@ class MetadataVersion(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding."""
+        """Yield one finding at the metadata."""
         metadata = subject.document.mapping().get("metadata")
         if subject.document.complete and not (isinstance(metadata, dict) and "version" in metadata):
             yield self.meta.found('metadata has no version; add version: "1.0.0"', subject.field_place("metadata"))

@@ -32,10 +32,10 @@ _GENERIC = frozenset(
 
 
 class NameGeneric(LintRule):
-    """A name of parts that fit any skill.
+    """A name whose parts fit any skill.
 
     What it does:
-        Looks for names that consist of words such as helper, utils, doc and proc alone.
+        Looks for names that consist only of words such as helper, utils, doc and proc.
 
     Why it matters:
         A person who reads the list cannot tell what the skill is for.

@@ -25,14 +25,14 @@ _REACH = 120  # characters
 
 
 class NoGenericInstructions(LintRule):
-    """A phrase that tells a model nothing it would not do anyway.
+    """A phrase that does not change what a model does.
 
     What it does:
-        Looks, outside code and quotation marks, for stock phrases: handle errors appropriately, follow best
-        practices, use proper error handling and their kin. One that goes on to say what is meant draws nothing.
+        Looks, outside code and quotation marks, for stock phrases such as handle errors appropriately, follow best
+        practices, or use proper error handling. A phrase is not reported if the same line goes on with the details.
 
     Why it matters:
-        Vague advice takes context and changes nothing; a model cannot tell which practice is meant.
+        Vague advice takes up context and changes nothing. A model cannot tell which practice is meant.
 
     Example:
         Handle errors appropriately.
@@ -65,12 +65,12 @@ class NoGenericInstructions(LintRule):
 
 
 def _in_heading(text: str, at: int) -> bool:
-    """Whether the phrase is a title: what is meant follows below it."""
+    """Whether the phrase is part of a heading: the details follow below it."""
     return text[text.rfind("\n", 0, at) + 1 : at].lstrip(" ").startswith("#")
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Whether the line states what is meant: after a colon, in brackets, or in a file."""
+    """Whether the rest of the line gives details: after a colon, in brackets, or in a linked file."""
     line_end = text.find("\n", end)
     rest = text[end : min(line_end if line_end >= 0 else len(text), end + _REACH)]
     return any(mark in rest for mark in (":", "(", "](", "references/", " by ", " with ", " - ", "\N{EM DASH}"))

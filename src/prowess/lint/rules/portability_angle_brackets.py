@@ -12,7 +12,7 @@ class PortabilityAngleBrackets(LintRule):
         Looks for `<` and `>` in the description.
 
     Why it matters:
-        Uploads to claude.ai and its API refuse it, and in a prompt it can be taken for a tag.
+        Uploads to claude.ai and its API refuse angle brackets, and in a prompt they can be taken for a tag.
 
     Example:
         `description: Ports code to <service>.`

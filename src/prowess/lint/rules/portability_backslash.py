@@ -9,14 +9,14 @@ _ESCAPES = frozenset("nrt")
 
 
 class PortabilityBackslash(LintRule):
-    """A path of the skill with backslashes.
+    """A path in the skill written with backslashes.
 
     What it does:
-        Looks for those of `scripts`, `references` and `assets` that the skill has, followed by a backslash, in links,
-        code and text.
+        Looks for `scripts`, `references` or `assets` followed by a backslash, in links, code and text. A directory that
+        the skill does not have is ignored.
 
     Why it matters:
-        On Linux and macOS a backslash is part of a name, and no such file exists.
+        On Linux and macOS a backslash is part of a file name, so the file is not found.
 
     Example:
         `python scripts`, a backslash, `fill.py`
@@ -35,11 +35,11 @@ class PortabilityBackslash(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first of each kind."""
+        """Yield the first such path of each directory."""
         for folder in ("scripts\\", "references\\", "assets\\"):
             at = subject.body.find(folder)
             if at < 0 or (subject.document.directory is not None and folder[:-1] not in subject.files.entries("")):
-                continue  # a folder that the skill does not have is another project's, in an example
+                continue  # the path of another project, in an example
             if not _begins_a_name(subject, at, subject.body[at + len(folder) : at + len(folder) + 2]):
                 continue
             end = at + len(folder) - 1
@@ -51,7 +51,10 @@ class PortabilityBackslash(LintRule):
 
 
 def _begins_a_name(subject: LintSubject, at: int, after: str) -> bool:
-    """Whether these characters after a backslash begin a name; before a low line it escapes, but not in code."""
+    """Whether the characters after a backslash begin a file name.
+
+    A backslash before `_` is a Markdown escape, except in code. Before `n`, `r` or `t` it may be an escape of a string.
+    """
     if after[:1] == "_":
         return any(span.start <= at < span.end for span in subject.outline.spans)
     return after[:1].isalnum() and (after[0] not in _ESCAPES or after[1:].isalnum())

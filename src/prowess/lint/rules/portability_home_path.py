@@ -13,25 +13,26 @@ _PLACEHOLDERS = frozenset(
     | {"alice", "bob", "foo", "example", "jovyan", "linuxbrew", "runneradmin", "sandbox", "pi", "admin", "git", "xxx"}
     | {"myuser", "myname", "youruser", "yourusername", "jane", "john", "developer", "...", "deploy", "oai", "appuser"}
 )
-_SAMPLES = frozenset({"", "text", "txt", "console", "output", "log"})  # languages of blocks that show what is printed
+_SAMPLES = frozenset({"", "text", "txt", "console", "output", "log"})  # languages of code blocks that show output
 _LONGEST = 40
 
 
 class PortabilityHomePath(LintRule):
-    """A path in somebody's home directory.
+    """A path in a person's home directory.
 
     What it does:
-        Looks in the body for `/Users/NAME/`, `/home/NAME/` and the like of Windows, with names that are no
-        placeholder, outside blocks of code without a language, which show what a program prints.
+        Looks in the body for `/Users/NAME/`, `/home/NAME/` and the same on Windows. Placeholder names such as `user`
+        are not reported, and neither are code blocks without a language or with a language such as `text` or `console`,
+        because they show the output of a program.
 
     Why it matters:
-        It exists on the author's machine alone, and tells who that is.
+        The path exists only on the author's machine, and reveals the author's name.
 
     Example:
         `/Users/maria/work/report.py`
 
     Instead:
-        `scripts/report.py`, or `~/work` where a home is meant
+        `scripts/report.py`, or `~/work` for a path in the user's home directory
     """
 
     meta = RuleMeta(
@@ -66,7 +67,10 @@ def _name(text: str, at: int) -> str:
 
 
 def _is_person(root: str, name: str) -> bool:
-    """Whether a directory is called after a person: below /home services have theirs too, and no person is a_b."""
+    """Whether a directory is named after a person.
+
+    Below `/home`, a name with `_` or `-` belongs to a service and not to a person.
+    """
     if not name or name.lower() in _PLACEHOLDERS or re.split(r"[._-]", name.lower())[0] in _PLACEHOLDERS:
         return False
     return root != "/home/" or ("_" not in name and "-" not in name)

@@ -10,12 +10,12 @@ class PortabilityHostCommand(LintRule):
     """A command that one host runs while it loads the skill.
 
     What it does:
-        Looks in the text for an exclamation mark before a command in backquotes, as Claude Code knows it: there the
-        output of the command takes its place. Blocks of code draw nothing.
+        Looks in the text for an exclamation mark before a command in backquotes. Claude Code runs the command and puts
+        its output there. Code blocks are ignored.
 
     Why it matters:
-        Other hosts leave the words as they are, so that the text that was to be there is missing. Where it works, it
-        runs before anybody has read the skill.
+        Other hosts leave the command as it is, so the output is missing. Claude Code runs the command before anyone has
+        read the skill.
 
     Example:
         An exclamation mark, and directly after it `git branch --show-current` in backquotes

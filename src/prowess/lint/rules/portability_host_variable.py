@@ -13,19 +13,19 @@ _VARIABLES = (
     "${SKILL_DIR}/",
     "{skill_dir}/",
 )
-_SETTINGS = frozenset({"json", "jsonc", "yaml", "yml", "toml"})  # languages of blocks
+# Languages of code blocks that may hold a host's settings
+_SETTINGS = frozenset({"json", "jsonc", "yaml", "yml", "toml"})
 
 
 class PortabilityHostVariable(LintRule):
     """A path that begins with the variable of one host.
 
     What it does:
-        Looks for `{baseDir}/`, `${CLAUDE_SKILL_DIR}/` and their kin, outside blocks of JSON, YAML and TOML: settings of
-        a host may name its variables.
+        Looks for `{baseDir}/`, `${CLAUDE_SKILL_DIR}/` and similar variables. Code blocks in JSON, YAML and TOML are
+        ignored: they may be settings of the host that defines the variable.
 
     Why it matters:
-        Other hosts leave the variable as it is, and the path leads nowhere. Every host knows a path relative to the
-        skill.
+        Other hosts do not replace the variable, so the path is wrong. Every host accepts a path relative to the skill.
 
     Example:
         `{baseDir}/references/api.md`
@@ -52,7 +52,7 @@ class PortabilityHostVariable(LintRule):
             offset = subject.document.body_offset
             fix = None
             advice = "write the path relative to the skill"
-            if "PLUGIN" in variable:  # the rest of the path is one in the plugin, not in the skill
+            if "PLUGIN" in variable:  # the path is relative to the plugin, not to the skill
                 advice = "put the file into the skill, and write its path there"
             elif subject.body.startswith(("scripts/", "references/", "assets/"), end):
                 edit = subject.document.origin.edit(at + offset, end + offset, "")

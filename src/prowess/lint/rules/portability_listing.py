@@ -11,16 +11,16 @@ class PortabilityListing(LintRule):
     """A description that Claude Code cuts off.
 
     What it does:
-        Counts the characters of description and `when_to_use` together, at most 1536.
+        Counts the characters of description and `when_to_use` together and reports more than 1536.
 
     Why it matters:
-        The list of skills shows no more; what stands behind is never seen.
+        Claude Code's list of skills shows no more. The model never sees the rest.
 
     Example:
         A description of 1000 characters and a when_to_use of 800
 
     Instead:
-        Begin with the occasion, and leave the detail to the body.
+        Begin with when to use the skill, and move the details to the body.
     """
 
     meta = RuleMeta(

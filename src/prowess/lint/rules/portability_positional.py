@@ -13,11 +13,12 @@ class PortabilityPositional(LintRule):
     r"""A dollar sign that Claude Code replaces.
 
     What it does:
-        Looks for `$0`, `$1`, ... in code blocks, and in prose for those that are amounts or cells (`$1,000`, `$B$2`),
-        or, in a skill that takes no arguments, for all. What is escaped (`\$1`) and `$5M` do not count.
+        Looks for `$0`, `$1`, ... in code blocks, and in prose for amounts and spreadsheet cells (`$1,000`, `$B$2`). If
+        the skill takes no arguments, every `$0`, `$1`, ... in prose is reported. Escaped text (`\$1`) and `$5M` are not
+        reported.
 
     Why it matters:
-        When a user invokes the skill with arguments, Claude Code puts them there, in code and in amounts as well.
+        If a user invokes the skill with arguments, Claude Code replaces all of them, also in code and in amounts.
 
     Example:
         `awk '{print $1}' log` in a code block, or `It costs $1,000.`
@@ -35,7 +36,7 @@ class PortabilityPositional(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first in each block, and the first in prose."""
+        """Yield the first such dollar sign in each code block, and the first in prose."""
         if re.search(NUMBERED_IN_CLAUDE_CODE, subject.body) is None:
             return
         for block in subject.outline.blocks:

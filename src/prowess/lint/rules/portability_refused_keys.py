@@ -8,19 +8,19 @@ _FACTORY = frozenset({"license", "compatibility", "metadata", "allowed-tools"})
 
 
 class PortabilityRefusedKeys(LintRule):
-    """A field that a named host refuses.
+    """A field that a known host refuses.
 
     What it does:
         Looks for `license`, `compatibility`, `metadata` and `allowed-tools`, which Factory refuses.
 
     Why it matters:
-        The fields belong to the specification, and still one host drops a skill that has them.
+        The fields are part of the specification, but Factory does not load a skill that has one of them.
 
     Example:
         `license: MIT` in a skill for Factory
 
     Instead:
-        Keep the field, and leave it out of the copy for that host.
+        Keep the field, and remove it from the copy for that host.
     """
 
     meta = RuleMeta(

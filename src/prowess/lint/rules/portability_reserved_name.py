@@ -6,13 +6,13 @@ from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, S
 
 
 class PortabilityReservedName(LintRule):
-    """A name that a host keeps for itself.
+    """A name with a word that a host reserves.
 
     What it does:
         Looks for `anthropic` and `claude` in the name.
 
     Why it matters:
-        claude.ai and the API of Anthropic refuse the upload of such a skill.
+        claude.ai and the Anthropic API refuse to upload such a skill.
 
     Example:
         `name: claude-helper`

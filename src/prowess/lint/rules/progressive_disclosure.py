@@ -12,17 +12,17 @@ class ProgressiveDisclosure(LintRule):
     """A long skill that keeps everything in one file.
 
     What it does:
-        Looks for reference files where the body has 200 lines or more: files in `references/`, or other Markdown
-        files of the skill. Without a directory the links count.
+        If the body has 200 lines or more, looks for reference files: files in `references/`, or other Markdown files of
+        the skill. For a SKILL.md without a directory, links to Markdown files count instead.
 
     Why it matters:
-        A model reads the whole body at each activation, but a reference file only when the task needs it.
+        A model reads the whole body at each activation, but a reference file only if the task needs it.
 
     Example:
-        A SKILL.md of 350 lines and nothing beside it.
+        A SKILL.md of 350 lines without any other file.
 
     Instead:
-        Move detail that only some tasks need into `references/`, and say in SKILL.md when to read which file.
+        Move details that only some tasks need to `references/`, and state in SKILL.md when to read which file.
     """
 
     meta = RuleMeta(
@@ -34,7 +34,7 @@ class ProgressiveDisclosure(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding where the body begins."""
+        """Yield one finding at the start of the body."""
         if subject.lines >= _LONG and not _has_references(subject):
             message = f"the body has {subject.lines} lines and no reference file; move detail into references/"
             yield self.meta.found(message, subject.body_start)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class ReferenceCase(LintRule):
-    """A link that spells a file's name in other letters, large or small, than the disk does.
+    """A link that differs from the file's name in upper or lower case.
 
     What it does:
-        Compares the target of each link, and each path in the text that begins with a directory of the skill, with
-        the names of the real directory entries.
+        Compares the target of each link, and each path in the text that begins with a directory of the skill, with the
+        names on disk.
 
     Why it matters:
         The link works on the author's macOS or Windows machine and fails on Linux, where most agents run.
@@ -39,7 +39,7 @@ class ReferenceCase(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each link whose file is found only when case is ignored."""
+        """Yield each link to a file that is found only if case is ignored."""
         for link in subject.named:
             sighting = subject.files.look_for(link.path)
             if sighting.kind == "other case":

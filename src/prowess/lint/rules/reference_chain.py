@@ -8,20 +8,21 @@ from prowess.lint.skill_files import local_targets, names_folder
 
 
 class ReferenceChain(LintRule):
-    """A file that only another reference file leads to.
+    """A file that is named only by another reference file.
 
     What it does:
-        Reads the Markdown files that SKILL.md links to or names by path, and looks in them for other Markdown files of
-        the skill, linked or named by path. SKILL.md names a file by its path, by its name, or by its directory.
+        Reads the Markdown files that SKILL.md links to or names by path, and looks in them for links or paths to other
+        Markdown files of the skill. Each of these must be named in SKILL.md too: by its path, its name or its
+        directory.
 
     Why it matters:
         An agent that follows a chain of files often stops after the first, or reads only its beginning.
 
     Example:
-        SKILL.md links to `references/forms.md`, and only that links to `references/fields.md`.
+        SKILL.md links to `references/forms.md`, and only that file links to `references/fields.md`.
 
     Instead:
-        Link to `references/fields.md` from SKILL.md too, and say when to read it.
+        Link to `references/fields.md` from SKILL.md too, and state when to read it.
     """
 
     meta = RuleMeta(
@@ -33,7 +34,7 @@ class ReferenceChain(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such file once, at the link that leads to it."""
+        """Yield each such file once, located at the link in SKILL.md that leads to it."""
         known = {"/".join(inner_components(link.path) or ()) for link in subject.named} | {"SKILL.md"}
         seen: set[str] = set()
         for link in subject.named:
@@ -50,6 +51,6 @@ class ReferenceChain(LintRule):
 
 
 def _names(body: str, target: str) -> bool:
-    """Whether the body names a file, or the directory that it lies in."""
+    """Whether the body names a file or the file's directory."""
     folder, _, name = target.rpartition("/")
     return name in body or (bool(folder) and names_folder(body, folder))

@@ -8,11 +8,11 @@ from prowess._internal.markdown import outline
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_files import names_whole
 
-_LONG = 150  # lines; the guide says 100, but who reads the beginning of a file has seen most of one of 120
+_LONG = 150  # lines; the guide's limit is 100, but reading the top of a file of 120 lines shows most of it
 _TOP = 40
-_PROMPTS = "agents/"  # of sub-agents, which are read whole
-_FEW = 3  # headings that need no list
-# A line of its own, without its marks, in small letters.
+_PROMPTS = "agents/"  # of sub-agents, which are read in full
+_FEW = 3  # with fewer headings, a file needs no table of contents
+# Matches a line without Markdown marks, in lower case.
 _TITLE = (
     r"(?:.{0,30}\b)?table of contents\b|contents\b|toc$|outline$|sections$|index$|quick (?:nav|links)"
     r"|navigation$|jump to|on this page|in this (?:file|document|guide|reference)$|overview of (?:sections|contents)"
@@ -29,16 +29,16 @@ class ReferenceContents(LintRule):
     """A long reference file without a table of contents.
 
     What it does:
-        Looks at the first 40 lines of each Markdown file of more than 150 lines that SKILL.md names or `references/`
-        holds, for a list of links to its parts, a list of its headings, a sentence that names at least half of them, or
-        a word such as contents. A file with fewer than three headings needs none, nor does the prompt of a sub-agent in
-        `agents/`.
+        Checks the Markdown files of more than 150 lines that SKILL.md names or that are in `references/`. The first 40
+        lines must have links to the sections, a list of the headings, a title such as Contents, or a text that names at
+        least half of the sections. Files with fewer than three headings and prompts of sub-agents in `agents/` are
+        ignored.
 
     Why it matters:
-        Agents often read the beginning of a long file; a list of its parts tells them where to go on.
+        Agents often read only the beginning of a long file. A list of the sections shows them where to go on.
 
     Example:
-        A reference of 400 lines that begins with its first topic
+        A reference file of 400 lines that begins with its first topic
 
     Instead:
         Begin with `## Contents` and a list of the headings.
@@ -53,7 +53,7 @@ class ReferenceContents(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each long file without contents."""
+        """Yield each long file without a table of contents."""
         named = {link.path.removeprefix("./") for link in subject.named}
         for path, text in subject.other_texts:
             if text.count("\n") <= _LONG or not (path in named or path.startswith("references/")):
@@ -79,6 +79,6 @@ def _has_contents(text: str) -> bool:
 
 
 def _plain(lines: list[str]) -> list[str]:
-    """Return each line without its marks, in small letters."""
+    """Return each line without Markdown marks, in lower case."""
     unmarked = re.sub(_MARKUP, "", "\n".join(line[:_WIDEST] for line in lines)).lower().split("\n")
     return [line.strip(" #>-") for line in unmarked]

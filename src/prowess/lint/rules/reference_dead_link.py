@@ -18,27 +18,28 @@ _SHOWN = 3
 _TARGET = r"\]\(\s*<?([^)\s>]{1,300})"
 _ENDING = r"[^/.]\.[A-Za-z][A-Za-z0-9]{0,5}$"
 _NO_FILE = r"[A-Za-z][A-Za-z0-9+.-]+:|[#?{$<]|.*(?:\{|\.\.\.|\$|[<>*])"
-_MADE_UP = ("template", "example", "sample", "readme", "changelog", "skill-card", "benchmark")  # or for people
+# Not real links, or files for people
+_MADE_UP = ("template", "example", "sample", "readme", "changelog", "skill-card", "benchmark")
 
 
 class ReferenceDeadLink(LintRule):
-    """A link in another Markdown file of the skill that leads nowhere.
+    """A dead link in another Markdown file of the skill.
 
     What it does:
-        Looks at the links of the Markdown files that SKILL.md names, of those in `references/` and of those beside
-        SKILL.md. A target is looked for from the skill's directory and from the file's own. Templates, examples and
-        files for people, such as `skill-card.md`, are left out, and so are links in code and with placeholders. Each
-        target is reported once in a file, and those that lead out of the skill together.
+        Checks the links in the Markdown files that SKILL.md names, and in those beside SKILL.md and in `references/`. A
+        target may be relative to the skill's directory or to the file's own directory. Templates, examples, files for
+        people (such as `skill-card.md`), links in code and links with placeholders are ignored. Each target is reported
+        once per file; targets outside the skill are reported together.
 
     Why it matters:
-        A model that follows the link gets an error in the middle of its task; one that leads out of the skill works
-        nowhere but in the author's repository.
+        A model that follows the link gets an error in the middle of its task. A link that leads out of the skill works
+        only in the author's repository.
 
     Example:
-        `[limits](limits.md)` in `references/api.md`, and there is no limits.md.
+        `[limits](limits.md)` in `references/api.md`, and limits.md does not exist.
 
     Instead:
-        Add the file, link to one that is there, or name the other skill in words.
+        Add the file, link to an existing file, or name the other skill in words.
     """
 
     meta = RuleMeta(
@@ -51,7 +52,7 @@ class ReferenceDeadLink(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each link, at its place."""
+        """Yield each dead link, at its place."""
         for at, (path, text) in enumerate(subject.other_texts):
             if at == _MAX_FILES:
                 return
@@ -89,12 +90,12 @@ def _first_of_each(links: list[MarkdownLink]) -> list[MarkdownLink]:
 
 
 def _targets(text: str) -> set[str]:
-    """Return what may be targets of links to files, by a rough look."""
+    """Return the possible targets of links to files, without parsing the text."""
     return {match[1] for match in re.finditer(_TARGET, text) if not re.match(_NO_FILE, match[1])}
 
 
 def _fault(target: str, here: str, files: SkillFiles) -> str:
-    """Return what is wrong with a target; empty if it leads to a file, or means none."""
+    """Return the fault of a link target; empty if the target exists or is not a file."""
     path = percent_decoded(target.partition("#")[0].partition("?")[0])
     if not re.search(_ENDING, path):
         return ""

@@ -11,14 +11,14 @@ _DEPTH = 2  # references/FILE.md
 
 
 class ReferenceDepth(LintRule):
-    """A reference that lies deeper than one level.
+    """A reference file in a subdirectory of `references/`.
 
     What it does:
-        Looks at links and paths into `references/` and at the directories below it: a file of `references/` lies in it
-        and not in a directory of its own. A path that is no link counts where the file is there.
+        Checks that files are directly in `references/`: for links and paths in SKILL.md, and for the subdirectories on
+        disk. A path that is not a link is reported only if the file exists.
 
     Why it matters:
-        A model that has to walk through directories reads listings in place of the text it needs.
+        A model that walks through directories reads listings instead of the text that it needs.
 
     Example:
         `references/api/v2/errors.md`
@@ -35,7 +35,7 @@ class ReferenceDepth(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first file that is too deep, then the first directory below `references/` that no link names."""
+        """Yield the first file that is too deep, then the first subdirectory of `references/` without a link to it."""
         linked: set[str] = set()
         seen: dict[str, Location] = {}
         for at, link in enumerate((*subject.links, *subject.paths)):
@@ -43,7 +43,7 @@ class ReferenceDepth(LintRule):
             if len(components) <= _DEPTH or components[0] != _FOLDER or link.path in seen:
                 continue
             if at >= len(subject.links) and subject.files.look_for(link.path).kind == "missing":
-                continue  # a path that is no link may be another's
+                continue  # a path without a link may belong to another project
             seen[link.path] = subject.document.origin.location(link.start, link.end)
             linked.add(components[1])
         if seen:

@@ -13,17 +13,18 @@ class ReferenceLarge(LintRule):
     """A reference file that is too large to read at once.
 
     What it does:
-        Estimates the tokens of each Markdown file that SKILL.md links to, and compares them with 6000: what a body
-        should have at most, and a fifth, because the count is an estimate.
+        Estimates the tokens of each Markdown file that SKILL.md links to or names, and reports more than 6000. This is
+        the limit of a body (5000) plus a fifth, because the count is an estimate.
 
     Why it matters:
-        A reference is read whole; one that is larger than a whole skill fills the context for one question.
+        A model reads a reference file in full. One that is larger than a whole skill fills the context for one
+        question.
 
     Example:
         `references/api.md` with 12 000 tokens
 
     Instead:
-        One topic a file: `references/api-errors.md`, `references/api-limits.md`.
+        One topic per file: `references/api-errors.md`, `references/api-limits.md`.
     """
 
     meta = RuleMeta(

@@ -6,9 +6,9 @@ import re
 
 from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta, Severities
 
-# Each suggestion is a search through all files.
+# Limit, because each suggestion is a search through all files.
 _MAX_SUGGESTIONS = 20
-# `[Open](LINK)` in a template, `[0](MON/WED)` in prose; files without an ending that are written so have these names.
+# Not a file: `[Open](LINK)` in a template, `[0](MON/WED)` in prose. `_CAPITALS` has the real file names of this form.
 _SHOUTED = r"[A-Z]+(?:[/_-][A-Z]+)*"
 _CAPITALS = frozenset(
     {"AUTHORS", "CHANGELOG", "CONTRIBUTING", "COPYING", "LICENCE", "LICENSE", "NOTICE", "README", "VERSION"}
@@ -16,20 +16,20 @@ _CAPITALS = frozenset(
 
 
 class ReferenceMissing(LintRule):
-    """A link to a file that the skill does not have.
+    """A link to a file that does not exist in the skill.
 
     What it does:
-        Looks for the target of each link and image in the skill's directory. Links in code and in comments are no
-        links; web addresses and anchors are no files, words in capitals are no links; a symbolic link counts as a file.
+        Looks for the target of each link and image in the skill's directory. Links in code or in comments, web
+        addresses, anchors and targets in capital letters such as `LINK` are ignored. A symbolic link counts as a file.
 
     Why it matters:
         A model that follows the link gets an error in the middle of its task.
 
     Example:
-        `See [the tax table](references/VAT.md).`, and there is no `references/VAT.md`.
+        `See [the tax table](references/VAT.md).`, and `references/VAT.md` does not exist.
 
     Instead:
-        Add the file, or link to one that is there.
+        Add the file, or link to an existing one.
     """
 
     meta = RuleMeta(

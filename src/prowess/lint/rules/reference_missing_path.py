@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from prowess.format.rules.body_rules import Reference
 
 _MAX_SUGGESTIONS = 10
-_REACH = 300  # characters of the line before a path
-# A path that stands for any other, or one that is still to be made.
+_REACH = 300  # characters that are searched in the line before a path
+# Words before a path that is only an example, or of a file that is still to be created.
 _MADE_UP = (
     r"(?i)example|e\.g|such as|for instance|would|could|imagine|instead of|allowed|good:|bad:|\u4f8b\u5982|\u6bd4\u5982"
     r"|\b(?:create|write|add|save|touch|mkdir|tee|append|output|new|put|move|copy|split|extract|emit|produce)\w*\b"
     r"|(?:^|\s)>+ ?$|->|\u2192"
 )
 _STAND_INS = r"(?a)your|my[-_]|foo|xxx|some[-_]|example|sample|placeholder|[A-Z]{4,}[-_]?[A-Z]*\."
-_SHOWN = frozenset({"text", "txt", "plaintext", "output"})  # what a program prints, no command
+_SHOWN = frozenset({"text", "txt", "plaintext", "output"})  # the output of a program, not a command
 _ANY_NAME = frozenset({"file", "script", "name", "doc", "topic", "reference", "x", "template", "guide", "tool"})
 
 
 class ReferenceMissingPath(LintRule):
-    """A path in the text to a file that the skill does not have.
+    """A path in the text to a file that does not exist in the skill.
 
     What it does:
-        Looks for the files of paths below `scripts/`, `references/` and `assets/` that the body names without a link,
-        where the skill has that directory. Names that stand for any file, sentences that give an example or tell to
-        make the file, what a program prints, and skills about skills are left out.
+        Looks for the files whose paths the body names without a link, below `scripts/`, `references/` and `assets/`, if
+        the skill has that directory. Ignored are placeholder names, sentences that give an example or ask to create the
+        file, output of programs, and skills about skills.
 
     Why it matters:
         A model that runs the script or opens the file gets an error in the middle of its task.
@@ -39,7 +39,7 @@ class ReferenceMissingPath(LintRule):
         `Run python scripts/grade.py`, and `scripts/` has no grade.py.
 
     Instead:
-        Add the file, or name one that is there.
+        Add the file, or name an existing one.
     """
 
     meta = RuleMeta(
@@ -52,7 +52,7 @@ class ReferenceMissingPath(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each path, at its first place."""
+        """Yield each missing file, at the first place that names it."""
         files = subject.files
         if not subject.paths or "skill" in (subject.document.text_of("name") or ""):
             return

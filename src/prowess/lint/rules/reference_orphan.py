@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("references", "scripts", "assets")
 _MAX_LOOKED_FOR = 200
-_MAX_TEXTS = 150  # of more the reader of texts gives only the first, and one that is not read may be the one
+_MAX_TEXTS = 150  # above it, `SkillFiles` reads only a part, and an unread text may be the one that names the file
 _PLUMBING = (
     "__init__.py",
     "__main__.py",
@@ -48,30 +48,29 @@ _TEXTS = (".md", ".py", ".sh", ".js", ".ts", ".mjs", ".json", ".toml", ".yaml", 
 _CODE = (".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx")
 _READ_BY_MODELS = (".md", ".txt", ".py", ".sh", ".js", ".mjs", ".ts")  # beside SKILL.md
 _LISTS = ("glob", "listdir", "iterdir", "walk(", "readdir", "scandir", "os.path.join", "path.join", " / ")
-# A path with a star, a choice or a name to fill in, and a slash or an ending.
+# A path with a star, a choice or a placeholder, and with a slash or an extension.
 _PATTERN = r"(?<![\w./{}<>*-])(?:[\w.-]{1,60}/|\./){0,4}[\w.-]{0,60}(?:\*|[{<][\w ,.-]{1,60}[}>])[\w./*{}<>,-]{1,60}"
 _PLACEHOLDER = r"\{[^}]*\}|<[^>]*>|\*+"
-_LEAST_OF_PATTERN = 3  # letters of a name that a pattern has to give
+_LEAST_OF_PATTERN = 3  # fixed letters that a pattern must have
 _MARKED_STEM = r"[-_]"
 
 
 class ReferenceOrphan(LintRule):
-    """A file that nothing in the skill mentions.
+    """A file that is not mentioned in the skill.
 
     What it does:
-        Looks for each file of `references/`, `scripts/` and `assets/`, and for each Markdown file and script beside
-        SKILL.md, by its name, or that of its directory, in SKILL.md and in the other texts of the skill. Licences,
-        tests, lock files and files that make a package are left out.
+        Looks for each file in `references/`, `scripts/` and `assets/`, and each Markdown file and script beside
+        SKILL.md. Its name, or the name of its directory, must be in SKILL.md or in another text of the skill. Licences,
+        tests, lock files and package files are ignored.
 
     Why it matters:
-        An agent reads what it is told of. A file that nobody names is dead weight, or one whose mention was
-        forgotten.
+        An agent reads only the files that a text mentions. Any other file is useless, or its mention was forgotten.
 
     Example:
-        `references/limits.md`, and no text of the skill says limits.md
+        `references/limits.md`, and no text of the skill mentions limits.md
 
     Instead:
-        Say in SKILL.md when to read it, or remove it.
+        State in SKILL.md when to read the file, or remove it.
     """
 
     meta = RuleMeta(
@@ -83,7 +82,7 @@ class ReferenceOrphan(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each file that nothing mentions, where the body begins."""
+        """Yield each file that is not mentioned, located at the start of the body."""
         if len(subject.files.entries("")) == 1:
             return
         own = _candidates(subject.files)
@@ -105,7 +104,10 @@ class ReferenceOrphan(LintRule):
 
 
 class _Mentions:
-    """What the texts of a skill mention; all in small letters. `own` is SKILL.md, `texts` the others by path."""
+    """The files that a skill's texts mention. A lower-case path is `in` it if a text mentions the file.
+
+    `own` is the text of SKILL.md, `texts` the other texts by path. All texts are in lower case.
+    """
 
     def __init__(self, own: str, texts: dict[str, str]) -> None:
         self._own = own
@@ -117,7 +119,7 @@ class _Mentions:
             pattern
             for text in (self._own, *self._texts.values())
             if "*." in text or "}." in text or ">." in text
-            for line in text.split("\n")  # a pattern ends with its line, and most lines have none of its signs
+            for line in text.split("\n")  # a pattern is on one line, and most lines have none
             if "*" in line or "}" in line or ">" in line
             for match in re.finditer(_PATTERN, line)
             if (pattern := re.sub(_PLACEHOLDER, "*", match[0]).lstrip("./")) and _is_specific(pattern)
@@ -151,7 +153,7 @@ class _Mentions:
             if names_folder(text, folder) or names_folder(text, last):
                 return True
         if folder not in _FOLDERS and (f"{folder}/" in self._own or f"`{last}`" in self._own):
-            return True  # whoever names a directory of its own names its files
+            return True  # naming a non-standard directory covers its files
         return any(
             path.endswith(_CODE) and any(sign in text for sign in _LISTS) and names_whole(text, last)
             for path, text in others
@@ -159,13 +161,13 @@ class _Mentions:
 
 
 def _imports(text: str, file: str) -> bool:
-    """Whether a Python text names a module of the skill by its folders: `from scripts.numbers import total`."""
+    """Whether a Python text names a module of the skill by its path: `from scripts.numbers import total`."""
     parts = file.removesuffix(".py").split("/")
     return any(names_whole(text, ".".join(parts[start:])) for start in range(len(parts) - 1))
 
 
 def _is_specific(pattern: str) -> bool:
-    """Whether a pattern names a directory, or more of a name than its ending."""
+    """Whether a pattern names a directory, or more of a file name than its extension."""
     folder, _, name = pattern.rpartition("/")
     stem, _, ending = name.rpartition(".")
     if not ending.isalnum():
@@ -174,7 +176,7 @@ def _is_specific(pattern: str) -> bool:
 
 
 def _candidates(files: SkillFiles) -> list[str]:
-    """Return the files that something has to mention."""
+    """Return the files that a text of the skill must mention."""
     entries = files.entries("")
     own = [name for name in sorted(_top(files)) if name.lower().endswith(_READ_BY_MODELS)]
     if any(entries.get(folder) == "directory" for folder in _FOLDERS):

@@ -10,13 +10,13 @@ _MAX_LOOKED_AT = 100
 
 
 class ReferenceWhen(LintRule):
-    """A reference without a word on when to read it.
+    """A link to a reference file that does not state when to read the file.
 
     What it does:
-        Looks for if, when, for or before in the line of each link to a Markdown file of the skill.
+        Looks for a word such as if, when, for or before in the line of each link to a Markdown file of the skill.
 
     Why it matters:
-        An agent that does not know when reads all of them, or none.
+        An agent that does not know when to read a file reads all files, or none.
 
     Example:
         `- [forms](references/forms.md)`

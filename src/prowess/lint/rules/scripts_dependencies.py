@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prowess.lint.skill_files import ScriptText
 
 _DECLARING = frozenset({"requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Pipfile", "setup.py"})
-# Module to package, the ones that scripts of skills import most.
+# Package by module name, for the modules that scripts of skills import most.
 _PACKAGES = {
     "PIL": "pillow",
     "aiohttp": "aiohttp",
@@ -54,22 +54,22 @@ _PACKAGES = {
 
 
 class ScriptsDependencies(LintRule):
-    """A Python script whose packages nobody names.
+    """A Python script that does not declare its packages.
 
     What it does:
-        Looks for imports of well-known packages in scripts without a block of inline metadata (`# /// script`),
-        where no file of requirements is in the skill, no document of the skill names the package, and the script does
-        not say what to install.
+        Looks for imports of well-known packages in scripts without inline metadata (`# /// script`). An import is not
+        reported if the skill has a requirements file, if one of its documents names the package, or if the script
+        states what to install.
 
     Why it matters:
         On a machine without the package the script ends with ModuleNotFoundError, and the agent guesses what to
         install.
 
     Example:
-        `import pdfplumber` and nothing else
+        `import pdfplumber` and no declaration
 
     Instead:
-        Begin the script with `# /// script` and `# dependencies = [...]`, and run it by `uv run`.
+        Begin the script with `# /// script` and `# dependencies = [...]`, and run it with `uv run`.
     """
 
     meta = RuleMeta(
@@ -81,7 +81,7 @@ class ScriptsDependencies(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each script at its first import that nothing declares."""
+        """Yield each script at its first import of an undeclared package."""
         listed = subject.files.listed if subject.files.scripts else []
         if any(file.rpartition("/")[2] in _DECLARING for file in listed):
             return

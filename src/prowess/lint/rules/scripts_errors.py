@@ -14,17 +14,18 @@ class ScriptsErrors(LintRule):
     """A script that hides its failures.
 
     What it does:
-        Looks for Python handlers that swallow every exception (`except:` or `except Exception:` with nothing but
-        `pass`, and no comment that gives the reason), and for shell scripts of several commands without `set -e`.
+        Looks for Python handlers that swallow every exception: `except:` or `except Exception:` with only `pass`, and
+        without a comment that gives the reason. Also looks for shell scripts of more than 10 lines without `set -e` or
+        another check of exit codes.
 
     Why it matters:
-        An agent believes an exit code of 0. What failed in silence is reported as done.
+        An agent trusts an exit code of 0, and reports a failed step as done.
 
     Example:
         `except Exception: pass`
 
     Instead:
-        Say on standard error what was wrong and what to try, and exit with another code than 0.
+        Print to standard error what failed and what to try, and exit with a code other than 0.
     """
 
     meta = RuleMeta(
@@ -55,9 +56,9 @@ class ScriptsErrors(LintRule):
 
 
 def _swallows(code: str, text: str) -> int:
-    """Return the offset of the first handler that does nothing and does not say why; -1 if there is none.
+    """Return the offset of the first handler that only has `pass` and no comment; -1 if there is none.
 
-    `code` is the text with blanks in place of its comments.
+    `code` is `text` with comments replaced by blanks.
     """
     for handler in _HANDLERS:
         at = code.find(handler)

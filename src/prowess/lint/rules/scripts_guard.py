@@ -9,19 +9,20 @@ _FLAGS = ("--dry-run", "--force", "--yes", "--confirm", "dry_run", "tempfile", "
 
 
 class ScriptsGuard(LintRule):
-    """A script that destroys without being asked twice.
+    """A script that deletes data without confirmation.
 
     What it does:
-        Looks for calls that delete trees in scripts without `--dry-run`, `--force`, `--yes` or `--confirm`.
+        Looks for calls that delete files, directories or tables in scripts without `--dry-run`, `--force`, `--yes` or
+        `--confirm`.
 
     Why it matters:
-        An agent may run a script to see what it does.
+        An agent may run a script just to see what it does.
 
     Example:
         `shutil.rmtree(path)`
 
     Instead:
-        A flag `--dry-run` that says what would be deleted
+        A flag `--dry-run` that shows what would be deleted
     """
 
     meta = RuleMeta(
@@ -33,7 +34,7 @@ class ScriptsGuard(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such script."""
+        """Yield each script that deletes data without such a flag."""
         for script in subject.files.scripts:
             at = min((at for mark in _DELETES if (at := script.code.find(mark)) >= 0), default=-1)
             if at >= 0 and not any(flag in script.text for flag in _FLAGS):

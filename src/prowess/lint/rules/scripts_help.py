@@ -40,11 +40,11 @@ class ScriptsHelp(LintRule):
     """A script that takes arguments and does not explain them.
 
     What it does:
-        Looks in scripts that read their arguments by position for a parser of arguments, `--help` or a usage line.
-        What a function of a shell script, a text or a test reads is no argument of the script.
+        Looks for an argument parser, `--help` or a usage line in scripts that read their arguments by position.
+        Arguments of shell functions, text in strings, and tests are ignored.
 
     Why it matters:
-        An agent that sees `--help` needs neither to guess nor to read the script.
+        With `--help`, an agent does not have to guess or to read the script.
 
     Example:
         `path = sys.argv[1]`
@@ -62,7 +62,7 @@ class ScriptsHelp(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such script."""
+        """Yield each script that takes arguments without help."""
         for script in subject.files.scripts:
             lower = script.text.lower()
             if any(word in lower for word in _HELPFUL) or script.path.rpartition("/")[2].startswith("test_"):
@@ -74,7 +74,7 @@ class ScriptsHelp(LintRule):
 
 
 def _first_read(script: ScriptText) -> int:
-    """Return where the script first reads an argument; -1 where it does not."""
+    """Return the offset at which the script first reads an argument; -1 if it reads none."""
     marks = _READS[script.language]
     code = script.code
     if not any(mark in code for mark in marks):
@@ -92,7 +92,10 @@ def _first_read(script: ScriptText) -> int:
 
 
 def _outside_functions(code: str) -> str:
-    """Blank the functions of a shell script whose brackets stand at the beginning of their lines, offset for offset."""
+    """Return a shell script with its functions replaced by blanks. Offsets stay the same.
+
+    Only functions whose name and closing brace begin a line are recognised.
+    """
     lines = code.split("\n")
     inside = False
     for at, line in enumerate(lines):
@@ -104,7 +107,10 @@ def _outside_functions(code: str) -> str:
 
 
 def _first_subscript(text: str) -> int:
-    """Return the offset of `sys.argv[` outside texts and comments, with another index than 0."""
+    """Return the offset of the first `sys.argv[` with an index other than 0; -1 if there is none.
+
+    Strings and comments are ignored.
+    """
     last = ["", "", "", ""]
     try:
         for token in tokenize.generate_tokens(StringIO(text).readline):
@@ -113,5 +119,5 @@ def _first_subscript(text: str) -> int:
                 return sum(len(line) + 1 for line in text.split("\n")[: row - 1]) + column - len("sys.argv[")
             last = [*last[1:], token.string]
     except (tokenize.TokenError, SyntaxError):
-        pass  # what is no Python is not judged
+        pass  # invalid Python is not judged
     return -1

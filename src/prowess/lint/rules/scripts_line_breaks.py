@@ -16,15 +16,15 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 
 
 class ScriptsLineBreaks(LintRule):
-    r"""A script whose lines end as on Windows.
+    r"""A script with Windows line breaks.
 
     What it does:
-        Looks for CRLF in shell scripts anywhere in the skill, and in other files below `scripts/` that begin with `#!`.
-        `.bat`, `.cmd` and `.ps1` are left alone.
+        Looks for CRLF in all shell scripts of the skill, and in other files below `scripts/` that begin with `#!`.
+        Files with the ending `.bat`, `.cmd` or `.ps1` are ignored.
 
     Why it matters:
-        A shell takes the carriage return for a character of the last word, so commands, options and file names are not
-        found (`$'\r': command not found`), and `#!/usr/bin/env python3` with one asks for a program `python3\r`.
+        A shell reads the carriage return as part of the last word, so it does not find commands, options and file names
+        (`$'\r': command not found`). After `#!/usr/bin/env python3`, the system looks for a program `python3\r`.
 
     Example:
         `scripts/build.sh`, saved with CRLF
@@ -43,21 +43,21 @@ class ScriptsLineBreaks(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such script."""
+        """Yield each script with CRLF."""
         for path, reader in _candidates(subject):
             breaks = subject.files.line_breaks(path)
             if not breaks.crlf:
                 continue
             ends = "its lines" if not breaks.lf else f"{breaks.crlf} of its {breaks.crlf + breaks.lf} lines"
             message = f"{path} ends {ends} with CRLF, and {reader} takes the CR for a character; write LF"
-            # A carriage return that only some lines have may be meant, as in the text of a request.
+            # If only some lines end with CRLF, it may be intended, as in the text of a request. So this fix is unsafe.
             safety = FixSafety.UNSAFE if breaks.lf else FixSafety.SAFE
             fix = Fix(safety=safety, title="end its lines with LF", lf=True)
             yield self.meta.found(message, subject.file_place(path), fix=fix)
 
 
 def _candidates(subject: LintSubject) -> Iterator[tuple[str, str]]:
-    """Yield each file that may be one, and what reads it: most skills have none, and few files are read for it."""
+    """Yield the path of each possible script, and the program that reads it. Few files are read for this."""
     top = subject.files.entries("")
     if "directory" not in top.values() and not any(name.endswith(tuple(f".{each}" for each in _SHELL)) for name in top):
         return

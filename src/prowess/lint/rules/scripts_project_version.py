@@ -7,20 +7,21 @@ from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, S
 
 
 class ScriptsProjectVersion(LintRule):
-    """A one-off command whose version depends on the project it runs in.
+    """A one-off command whose version depends on the project in which it runs.
 
     What it does:
-        Looks in code and shell scripts for `npx` and `bunx` with a package that has no version, and for `go run` of a
-        module without one. They take the version that the project has, and the newest or none where it has none.
+        Looks in code and shell scripts for `npx` and `bunx` with a package without a version, and for `go run` with a
+        module without a version. These commands use the version of the project. Without one, they use the newest
+        version or fail.
 
     Why it matters:
-        In another project the same instruction runs another version, or downloads code that nobody has seen yet.
+        In another project the same instruction runs another version, or downloads code that has not been reviewed.
 
     Example:
         `npx eslint .`
 
     Instead:
-        `npx eslint@9.17.0 .`, or say in the instructions that the project brings the tool
+        `npx eslint@9.17.0 .`, or state in the instructions that the project provides the tool
     """
 
     meta = RuleMeta(

@@ -25,21 +25,21 @@ _ATTENDED = (
 
 
 class ScriptsPrompt(LintRule):
-    """A script that waits for somebody to type.
+    """A script that waits for input from a person.
 
     What it does:
-        Looks in the scripts for calls that read from a terminal: `input()`, `getpass`, `read -p`, readline prompts.
-        A script that asks only where a terminal is attached or `--interactive` is given, that has a flag to say yes, or
-        that is a template draws nothing.
+        Looks in the scripts for calls that read from a terminal: `input()`, `getpass`, `read -p`, readline prompts. Not
+        reported are scripts that ask only if a terminal is attached or `--interactive` is given, scripts with a flag
+        such as `--yes`, and templates.
 
     Why it matters:
-        No terminal is attached where an agent runs a script: it hangs until its time is up.
+        An agent runs scripts without a terminal: the script hangs until its timeout.
 
     Example:
         `name = input("Which file? ")`
 
     Instead:
-        Take it as an argument, and say in `--help` what is expected.
+        Take the value as an argument, and describe it in `--help`.
     """
 
     meta = RuleMeta(
@@ -51,7 +51,7 @@ class ScriptsPrompt(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each script that asks, at its first question."""
+        """Yield each script that asks for input, at its first question."""
         for script in subject.files.scripts:
             for mark in _PROMPTS[script.language]:
                 at = script.code.find(mark)
@@ -68,7 +68,7 @@ class ScriptsPrompt(LintRule):
 
 
 def _is_word_before(code: str, at: int) -> bool:
-    """Whether the mark is the end of a longer name, a method, or in a string or a comment."""
+    """Whether the mark is part of a longer name, of a method, or of a string, comment or definition."""
     before = code[max(at - 1, 0) : at]
     line = code[code.rfind("\n", 0, at) + 1 : at]
     in_text = line.count('"') % 2 == 1 or line.count("'") % 2 == 1 or "#" in line or "def " in line

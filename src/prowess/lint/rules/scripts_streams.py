@@ -7,20 +7,20 @@ import re
 from prowess.lint.rule import INFO, Findings, LintRule, LintSubject, RuleMeta, Severities
 from prowess.lint.skill_files import in_long_text
 
-# An error that is printed, and the end of the script with a number other than 0 on the line after it.
+# A line that prints an error, followed by a line that exits with a code other than 0.
 _PYTHON = r"(?im)^[ \t]*print\(f?[\"'](?:error|fatal|failed)\b[^\n]*\)[ \t]*\n[ \t]*(?:sys\.)?exit\([1-9]\d?\)"
 _SHELL = r"(?im)^[ \t]*echo (?:-e )?[\"'](?:error|fatal|failed)\b[^\n>]*\n[ \t]*exit [1-9]\d?[ \t]*$"
 
 
 class ScriptsStreams(LintRule):
-    """An error on the stream that is for results.
+    """An error message on standard output.
 
     What it does:
-        Looks in scripts for a printed error that a failing exit follows directly, and that does not go to standard
-        error.
+        Looks in scripts for a printed error that is not written to standard error and is directly followed by a failing
+        exit.
 
     Why it matters:
-        Whoever reads the result, a program or an agent, takes the error for data.
+        A program or agent that reads the output takes the error for data.
 
     Example:
         `print("Error: no such file")` and then `sys.exit(1)`

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class ScriptsUnpinned(LintRule):
-    """A one-off command that runs whatever version is newest.
+    """A one-off command that runs the newest version of a package.
 
     What it does:
-        Looks in code and shell scripts for `uvx`, `pipx run` and `deno run npm:` without a version, and for `npx`,
-        `bunx` and `go run` that ask for the latest one, that install without asking (`-y`), or that create a project.
-        Where `npx` may take the version of the project, `scripts.projectVersion` speaks. A package is named once a
-        file.
+        Looks in code and shell scripts for `uvx`, `pipx run` and `deno run npm:` without a version. Also looks for
+        `npx`, `bunx` and `go run` commands that ask for the latest version, install without asking (`-y`), or create a
+        project. If `npx` may use the version of the project, the rule `scripts.projectVersion` applies instead. Each
+        package is reported once per file.
 
     Why it matters:
-        The command runs code that nobody has seen yet, and may behave differently tomorrow.
+        The command runs code that has not been reviewed, and may behave differently tomorrow.
 
     Example:
         `uvx ruff check .`

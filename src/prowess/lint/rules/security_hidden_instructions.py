@@ -28,21 +28,21 @@ _PARTS_OF_SENDING = (
 
 
 class SecurityHiddenInstructions(LintRule):
-    """An instruction in a comment, where a reviewer does not see it.
+    """An instruction in a comment that a reviewer does not see.
 
     What it does:
-        Looks in HTML comments of SKILL.md, and of the Markdown it links to, for commands to disregard instructions, to
-        keep something from the user, to run what a download holds, or to send secrets away. Other comments draw
-        nothing.
+        Looks in HTML comments of SKILL.md, and of the Markdown files that it links to, for commands to disregard
+        instructions, to keep something from the user, to run a download, or to send secrets away. Other comments are
+        not reported.
 
     Why it matters:
-        A rendered page hides the comment from people, and a model reads and obeys the source.
+        A rendered page hides the comment from people, but a model reads and obeys the source.
 
     Example:
-        A comment that says: ignore all previous instructions
+        A comment with the text: ignore all previous instructions
 
     Instead:
-        Say in the open what the skill does, or take the comment out.
+        Write the instruction in the visible text, or remove the comment.
     """
 
     meta = RuleMeta(
@@ -56,7 +56,7 @@ class SecurityHiddenInstructions(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each comment, at the command in it."""
+        """Yield each such comment, at the command in it."""
         for readable in readable_texts(subject):
             if readable.kind == "script" or "<!--" not in readable.text:
                 continue
@@ -73,9 +73,9 @@ class SecurityHiddenInstructions(LintRule):
 
 
 def _command(comment: str) -> tuple[str, int, int] | None:
-    """Return what a comment asks, and where it begins and ends in it; None where it asks nothing of the kind.
+    """Return what a comment asks for, and the start and end of that part; None if it asks for none of these things.
 
-    Whatever its length, each character is looked at a bounded number of times: padding hides nothing.
+    Each character is examined a bounded number of times, so a long comment is searched to its end.
     """
     for what, pattern in _COMMANDS.items():
         if match := re.search(pattern, comment):
@@ -94,9 +94,9 @@ def _run_of_download(comment: str) -> tuple[int, int] | None:
 
 
 def _sending(comment: str) -> tuple[int, int] | None:
-    """Find a word of sending, a secret and an address near each other in one line, in this order."""
+    """Return the range of a verb of sending, a secret and an address, in this order, close together in one line."""
     send: re.Match[str] | None = None
-    begun: tuple[int, int] | None = None  # of the last secret that is to be sent: where that begins and ends
+    begun: tuple[int, int] | None = None  # start of the verb and end of the secret
     for part in re.finditer(_PARTS_OF_SENDING, comment):
         match part.lastgroup:
             case "send":

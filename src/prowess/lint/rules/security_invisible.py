@@ -19,22 +19,22 @@ _RUN = f"[{''.join(_SETS)}{chars.NEVER_NEEDED}]+"
 _TAG, _SELECTOR = f"[{chars.TAGS}]", f"[{chars.SELECTORS}{chars.FEW_SELECTORS}]{{3,}}"
 _OVERRIDE, _EMBEDDING = f"[{chars.OVERRIDES}]", f"[{chars.EMBEDDINGS}]"
 _UNNEEDED, _SMUGGLED = f"[{chars.NEVER_NEEDED}]", f"[{chars.JOINERS}]{{4,}}"
-_LONGEST_FLAG = 7  # tag characters: a region of six, and the end
+_LONGEST_FLAG = 7  # tag characters: at most six for a region, and the end mark
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 _BLACK_FLAG, _FLAG_END = "\U0001f3f4", "\U000e007f"
 
 
 class SecurityInvisible(LintRule):
-    """A character that nobody sees and a model reads.
+    """A character that people do not see and a model reads.
 
     What it does:
-        Looks in SKILL.md and the Markdown it links to for tag characters, rows of variation selectors, controls of
-        writing direction and zero-width characters, and in scripts for the first three. Flags of regions, emoji,
-        text that is written from right to left, and joiners between letters that need them draw nothing.
+        Looks in SKILL.md and the Markdown files that it links to for tag characters, sequences of variation selectors,
+        controls of writing direction, and zero-width characters. Scripts are searched for the first three. Not reported
+        are flags of regions, emoji, text written from right to left, and joiners between letters that need them.
 
     Why it matters:
-        Such characters carry instructions past a reviewer, show code in another order than it runs in, and split
-        words so that a search does not find them.
+        Such characters hide instructions from a reviewer, show code in a different order than it runs, and split words
+        so that a search does not find them.
 
     Example:
         A word with U+200B between two of its letters
@@ -55,11 +55,11 @@ class SecurityInvisible(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each run of them, by number and never as they are."""
+        """Yield each sequence of such characters. The message shows only their code points."""
         for readable in readable_texts(subject):
             foreign = readable.text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
             if not re.search(_RUN, foreign.decode("utf-8", "surrogatepass")):
-                continue  # the usual case, in a tenth of the time
+                continue  # fast path for the usual case
             for match in re.finditer(_RUN, readable.text):
                 what = _suspicion(readable, match)
                 if not what:
@@ -72,7 +72,7 @@ class SecurityInvisible(LintRule):
 
 
 def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
-    """Say what is wrong with a run of such characters; nothing where it may be needed."""
+    """Return the fault of a sequence of such characters; empty if the text may need them."""
     run, text = match[0], readable.text
     if re.search(_TAG, run):
         flag = (

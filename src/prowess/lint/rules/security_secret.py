@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Location
     from prowess.lint.subject import ReadableText
 
-# What begins a secret: what it is, and the whole shape, compiled by `re` when first used. The beginning is looked for
-# first, as plain text.
+# Prefix, name and pattern of each kind of secret. The prefix is searched as plain text first; `re` compiles the pattern
+# on first use.
 _SHAPES = (
     ("AKIA", "an access key of AWS", r"\bAKIA[A-Z0-9]{16}\b"),
     ("ASIA", "an access key of AWS", r"\bASIA[A-Z0-9]{16}\b"),
@@ -57,25 +57,26 @@ _FILES = frozenset(
     {".env", ".env.local", ".env.production", "credentials.json", "config.json", "settings.json", ".npmrc"}
 )
 _KEY_ENDINGS = (".pem", ".key")
-_FEWEST, _COUNTED, _LONGEST_ROW = 8, 16, 4  # different characters of the last ones; letters or digits in a row
+# Fewest different among the last characters counted; longest sequence of letters or digits
+_FEWEST, _COUNTED, _LONGEST_ROW = 8, 16, 4
 
 
 class SecuritySecret(LintRule):
-    """A key or a token that was published with the skill.
+    """A key or a token that is published with the skill.
 
     What it does:
-        Looks in SKILL.md, in the Markdown it links to, in scripts and in files such as `.env` for the shapes of
-        well-known keys and tokens. What is plainly an example draws nothing: EXAMPLE, rows of letters or digits, few
-        different characters. The secret itself is never shown.
+        Looks in SKILL.md, in the Markdown files that it links to, in scripts and in files such as `.env` for the
+        formats of well-known keys and tokens. Plain examples are not reported: EXAMPLE, sequences of letters or digits,
+        few different characters. The finding never shows the secret itself.
 
     Why it matters:
-        Whoever gets the skill can use it, and it stays in the history after it was taken out.
+        Everyone who gets the skill can use the secret. It stays in the history after it is removed.
 
     Example:
         A token of GitHub, `ghp_` and 36 characters, in a script
 
     Instead:
-        Read it from the environment, name the variable in `compatibility`, and revoke what was published.
+        Read it from the environment, name the variable in `compatibility`, and revoke the published secret.
     """
 
     meta = RuleMeta(
@@ -89,7 +90,7 @@ class SecuritySecret(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each secret, named by its issuer alone."""
+        """Yield each secret. The message names only its issuer."""
         for text, at in _texts(subject):
             for sign, what, shape in _SHAPES:
                 if sign not in text:
@@ -104,7 +105,10 @@ class SecuritySecret(LintRule):
 
 
 def _texts(subject: LintSubject) -> Iterator[tuple[str, Callable[[int], Location]]]:
-    """Yield each text, and what gives the place of an offset: a line and a column, so that no report shows the text."""
+    """Yield each text, and a function that returns the location of an offset.
+
+    The location has only a line and a column, so that no report shows the secret.
+    """
     for readable in readable_texts(subject):
         yield readable.text, partial(_start, readable)
     for folder in ("", "scripts/", "assets/"):
@@ -119,7 +123,7 @@ def _start(readable: ReadableText, offset: int) -> Location:
 
 
 def _is_example(secret: str) -> bool:
-    """Whether somebody made it up to show the shape."""
+    """Whether the secret is made up to show its format."""
     lower = secret.lower()
     if any(word in lower for word in _PLACEHOLDERS) or len(set(secret[-_COUNTED:])) < _FEWEST:
         return True
@@ -128,7 +132,7 @@ def _is_example(secret: str) -> bool:
 
 
 def _row(chars: list[str]) -> int:
-    """Return the length of the longest row as in "abcd", "1234" or "zzzz"."""
+    """Return the length of the longest sequence such as "abcd", "1234" or "zzzz"."""
     longest = row = step = 0
     for before, after in pairwise(chars):
         now = ord(after) - ord(before)

@@ -26,14 +26,16 @@ class TestingEvals(LintRule):
     """A file of evaluations that a runner cannot read.
 
     What it does:
-        Reads `evals/evals.json` where there is one: an object with `skill_name`, which is the skill's, and `evals`, a
-        list. Each of these has an `id` of its own, a number or a text, a `prompt` and an `expected_output`, and may
-        have `files` and `assertions` (or `expectations`), which are lists of texts. Files are there, inside the skill.
-        The list may also stand alone, and an entry of it may ask a `question` and state what is right as
-        `ground_truth`, `expected_behavior` (a list of texts), `expected_output`, `expected_skill` or `should_trigger`.
+        Checks `evals/evals.json`, if it exists. The file is an object with `skill_name`, the name of the skill, and
+        `evals`, a list. Each eval has a unique `id` (a number or a text), a `prompt` and an `expected_output`. It may
+        have `files`, which must exist in the skill, and `assertions` or `expectations`; these are lists of texts. The
+        file may also be just the list. Then an eval may have a `question` instead of a prompt, and give the right
+        answer as `ground_truth`, `expected_behavior` (a list of texts), `expected_output`, `expected_skill` or
+        `should_trigger`.
 
     Why it matters:
-        A runner skips what it cannot read, or counts it as failed, and says nothing about the skill.
+        A runner skips an eval that it cannot read, or counts it as failed. In both cases the result tells nothing about
+        the skill.
 
     Example:
         `{"evals": [{"id": 1, "prompt": "Sort it.", "assertions": [{"text": "It is sorted."}]}]}`
@@ -42,7 +44,7 @@ class TestingEvals(LintRule):
         `{"skill_name": "sort", "evals": [{"id": 1, "prompt": "Sort it.", "expected_output": "Sorted rows."}]}`
     """
 
-    __test__ = False  # no class of tests, whatever its name begins with
+    __test__ = False  # stops pytest from collecting this class
 
     meta = RuleMeta(
         id="testing.evals",
@@ -68,7 +70,7 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
     except json.JSONDecodeError as fault:
         yield fault.pos, f"{_PATH} is not JSON: {fault.msg}"
         return
-    except (RecursionError, ValueError):  # a number of too many digits is a ValueError
+    except (RecursionError, ValueError):  # a number with too many digits raises ValueError
         yield 0, f"{_PATH} cannot be read: it is nested too deeply, or has a number that is too long"
         return
     alone = isinstance(value, list)
@@ -79,7 +81,7 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
         return
     said = None if alone else value.get("skill_name")
     if alone:
-        pass  # it belongs to the skill that it lies in
+        pass  # the list belongs to the skill in whose directory it is
     elif not isinstance(said, str):
         yield places.get("skill_name", 0), "skill_name is wanted, the name of the skill"
     elif name and said != name:
@@ -103,7 +105,7 @@ def _faults_of_eval(
     for key in ("question",) if asks else _TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             yield own.get(key, at), f"{where}.{key} is wanted, a text that says something"
-    # A null as the expected skill states that none is to be chosen.
+    # null as `expected_skill` is an answer: no skill should be chosen.
     if asks and "expected_skill" not in entry and all(entry.get(key) in (None, "", []) for key in _ANSWERS):
         yield at, f"{where} is to have one of {', '.join(_ANSWERS)}"
     for key in _LISTS:
@@ -135,7 +137,7 @@ def _shown(text: str) -> str:
 
 
 def _members(text: str, start: int) -> dict[str, int]:
-    """Return where the value of each member begins; `start` is where an object begins, in JSON parsed before."""
+    """Return the offset of each member's value. `start` is the offset of an object in JSON that was parsed before."""
     found: dict[str, int] = {}
     at = _after(text, _after(text, start) + 1)
     while text[at] != "}":
@@ -148,7 +150,7 @@ def _members(text: str, start: int) -> dict[str, int]:
 
 
 def _items(text: str, start: int) -> list[int]:
-    """Return where each item begins; `start` is where a list begins."""
+    """Return the offset of each item. `start` is the offset of a list in JSON that was parsed before."""
     found = []
     at = _after(text, _after(text, start) + 1)
     while text[at] != "]":
@@ -159,7 +161,7 @@ def _items(text: str, start: int) -> list[int]:
 
 
 def _next(text: str, at: int) -> int:
-    """Return where the next one begins, or the end of all."""
+    """Return the offset of the next item, or of the closing bracket."""
     at = _after(text, at)
     return _after(text, at + 1) if text[at] == "," else at
 
