@@ -1,4 +1,4 @@
-"""`python -m prowess` is `prowess`."""
+"""Entry point of `python -m prowess`, the same as the command `prowess`."""
 
 from prowess.cli.main import main
 

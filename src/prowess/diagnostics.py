@@ -1,11 +1,10 @@
-"""What is wrong, and where. A diagnostic is plain data.
+"""Diagnostics: findings with their rule, message and location, as plain data.
 
-Every check in Prowess, whether of the format, of quality or of the catalog, yields `Diagnostic` values.
-Nothing here decides what to do about one: a report renders it, a profile sets its severity, a command turns
-severities into an exit code. Rule ids are stable for ever and spelled `family-noun.fault`, for example
-`name.matchesDirectory`.
+Every check in Prowess (format, lint, security, catalog) yields `Diagnostic` values. This module does not decide about
+them: a report renders them, a profile sets their severity, a command turns severities into an exit code. Rule ids never
+change and are spelled `family-noun.fault`, for example `name.matchesDirectory`.
 
-The values are named tuples: what makes data classes takes as long to import as one skill takes to check. Build them by
+The values are `msgspec` structs, because importing `dataclasses` takes as long as checking one skill. Create them with
 keywords.
 """
 
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an error fails a check, a warning and an info do not."""
+    """Severity of a finding. An error fails a check, a warning or an info does not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,16 +25,16 @@ class Severity(StrEnum):
 
 
 class FixSafety(StrEnum):
-    """Whether a fix keeps the meaning (`safe`) or may change it (`unsafe`)."""
+    """Whether a fix keeps the meaning of the file (`safe`) or may change it (`unsafe`)."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"
 
 
 class Location(Struct, frozen=True, kw_only=True):
-    """A place in a file. Lines and columns are 1-based, columns count code points.
+    """A position or range in a file. Lines and columns are 1-based; columns count code points.
 
-    The end is exclusive in its column, as an editor's selection is. Without an end the location is a point.
+    The end column is exclusive. Without an end, the location is a single position.
     """
 
     path: str | None = None
@@ -45,7 +44,7 @@ class Location(Struct, frozen=True, kw_only=True):
     end_column: int | None = None
 
     def __str__(self) -> str:
-        """`path:line:column`, as compilers print it."""
+        """Return `path:line:column`, as compilers print it."""
         return f"{self.path or '<input>'}:{self.line}:{self.column}"
 
 
@@ -60,12 +59,12 @@ class Edit(Struct, frozen=True, kw_only=True):
 
 
 class Fix(Struct, frozen=True, kw_only=True):
-    """A set of edits that removes the fault; they do not overlap and apply together or not at all.
+    """A set of edits that removes a fault. The edits do not overlap, and all or none are applied.
 
-    `changes` names the top-level fields whose value it changes, adds or takes away. Every other field reads the same
-    afterwards, and so does the body unless an edit lies in it; a fix that breaks its word is not applied.
+    `changes` names the top-level fields whose value the fix changes, adds or removes. Every other field must read the
+    same afterwards, and so must the body unless an edit is in the body. A fix that breaks this promise is not applied.
 
-    With `lf` the fix has no edits: every CRLF of the file becomes LF, which no edit of lines and columns can state.
+    With `lf` the fix has no edits: every CRLF of the file becomes LF, which edits by line and column cannot express.
     """
 
     safety: FixSafety
@@ -76,10 +75,11 @@ class Fix(Struct, frozen=True, kw_only=True):
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
-    """One finding of one rule at one place.
+    """One finding of one rule at one location.
 
-    `family` is `spec`, `lint`, `security` or `catalog`; `detail` names the construct where a rule covers several
-    (for `frontmatter.syntax`: `anchor`, `tag`, `depth` ...); `skill` is the name of the skill's directory.
+    `family` is `spec`, `lint`, `security` or `catalog`. If a rule covers several constructs, `detail` names the one
+    that was found (for `frontmatter.syntax`: `anchor`, `tag`, `depth` ...). `skill` is the name of the skill's
+    directory.
     """
 
     rule: str
@@ -92,5 +92,5 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     fix: Fix | None = None
 
     def with_severity(self, severity: Severity) -> Diagnostic:
-        """Return the same finding at another severity."""
+        """Return the same finding with another severity."""
         return self if severity is self.severity else replace(self, severity=severity)

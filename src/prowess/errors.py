@@ -1,60 +1,60 @@
-"""Every exception that Prowess raises on purpose, in one tree.
+"""All exceptions that Prowess raises deliberately, as one tree.
 
     SkillError                                                    code
-    ├── SkillParseError(ValueError)        .location .diagnostics skill_invalid       cannot be read as a skill
-    ├── InvalidSkillError(ValueError)      .diagnostics           skill_invalid       readable, but against the spec
-    ├── InvalidArgumentsError(ValueError)  .problems              invalid_arguments   a call whose arguments do not fit
-    ├── InvalidRequestError(ValueError)    .reason                invalid_request     runtime: a line that is no request
-    ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       not what its server describes
-    ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     absent, stop asking
+    ├── SkillParseError(ValueError)        .location .diagnostics skill_invalid       not readable as a skill
+    ├── InvalidSkillError(ValueError)      .diagnostics           skill_invalid       readable, but breaks the spec
+    ├── InvalidArgumentsError(ValueError)  .problems              invalid_arguments   a call with wrong arguments
+    ├── InvalidRequestError(ValueError)    .reason                invalid_request     runtime: not a valid request
+    ├── RemoteSkillError(ValueError)       .origin .skill .reason skill_invalid       differs from its description
+    ├── SkillNotFoundError(LookupError)    .name .suggestions     skill_not_found     not in the catalog
     ├── SkillNotActiveError(LookupError)   .name                  skill_not_active    load it first
-    ├── SkillConflictError                 .name .other           skill_conflict      one of two excludes the other
-    ├── SkillExistsError                   .name .location        skill_conflict      agent: it is not overwritten
-    ├── RequiredToolError(LookupError)     .skill .tool .reason   tool_not_found      a skill needs it, nobody has it
-    ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, evicted or never there
+    ├── SkillConflictError                 .name .other           skill_conflict      one skill excludes the other
+    ├── SkillExistsError                   .name .location        skill_conflict      agent: never overwritten
+    ├── RequiredToolError(LookupError)     .skill .tool .reason   tool_not_found      a required tool is missing
+    ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, closed or unknown
     ├── ToolNotFoundError(LookupError)     .name .suggestions     tool_not_found
     ├── ResourceNotFoundError(LookupError) .skill .path           resource_not_found
-    │   └── UnknownScriptError             .skill .path           resource_not_found  cli: lists those that there are
-    │   └── SectionNotFoundError           .slug .suggestions     resource_not_found  runtime: the file lacks it
+    │   └── UnknownScriptError             .skill .path           resource_not_found  cli: lists the skill's scripts
+    │   └── SectionNotFoundError           .slug .suggestions     resource_not_found  runtime: no such heading
     ├── NoSuchFileError(LookupError)       .path .suggestions     resource_not_found  tools: not in the workspace
-    ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory, but a file is wanted
+    ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory instead of a file
     ├── WrongKindError(ValueError)         .path .kind .advice    not_a_file          tools: file instead of directory
     ├── NotTextError(ValueError)           .skill .path           not_text            bytes that are not UTF-8
     ├── NoTextError(ValueError)            .path .encoding        not_text            tools: not in this encoding
     ├── UnsafePathError(ValueError)        .path .reason          unsafe_path
     │   └── OutsideWorkspaceError          .path .reason          unsafe_path         tools: not in the workspace
-    ├── AccessRefusedError(PermissionError) .path .reason         policy_denied       tools: read-only, or not readable
+    ├── AccessRefusedError(PermissionError) .path .reason         policy_denied       tools: read-only or unreadable
     ├── DigestChangedError                 .skill .path           digest_changed      edited since it was loaded
-    ├── ChangedError                       .path                  digest_changed      tools: changed while it was edited
-    ├── UnavailableError                   .what .retry_after     unavailable         may exist, ask again later
+    ├── ChangedError                       .path                  digest_changed      tools: changed during an edit
+    ├── UnavailableError                   .what .retry_after     unavailable         may exist, try again later
     │   └── WorkingDirectoryError                                 unavailable         _internal: it was deleted
-    ├── ModelError                         .model .reason         unavailable         agent: the model did not answer
-    ├── SubAgentError                      .skill .reason         unavailable         agent: a sub-agent did not answer
+    ├── ModelError                         .model .reason         unavailable         agent: the model failed
+    ├── SubAgentError                      .skill .reason         unavailable         agent: a sub-agent failed
     ├── TranscriptError                    .path .reason          unavailable         agent: a line cannot be written
     ├── MissingExtraError(ImportError)     .adapter .extra .why   unavailable         adapters: a library is missing
     ├── LimitExceededError                 .what .limit .actual   limit_exceeded      too many, too deep, too large
-    ├── ActivationCycleError               .cycle                 activation_cycle    runtime: it would contain itself
-    ├── ForkUnavailableError               .skill .reason         fork_unavailable    runtime: there is no sub-agent
+    ├── ActivationCycleError               .cycle                 activation_cycle    runtime: a skill activates itself
+    ├── ForkUnavailableError               .skill .reason         fork_unavailable    runtime: no sub-agent to run it
     ├── HookFailedError                    .hook .reason .output  hook_failed         runtime: a hook refused or failed
     ├── PolicyDeniedError(PermissionError) .rule .reason          policy_denied
     ├── ToolNotAllowedError(PermissionError) .tool .skill .reason tool_not_allowed    an active skill restricts it
-    ├── ApprovalRequiredError              .tool .request .reason approval_required   a person has to decide, none did
-    ├── PolicyError(ValueError)            .problems              policy_invalid      a policy file that cannot be read
-    ├── ConfigurationError(ValueError)     .problems              invalid_arguments   settings that cannot be read
-    ├── ApproverError(TypeError)           .approver .reason     internal            tools: the host's own mistake
+    ├── ApprovalRequiredError              .tool .request .reason approval_required   no person has decided yet
+    ├── PolicyError(ValueError)            .problems              policy_invalid      an unreadable policy file
+    ├── ConfigurationError(ValueError)     .problems              invalid_arguments   unreadable settings
+    ├── ApproverError(TypeError)           .approver .reason     internal            tools: an approver misbehaved
     ├── FunctionFailedError                .tool .text            internal            tools: a function raised
-    ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function did not return
+    ├── FunctionTimeoutError(TimeoutError) .tool .limit           timeout             tools: a function took too long
     ├── UnsupportedFunctionError(ValueError)                      internal            tools: it cannot be a tool
     ├── NotJsonValueError(TypeError)       .where .kind           internal            tools: a value without a JSON form
     ├── NotThroughExecutorError(RuntimeError) .tool                internal            tools: not called by the executor
     ├── ExecutionError
-    │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  no way to run this file
-    │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable could not start; fail closed
-    │   ├── StageError                     .directory .hint       sandbox_unavailable execution: no copy can be made
+    │   ├── ScriptUnsupportedError         .path .reason          script_unsupported  this file cannot be run
+    │   ├── SandboxUnavailableError        .backend .hint         sandbox_unavailable did not start, fails closed
+    │   ├── StageError                     .directory .hint       sandbox_unavailable execution: copying failed
     │   ├── ExecTimeoutError(TimeoutError) .limit .what .rest     timeout
     │   └── OutputLimitError               .limit .partial        limit_exceeded
     ├── AuditError                         .path .reason          unavailable         the log cannot be written
-    │   └── AuditReadError                 .path .reason          unavailable         it cannot be shown or verified
+    │   └── AuditReadError                 .path .reason          unavailable         the log cannot be read
     ├── StoreError                         .url .reason           store_unavailable
     ├── NotShownError                      .skill .path           script_unsupported  cli: scripts are run, not shown
     ├── ParseError                                                skill_invalid       compat: as the reference library
@@ -65,26 +65,27 @@
     └── GrammarMissingError                                       _internal: the extra `shell` is not installed
     ValueError
     ├── NotJsonError                                              _internal: a value without a canonical JSON form
-    ├── StrictJsonError                                           _internal: bytes that are not one JSON value
-    ├── UnreadableAnswerError                                     runtime: output of a hook that cannot be read
-    ├── BadHeadError                                              audit: the head of the audit log is damaged
-    ├── BadLineError                                              audit: a line of the audit log is no record
-    └── ChangedRecordError                 .record                audit: the hash is not that of the record
+    ├── StrictJsonError                                           _internal: the bytes are not one JSON value
+    ├── UnreadableAnswerError                                     runtime: unreadable output of a hook
+    ├── BadHeadError                                              audit: the head file of the log is damaged
+    ├── BadLineError                                              audit: a line of the log is not a record
+    └── ChangedRecordError                 .record                audit: the hash does not fit the record
     OSError
-    └── ChangedMeanwhileError                                     _internal: the file is not the one that was read
+    └── ChangedMeanwhileError                                     _internal: the file changed after it was read
     PermissionError
-    └── NotPrivateError                    .filename .strerror    _internal: somebody else could change what is there
+    └── NotPrivateError                    .filename .strerror    _internal: other users could change the file
     Exception
-    └── NewerSchemaError                   .found                 store: the file is of a newer version
+    └── NewerSchemaError                   .found                 store: written by a newer version
     BaseException
-    └── SignalledError                     .number .name          cli: the process was asked to end
+    └── SignalledError                     .number .name          cli: the process received a signal to end
 
-A class that is not defined in this module has its room before the meaning. What is below a built-in exception is
-caught inside Prowess, or ends the process; private classes are control flow inside one module and are not drawn.
+If a class is defined in a subpackage and not in this module, the name of the subpackage comes before the meaning.
+Classes below a built-in exception are caught inside Prowess or end the process. Private classes are control flow inside
+one module and are not listed.
 
-An error carries facts and builds its sentence from them; `args` mirror the constructor, so it survives pickling.
-`code` is what a model or a host in another language sees (docs/command-line.md documents the closed list), and
-`suggestions` are the spellings that may have been meant. A script's exit status is a result, not an exception.
+An error carries facts and builds its message from them. `args` mirror the constructor, so errors survive pickling.
+Models and hosts in other languages see `code`, a closed list (docs/command-line.md). `suggestions` are existing names
+close to the one that was given. A script's exit status is a result, not an exception.
 """
 
 from __future__ import annotations
@@ -98,18 +99,18 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic, Location
 
 
-@constructor_from_annotations()  # for type checkers; it makes no dataclass
+@constructor_from_annotations()  # typing only; it does not create a dataclass
 class SkillError(Exception):
-    """The root: catching it catches everything that Prowess raises on purpose.
+    """Base class of all errors that Prowess raises deliberately.
 
-    A subclass declares its facts as annotated attributes, as in a dataclass: they are the arguments of the constructor,
-    in their order, and what the sentence is built from. One without facts takes the sentence itself.
+    A subclass declares its facts as annotated attributes, as in a dataclass. They are the constructor's arguments, in
+    this order, and fill the placeholders of `sentence`. A subclass without facts takes the message itself.
     """
 
     code: ClassVar[str] = "internal"
     sentence: ClassVar[str] = ""
     suggestions = tuple[str, ...]()
-    tool_facts: ClassVar[tuple[str, ...]] = ()  # the facts that are names of tools
+    tool_facts: ClassVar[tuple[str, ...]] = ()  # names of the facts that hold tool names
     _facts: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
@@ -132,7 +133,7 @@ class SkillError(Exception):
 
 
 def file_of(skill: str | None, path: str) -> str:
-    """Return what messages call a file of a skill, or an artifact of the session, which has no skill."""
+    """Return how messages name a file: as a file of the skill, or as an artifact of the session if `skill` is None."""
     return f"artifact {path!r}" if skill is None else f"{path!r} of skill {skill!r}"
 
 
@@ -151,7 +152,7 @@ class SkillParseError(SkillError, ValueError):
 
 
 class InvalidSkillError(SkillError, ValueError):
-    """The skill can be read, but it breaks the specification; `diagnostics` holds every fault."""
+    """The skill is readable but breaks the specification; `diagnostics` holds every fault."""
 
     code = "skill_invalid"
     diagnostics: tuple[Diagnostic, ...]
@@ -161,9 +162,10 @@ class InvalidSkillError(SkillError, ValueError):
 
 
 class RemoteSkillError(SkillError, ValueError):
-    """A skill of another server is not what that server says of it, or says what it may not; nothing was kept of it.
+    """A skill of another server differs from the server's description of it, or contains forbidden text.
 
-    `origin` is the label that this host gave the server, `skill` a URI, None if the server itself is at fault.
+    No part of the skill was kept. `origin` is this host's label for the server. `skill` is a URI, or None if the server
+    itself is at fault.
     """
 
     code = "skill_invalid"
@@ -177,7 +179,7 @@ class RemoteSkillError(SkillError, ValueError):
 
 
 class InvalidArgumentsError(SkillError, ValueError):
-    """The arguments of a call do not fit; `problems` has one sentence for each."""
+    """The arguments of a call are invalid; `problems` has one sentence for each fault."""
 
     code = "invalid_arguments"
     problems: tuple[str, ...]
@@ -187,7 +189,7 @@ class InvalidArgumentsError(SkillError, ValueError):
 
 
 class SkillNotFoundError(SkillError, LookupError):
-    """No skill of this name is in the catalog. `reason` says why, where a skipped or held-back copy is known."""
+    """The catalog has no skill of this name. If a skipped or held-back copy is known, `reason` explains it."""
 
     code = "skill_not_found"
     name: str
@@ -200,7 +202,7 @@ class SkillNotFoundError(SkillError, LookupError):
 
 
 class SkillNotActiveError(SkillError, LookupError):
-    """The skill is known but this session has not loaded it; `name` is None where nothing at all is loaded."""
+    """The skill is known, but this session has not loaded it. `name` is None if no skill is loaded."""
 
     code = "skill_not_active"
     tool_facts = ("load_tool",)
@@ -214,7 +216,7 @@ class SkillNotActiveError(SkillError, LookupError):
 
 
 class SkillConflictError(SkillError):
-    """Two skills may not be active at once: the manifest of `name` says that it conflicts with `other`."""
+    """Two skills cannot be active together: the manifest of `name` lists `other` as a conflict."""
 
     code = "skill_conflict"
     name: str
@@ -226,7 +228,7 @@ class SkillConflictError(SkillError):
 
 
 class RequiredToolError(SkillError, LookupError):
-    """A skill requires a tool that is not there, or not in the version it needs; `reason` says which of both."""
+    """A skill requires a tool that is missing or has the wrong version; `reason` states which."""
 
     code = "tool_not_found"
     skill: str
@@ -257,7 +259,7 @@ class ToolNotFoundError(SkillError, LookupError):
 
 
 class ResourceNotFoundError(SkillError, LookupError):
-    """The skill ships no file at this path; `skill` is None if an artifact of the session was asked for."""
+    """The skill has no file at this path. `skill` is None if an artifact of the session was requested."""
 
     code = "resource_not_found"
     skill: str | None
@@ -272,7 +274,7 @@ class ResourceNotFoundError(SkillError, LookupError):
 
 
 class NotAFileError(SkillError, LookupError):
-    """The path is a directory of the skill; `entries` is a capped list of what it holds, directories with a `/`."""
+    """The path is a directory of the skill. `entries` is a capped list of its contents; directories end in `/`."""
 
     code = "not_a_file"
 
@@ -298,7 +300,7 @@ class NotTextError(SkillError, ValueError):
 
 
 class UnsafePathError(SkillError, ValueError):
-    """The path may not be used; nothing was opened or followed."""
+    """The path must not be used. It was neither opened nor followed."""
 
     code = "unsafe_path"
     path: str
@@ -307,7 +309,7 @@ class UnsafePathError(SkillError, ValueError):
 
 
 class DigestChangedError(SkillError):
-    """A file was edited after its skill was loaded; loading the skill again accepts the edit."""
+    """A file was edited after its skill was loaded. Loading the skill again accepts the edit."""
 
     code = "digest_changed"
     skill: str
@@ -319,7 +321,7 @@ class DigestChangedError(SkillError):
 
 
 class UnavailableError(SkillError):
-    """It may exist but cannot be reached now; `retry_after` is in seconds, None if nobody knows."""
+    """The object may exist but cannot be reached now. `retry_after` is in seconds, None if unknown."""
 
     code = "unavailable"
     what: str
@@ -333,7 +335,7 @@ class UnavailableError(SkillError):
 
 
 class LimitExceededError(SkillError):
-    """A bound was reached; `actual` is None if no more was counted, `advice` tells how to stay below the bound."""
+    """A limit was exceeded. `actual` is None if counting stopped at the limit; `advice` is how to stay below it."""
 
     code = "limit_exceeded"
     what: str
@@ -357,7 +359,7 @@ class PolicyDeniedError(SkillError, PermissionError):
 
 
 class ToolNotAllowedError(SkillError, PermissionError):
-    """The `allowed-tools` of an active skill do not permit the call; unloading the skill lifts that."""
+    """The `allowed-tools` of an active skill do not permit the call. Unloading the skill removes this restriction."""
 
     code = "tool_not_allowed"
     tool_facts = ("tool",)
@@ -371,9 +373,9 @@ class ToolNotAllowedError(SkillError, PermissionError):
 
 
 class ApprovalRequiredError(SkillError):
-    """A person has to approve the call and nobody could be asked; `request` names it for whoever can.
+    """The call needs a person's approval, and no person could be asked. `request` identifies it for a later approval.
 
-    `instead` is the way out where nobody can approve it later either.
+    `instead` is the advice to give if the call cannot be approved later either.
     """
 
     code = "approval_required"
@@ -389,7 +391,7 @@ class ApprovalRequiredError(SkillError):
 
 
 class PolicyError(SkillError, ValueError):
-    """A policy file cannot be read, so nothing is permitted; `problems` has one sentence for each fault."""
+    """A policy file cannot be read, so every call is denied; `problems` has one sentence for each fault."""
 
     code = "policy_invalid"
     problems: tuple[str, ...]
@@ -399,7 +401,7 @@ class PolicyError(SkillError, ValueError):
 
 
 class ConfigurationError(SkillError, ValueError):
-    """Settings cannot be read, in a file, a variable or a flag; `problems` has one sentence for each fault."""
+    """Settings in a file, a variable or a flag cannot be read; `problems` has one sentence for each fault."""
 
     code = "invalid_arguments"
     problems: tuple[str, ...]
@@ -409,7 +411,7 @@ class ConfigurationError(SkillError, ValueError):
 
 
 class ExecutionError(SkillError):
-    """A script could not be run to its end."""
+    """A script could not be run to its end. Base class."""
 
 
 class ScriptUnsupportedError(ExecutionError):
@@ -422,7 +424,7 @@ class ScriptUnsupportedError(ExecutionError):
 
 
 class SandboxUnavailableError(ExecutionError):
-    """No sandbox can be started here, so nothing was run."""
+    """No sandbox can be started on this machine, so the script was not run."""
 
     code = "sandbox_unavailable"
     backend: str
@@ -431,7 +433,7 @@ class SandboxUnavailableError(ExecutionError):
 
 
 class ExecTimeoutError(ExecutionError, TimeoutError):
-    """Something was ended at its time limit; `limit` is in seconds, `rest` tells what is known all the same."""
+    """A script or call was ended at its time limit of `limit` seconds. `rest` holds further known facts."""
 
     code = "timeout"
     limit: float
@@ -441,7 +443,7 @@ class ExecTimeoutError(ExecutionError, TimeoutError):
 
 
 class OutputLimitError(ExecutionError):
-    """More output than a caller that wants all of it allows; `partial` is what came before, `limit` is in bytes."""
+    """The output is larger than the caller accepts. `partial` is the output so far, `limit` is in bytes."""
 
     code = "limit_exceeded"
     limit: int
@@ -461,11 +463,11 @@ class AuditError(SkillError):
 
 
 class AuditReadError(AuditError):
-    """The audit log cannot be read by whoever wants to show or verify it; nothing is kept from being recorded."""
+    """The audit log cannot be read, for showing or verifying it. Recording is not affected."""
 
 
 class StoreError(SkillError):
-    """Session state cannot be kept or found; `url` names the store without credentials, None if it is not known."""
+    """Session state cannot be stored or found. `url` is the store without credentials, None if unknown."""
 
     code = "store_unavailable"
     url: str | None
