@@ -1,6 +1,6 @@
-"""Sessions: load, unload, read, run, and every text that a model sees of it.
+"""Sessions: load, unload, read and run skills, and all texts that a model receives about them.
 
-The public names are resolved when first used: a module of this room that needs no session does not pay for one.
+The public names are imported on first use, so importing a submodule that needs no session does not load `Session`.
 """
 
 from __future__ import annotations
@@ -62,5 +62,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
     __getattr__ = lazy_names(__name__, _HOMES)

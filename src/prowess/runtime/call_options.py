@@ -1,4 +1,4 @@
-"""The options of single calls of a session, declared once for `Session`, `SyncSession` and the adapters."""
+"""Options of single session calls, declared once for `Session`, `SyncSession` and the adapters."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ EXPOSURE_NAMES: tuple[ExposureName, ...] = ("tools", "skill", "files")
 
 
 def checked_exposure(name: str) -> ExposureName:
-    """Return the name of an exposure.
+    """Return `name` as the name of an exposure.
 
     Raises:
-        InvalidArgumentsError: there is none of this name.
+        InvalidArgumentsError: no exposure has this name.
     """
     for known in EXPOSURE_NAMES:
         if name == known:
@@ -27,14 +27,14 @@ def checked_exposure(name: str) -> ExposureName:
 
 
 class OfferOptions(TypedDict, total=False):
-    """What `tools` takes beside the shape: None stands for the session's own exposure; the budget is in tokens."""
+    """Options of `tools`, apart from the shape. `exposure=None` means the session's own; the budget is in tokens."""
 
     exposure: ExposureName | None
     budget: int | None
 
 
 class InstructionOptions(TypedDict, total=False):
-    """What `instructions` takes beside the budget; None stands for the session's own exposure."""
+    """Options of `instructions`, apart from the budget. `exposure=None` means the session's own."""
 
     exposure: ExposureName | None
     navigation: bool
@@ -43,7 +43,7 @@ class InstructionOptions(TypedDict, total=False):
 
 
 class ReadOptions(TypedDict, total=False):
-    """What `read` takes beside the path; None stands for absent."""
+    """Options of `read`, apart from the path. None means not given."""
 
     skill: str | None
     artifact: str | None
@@ -54,7 +54,7 @@ class ReadOptions(TypedDict, total=False):
 
 
 class RunOptions(TypedDict, total=False):
-    """What `run_script` takes beside path and arguments; None stands for absent, `timeout` is in seconds."""
+    """Options of `run_script`, apart from path and arguments. None means not given; `timeout` is in seconds."""
 
     skill: str | None
     env: Mapping[str, str] | None

@@ -1,8 +1,8 @@
-"""What stands before the calls of one session: its policy, its active skills, somebody to ask, a log where one is due.
+"""The gates of one session: policy, audit log, restrictions of active skills, hooks and approval.
 
-All of it is looked up for each call, in the newest state of the store: a restriction holds from the first call after
-the load, in every process that shares the session, and is gone with the skill. Nothing of it lies in the tools, so no
-session restricts another.
+Restrictions are read from the newest state of the store for each call. So a restriction applies from the first call
+after the load, in every process that shares the session, and ends when the skill is unloaded. The tools hold no part of
+it, so one session does not restrict another.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Guard:
-    """The gates of one session under `policy`, and in `approvals` the answers that were given in it.
+    """The gates of one session under `policy`. `approvals` holds the answers given in this session.
 
-    `approver` is asked if the policy or a hook asks; without one nobody is, and such a call waits for `settle`. `hooks`
-    is the gate of the skills' hooks. Path patterns are relative to `pattern_root`.
+    `approver` is asked if the policy or a hook requires approval. Without an approver, such a call is refused until
+    `settle` answers it. `hooks` is the gate of the skills' hooks. Path patterns are relative to `pattern_root`.
     """
 
     def __init__(
@@ -54,22 +54,22 @@ class Guard:
             record=records.record,
         )
         recorded: tuple[Gate, ...] = () if records.has_log else (NoLogGate(policy),)
-        # Before what a user starts: a policy or a hook may refuse it; skills restrict models, and the user has been
-        # asked already.
+        # Gates for calls that the user starts. A policy or a hook may refuse them. Restrictions of skills apply to
+        # models only, and no approval is needed because the user has decided already.
         self.user_gates: tuple[Gate, ...] = (policy_gate, *recorded, hooks)
-        # Nobody is asked about a call that could not be recorded, or that a hook refuses.
+        # Approval comes last, so no person is asked about a call that could not be recorded or that a hook refuses.
         self.gates: tuple[Gate, ...] = (policy_gate, *recorded, restriction_gate, hooks, approval_gate)
 
     async def restrictions(self) -> tuple[Restriction, ...]:
-        """Return what restricts a call now.
+        """Return the restrictions that apply to a call now.
 
         Raises:
-            SessionNotFoundError, StoreError: the state cannot be had; then the call is refused.
+            SessionNotFoundError, StoreError: the state cannot be read; the call is then refused.
         """
         return self._restrictions.of(await self._stored.current())
 
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest:
-        """Answer a call that was refused with `approval_required`; it may then be sent again.
+        """Answer a call that was refused with `approval_required`. The call may then be sent again.
 
         Raises:
             InvalidArgumentsError: no such request was made in this session.

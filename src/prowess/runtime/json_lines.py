@@ -1,14 +1,13 @@
-"""A session over JSON lines: one request a line in, one answer a line out, in order.
+"""A session over JSON lines: one request per line, one answer per line, in order.
 
-A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`, or `method` (`instructions`, `tools`, `invoke`,
-`approve`, `events`, `close`) instead of `tool`. An answer is the id, the eight keys of `ToolResult`, and
-`error_detail`.
-Whatever a line holds, it is answered and the next one is read: the host on the other side may be any program in any
-language.
+A request is `{"id": 1, "tool": "skills.load", "arguments": {...}}`. It may have `method` (`instructions`, `tools`,
+`invoke`, `approve`, `events`, `close`) instead of `tool`. An answer has the id, the eight keys of `ToolResult`, and
+`error_detail`. Every line is answered, also an invalid one, and the next line is read: the host may be any program in
+any language.
 
-What a host asks of a session beside tool calls is a method: one schema and one function each. For a host that runs its
-tools itself, calls are judged: it hears what is decided and acts on it. Only `skills.load` and `skills.unload` are also
-carried out, where they are allowed: they change nothing but which skills are active, and the judgement of the next call
+Requests other than tool calls are methods, with one schema and one function each. For a host that runs its tools
+itself, tool calls are only judged: the answer is the decision, and the host acts on it. Of the allowed calls, only
+`skills.load` and `skills.unload` are also carried out. They change only which skills are active, and the next decision
 depends on that.
 """
 
@@ -47,14 +46,14 @@ _FLAG = {"type": "boolean", "default": False}
 
 
 class Method(Struct, frozen=True, kw_only=True):
-    """A method: the schema of its arguments, and what answers it."""
+    """A method: the schema of its arguments and the function that answers it."""
 
     schema: Mapping[str, object]
     answer: Callable[[SyncSession, Mapping[str, object]], ToolResult]
 
 
 def carried_out(session: SyncSession, method: Method, arguments: Mapping[str, object]) -> ToolResult:
-    """Return the answer; what goes wrong is in it."""
+    """Return the answer of a method. Errors are part of the answer."""
     try:
         return method.answer(session, require_fitting(arguments, method.schema))
     except SkillError as fault:
@@ -162,10 +161,11 @@ _CARRIED_OUT = frozenset({"skills.load", "skills.unload"})
 def judged(
     session: SyncSession, tool: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False
 ) -> dict[str, object]:
-    """Return `decision`, `rule` and `reason`; the rule is `file:line` where it stands in a policy file.
+    """Return `decision`, `rule` and `reason` for a call; `rule` is `file:line` if the rule is in a policy file.
 
-    Where a load or unload that is allowed fails, `error_detail` says why, as in the result of a call. Where it is not
-    known what is active, as in a session that has ended, everything is denied under the code of that error.
+    If an allowed load or unload fails, `error_detail` contains the error, as in the result of a call. If the active
+    skills are unknown, for example because the session has ended, every call is denied, and `rule` is the code of that
+    error.
     """
     failure: dict[str, object] = {}
     try:
@@ -181,11 +181,11 @@ def judged(
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _KEYS = ("id", "tool", "method", "arguments")
-_SHOWN = 100  # characters of a host's own text that an error repeats
+_SHOWN = 100  # characters of the host's text that an error repeats
 
 
 class InvalidRequestError(SkillError, ValueError):
-    """A line that is no request; `reason` says what to send."""
+    """The line is not a valid request; `reason` states the fault."""
 
     code = "invalid_request"
     reason: str
@@ -193,17 +193,17 @@ class InvalidRequestError(SkillError, ValueError):
 
 
 def called(session: SyncSession, tool: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
-    """Run a call and return what stands in its answer beside the id."""
+    """Run a tool call and return its answer without the id."""
     return session.call(tool, arguments).as_dict()
 
 
 def serve_json_lines(
     session: SyncSession, read_line: Callable[[int], bytes], write_line: Callable[[bytes], object], call: Call = called
 ) -> None:
-    """Answer requests until the input ends; `call` answers those that name a tool.
+    """Answer requests until the input ends; `call` answers the requests that name a tool.
 
-    `skills.list` is offered beside the other tools. `read_line` is a `readline` of a binary stream: it takes the most
-    bytes to return and gives b"" at the end. `write_line` receives whole lines with their line feed.
+    `skills.list` is offered in addition to the other tools. `read_line` is the `readline` of a binary stream: it takes
+    the maximum number of bytes and returns b"" at the end. `write_line` receives whole lines with their line feed.
     """
     session.offer_list()
     while line := read_line(MAX_LINE_BYTES + 1):
@@ -274,7 +274,7 @@ def _method(session: SyncSession, method: object, arguments: Mapping[str, object
 
 
 def event_line(event: SessionEvent) -> bytes:
-    """Return the line that tells an event, with its line feed."""
+    """Return the line that reports an event, with its line feed."""
     return json_text({"event": event.as_dict()}).encode() + b"\n"
 
 

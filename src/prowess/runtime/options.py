@@ -1,7 +1,7 @@
-"""The options of a session: declared, documented and checked here, for every entry that makes one.
+"""Options of a session: declared, documented and checked once for all entry points.
 
 `Session`, `SyncSession`, `Agent`, the commands and the MCP server take a `SessionOptions` or build one. The typed
-dictionaries at the end are its fields as keywords, for type checkers; a test compares them with it.
+dictionaries at the end repeat its fields as keywords for type checkers; a test compares both.
 """
 
 from __future__ import annotations
@@ -41,56 +41,58 @@ if TYPE_CHECKING:
 Body = Literal["instructions", "result"]
 
 DEFAULT_CAP = 8
-MAX_KEPT_EVENTS = 1_000_000  # of one session
+MAX_KEPT_EVENTS = 1_000_000  # per session
 _SESSION_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
-    """What a session is made with, beside the catalog; `Session(catalog, cap=4)` takes the fields as keywords.
+    """Options of a session, apart from the catalog. `Session(catalog, cap=4)` takes the fields as keywords.
 
-    `store` keeps the state (default: the memory of this session alone); with `session_id` a session in that store is
-    continued, or begun if there is none. At most `cap` skills are active; after `ttl_seconds` without a call the
-    session is gone. `body` tells where the instructions of loaded skills are: in `instructions()`, or in the load
-    result for hosts whose instructions are fixed. `exposure` is how a model meets the skills if a call of `tools` or
-    `instructions` does not choose (`prowess.runtime.disclosure.exposure`). With `expose_location=False` no path
-    of this machine is shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`; `clock` gives seconds since the
-    epoch.
+    `store` keeps the state; by default the state is in the memory of this session only. `session_id` continues the
+    session of this id in the store, or starts it if there is none. At most `cap` skills are active. After `ttl_seconds`
+    without a call the session expires. `body` sets where the instructions of loaded skills appear: in `instructions()`,
+    or in the load result for hosts whose instructions are fixed. `exposure` is how skills are presented to a model,
+    unless a call of `tools` or `instructions` chooses another one (`prowess.runtime.disclosure.exposure`). With
+    `expose_location=False` no path of this machine is shown. `artifacts_dir` defaults to `PROWESS_HOME/artifacts`;
+    `clock` returns seconds since the epoch.
 
-    `sandbox` defaults to the strongest of this machine; `scripts=False` switches scripts off. `workspace` is the
-    directory that scripts work on, read-only unless `write`; built-in tools among `extra_tools` must work on the same.
-    `tools` are built-in tools that are offered for the workspace, `"read,bash"` or a list of names in any case.
-    `commands` lets commands in bodies run, in the sandbox. Skills with `context: fork` are run by `fork_runner`, as one
-    of `agent_types` if they ask for one; with `fork_workspace` they see the workspace, which they otherwise do not.
-    `first_argument` is the number of the first word of a skill's arguments: 0, so that `$0` is the first and `$1` the
-    second, or 1; None takes that of the user's `config.toml` (`[session] first_argument`), else 0.
+    `sandbox` defaults to the strongest sandbox of this machine; `scripts=False` switches scripts off. `workspace` is
+    the directory that scripts work on, read-only unless `write`. Built-in tools among `extra_tools` must work on the
+    same directory. `tools` are built-in tools to offer for the workspace, `"read,bash"` or a list of names in any case.
+    `commands` allows commands in skill bodies to run, in the sandbox. `fork_runner` runs skills with `context: fork`,
+    as one of `agent_types` if they name one. They see the workspace only with `fork_workspace`. `first_argument` is the
+    number of the first word of a skill's arguments: with 0, `$0` is the first and `$1` the second; with 1, `$1` is the
+    first. None uses the user's `config.toml` (`[session] first_argument`), else 0.
 
-    Every call passes the policy files of this machine and this user, as they are at that moment, and `policy`, then
-    the `allowed-tools` of the active skills, then, if the policy asks, `approve`: a function, plain or async, that gets
-    the `ApprovalRequest` and returns True, False, an `Approval` or a `Refusal`; or `approver`, an object with such a
-    method. Without either the call is refused with `approval_required` until `Session.approve` is called. A plain
-    function runs in the event loop, so one that waits for a person is better async. `allowed_tools` is the meaning of
-    the skills' field: `restrict` refuses what is not listed, `ask` asks about it, `preapprove` asks nobody about what
-    is; None leaves it to the policy, and what a policy file sets can only be tightened. If neither says anything,
-    `profile` does: in `claude-code` skills pre-approve, in every other they restrict. None takes the profile that the
-    user's `config.toml` sets. `audit` is the log of all calls, None for none; its records name `caller`, by default the
-    user of this process.
+    Every call must pass the policy files of this machine and this user as they are at that moment, and `policy`; then
+    the `allowed-tools` of the active skills; then, if the policy requires approval, `approve` or `approver`. `approve`
+    is a plain or async function that receives the `ApprovalRequest` and returns True, False, an `Approval` or a
+    `Refusal`. `approver` is an object with such a method. Without either, the call is refused with `approval_required`
+    until `Session.approve` is called. A plain function runs in the event loop and blocks it, so use an async function
+    to wait for a person.
 
-    A skill whose manifest requires a tool is loaded if the tool is there. `host_tools` names those that the model has
-    beside the tools of this session, with versions if they are known; None: it is not known which, and the model is
-    told of a required one that is missing here, which is not refused.
+    `allowed_tools` is the meaning of the skills' field of this name: `restrict` refuses tools that are not listed,
+    `ask` requires approval for them, and `preapprove` lets listed tools run without approval. None leaves it to the
+    policy; the value of a policy file can only be tightened. If neither is set, `profile` decides: skills pre-approve
+    in `claude-code` and restrict in every other profile. `profile=None` uses the user's `config.toml`. `audit` is the
+    log of all calls, None for no log. Its records name `caller`, by default the user of this process.
 
-    `on_event` is called with each event of this session and its forks, in its own thread; `Session.events` gives them
-    as a stream. With `keep_events` the store keeps about that many, so that they can be read later and by other
-    processes. `observers` see events as they happen (`prowess.runtime.events.delivery`). If nobody listens,
-    events cost nothing.
+    A skill whose manifest requires a tool is loaded only if the tool exists. `host_tools` names the tools that the
+    model has besides those of this session, with versions if known. With None these tools are unknown; a required tool
+    that is missing here is then reported to the model, and the load is not refused.
+
+    `on_event` is called in its own thread with each event of this session and its forks. `Session.events` returns the
+    events as a stream. With `keep_events`, the store keeps about that many events, which can be read later and by other
+    processes. `observers` are called when an event happens (`prowess.runtime.events.delivery`). Without any listener,
+    events cost no time.
 
     Raises:
-        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1; there is
-            no such `exposure`, `allowed_tools` or `profile`; `first_argument` is neither 0 nor 1; `workspace` cannot be
-            one (`prowess.execution.usable_workspace`: the root of the file system, a home directory, what holds one or
-            `PROWESS_HOME`, no directory) or a tool works on another; `tools` without a workspace;
-            `approve` beside `approver`; the store keeps no events, or not so many.
-        ToolNotFoundError: `tools` has a name that is none, with the one that may be meant.
+        InvalidArgumentsError: `session_id` is not 1 to 128 letters, digits, `.`, `_`, `-`; `cap` is below 1;
+            `exposure`, `allowed_tools` or `profile` does not exist; `first_argument` is neither 0 nor 1; `workspace` is
+            unsuitable (`prowess.execution.usable_workspace`: the root of the file system, a home directory, a directory
+            that contains one or `PROWESS_HOME`, not a directory) or a tool works on another one; `tools` without a
+            workspace; `approve` together with `approver`; the store cannot keep events, or not so many.
+        ToolNotFoundError: `tools` has an unknown name; similar names are in `suggestions`.
     """
 
     store: SessionStore | None = None
@@ -126,7 +128,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     on_event: Callable[[SessionEvent], object] | None = None
 
     def __post_init__(self) -> None:
-        # It names a directory of artifacts, so it must not be able to name another place.
+        # The id becomes a directory name for artifacts, so it must not contain path separators or be "..".
         if self.session_id is not None and not re.fullmatch(_SESSION_ID, self.session_id):
             problem = "session_id must be 1 to 128 letters, digits, '.', '_' or '-', and begin with a letter or digit"
             raise InvalidArgumentsError((problem,))
@@ -148,7 +150,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
         force_setattr(self, "approver", approver_of(self.approve, self.approver))
         force_setattr(self, "approve", None)
         force_setattr(self, "tools", builtin.builtin_named(self.tools))
-        # What can be gone through once must serve everybody who asks.
+        # These may be iterators, which can be consumed only once.
         for name in ("extra_tools", "agent_types", "observers"):
             force_setattr(self, name, tuple(getattr(self, name)))
         if self.host_tools is not None and not isinstance(self.host_tools, Mapping):
@@ -174,14 +176,14 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, given: SessionOptions | None, keywords: Mapping[str, Any]) -> Self:
-        """Return options from a value, from keywords, or from both; the keywords win."""
+        """Return options from a value, from keywords, or from both; keywords take precedence."""
         known = {} if given is None else {name: getattr(given, name) for name in given.__struct_fields__}
         if keywords.get("approve") is not None:
             known.pop("approver", None)
         return cls(**{**known, **keywords})
 
     def for_fork(self, tools: Iterable[Tool], caller: Caller) -> Self:
-        """Return the options of the session of a fork: a state of its own, and what is named here of its parent."""
+        """Return the options of a fork's session: a new state, and only the parent's options listed here."""
         return type(self)(
             cap=self.cap,
             sandbox=self.sandbox,
@@ -207,14 +209,17 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def pattern_root(self) -> str | None:
-        """The directory that path patterns of policies and skills are relative to: the workspace, or that of tools."""
+        """Base directory for path patterns of policies and skills, None if there is no workspace.
+
+        It is the workspace of the session, else the workspace of the first built-in tool.
+        """
         if self.workspace is not None:
             return os.fspath(self.workspace)
         return next((root for tool in self.extra_tools if (root := _workspace_of(tool)) is not None), None)
 
 
 def _workspace_of(tool: Tool) -> str | None:
-    """Return the workspace that a built-in tool works on, also if it is wrapped; None for every other tool."""
+    """Return the workspace of a built-in tool, also if the tool is wrapped; None for other tools."""
     inner: object = tool
     while inner is not None:
         if isinstance(root := getattr(inner, "workspace_root", None), str):
@@ -224,7 +229,7 @@ def _workspace_of(tool: Tool) -> str | None:
 
 
 class SessionKeywords(TypedDict, total=False):
-    """The fields of `SessionOptions` as keywords, but `on_event`: `Agent` has its own, for its steps."""
+    """The fields of `SessionOptions` as keywords, without `on_event`: `Agent` has its own `on_event` for its steps."""
 
     store: SessionStore | None
     session_id: str | None

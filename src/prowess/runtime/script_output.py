@@ -1,8 +1,8 @@
-"""The output of a running script, brought from the thread that reads it to whoever follows the run.
+"""Streams the output of a running script from the reading thread to callbacks and event observers.
 
-The thread never waits: what nobody has taken yet lies in memory, at most what the result holds, and is delivered in
-chunks several times a second. So a slow follower holds neither the script nor other followers up. Bytes become text as
-they do in the result, and a character that is cut between two reads is delivered whole.
+The reading thread never waits. Output that is not yet delivered stays in memory, up to the size that the result keeps,
+and is delivered in chunks several times a second. So a slow consumer delays neither the script nor other consumers.
+Bytes are decoded as in the result, and a character that is split between two reads is delivered whole.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 MAX_CHUNK_BYTES = 16 * 1024
 CALLBACK_PAUSE = 0.05  # seconds between two deliveries to a callback
-EVENT_PAUSE = 0.25  # and to events: a session keeps a limited number of them
-LAST_SECONDS = 5.0  # how long a run that is over waits for a callback
+EVENT_PAUSE = 0.25  # seconds between two events: a session keeps a limited number of events
+LAST_SECONDS = 5.0  # seconds that a finished run waits for a callback
 _STREAMS: tuple[StreamName, StreamName] = ("stdout", "stderr")
 
 
 class OutputChunk(Struct, frozen=True, kw_only=True):
-    """Text that a script wrote to `stream`, at most 16,384 characters; `str` gives the text.
+    """Text that a script wrote to `stream`, at most 16,384 characters; `str` returns the text.
 
-    The chunks of one stream, joined, are that stream in the result.
+    The joined chunks of one stream equal this stream in the result.
     """
 
     stream: StreamName
@@ -48,9 +48,9 @@ class OutputChunk(Struct, frozen=True, kw_only=True):
 
 
 class OutputRelay:
-    """Takes bytes in any thread and hands chunks to `deliver`, at most one round each `pause` seconds.
+    """Takes bytes in any thread and passes chunks to `deliver`, one round every `pause` seconds at most.
 
-    After the end, what takes longer than `last_seconds` to deliver is dropped; None waits for all of it.
+    After the end, chunks that take longer than `last_seconds` to deliver are dropped; None waits for all of them.
     """
 
     def __init__(
@@ -64,18 +64,18 @@ class OutputRelay:
         self._scope = anyio.CancelScope()
 
     def put(self, stream: StreamName, data: bytes) -> None:
-        """Add bytes that were read; never waits."""
+        """Add bytes that were read. Does not wait; safe to call from any thread."""
         with self._lock:
             self._waiting.setdefault(stream, bytearray()).extend(data)
 
     def end(self) -> None:
-        """Let `run` return when what waits is delivered: nothing is added any more."""
+        """Declare the output complete: `run` returns after the remaining chunks are delivered."""
         self._ended.set()
         if self._last_seconds is not None:
             self._scope.deadline = anyio.current_time() + self._last_seconds
 
     async def run(self) -> None:
-        """Deliver until the end."""
+        """Deliver chunks until the output has ended."""
         with self._scope:
             while True:
                 ended = self._ended.is_set()
@@ -88,7 +88,10 @@ class OutputRelay:
                     await self._ended.wait()
 
     def _take(self, *, ended: bool) -> OutputChunk | None:
-        """Return the next chunk, without text if half a character waits; None if nothing does."""
+        """Return the next chunk, or None if no bytes are waiting.
+
+        Its text is empty if only part of a character was read.
+        """
         with self._lock:
             for stream, waiting in self._waiting.items():
                 data = bytes(waiting[:MAX_CHUNK_BYTES])
@@ -96,7 +99,7 @@ class OutputRelay:
                 if not waiting:
                     del self._waiting[stream]
                 return OutputChunk(stream=stream, text=self._decoders[stream].decode(data))
-        if ended:  # a character may have lost its end
+        if ended:  # the last character may be incomplete
             for stream in _STREAMS:
                 if text := self._decoders[stream].decode(b"", final=True):
                     return OutputChunk(stream=stream, text=text)
@@ -104,7 +107,10 @@ class OutputRelay:
 
 
 async def run_followed(sandbox: Sandbox, request: ExecRequest, relays: Sequence[OutputRelay]) -> ExecResult:
-    """Run a request and deliver its output meanwhile; what a sandbox did not stream is delivered at the end."""
+    """Run a request and deliver its output meanwhile.
+
+    Output that the sandbox did not stream is delivered at the end.
+    """
     if not relays:
         return await sandbox.run(request)
     taken = dict.fromkeys(_STREAMS, 0)
@@ -122,7 +128,7 @@ async def run_followed(sandbox: Sandbox, request: ExecRequest, relays: Sequence[
             outcome = await sandbox.run(replace(request, on_output=put))
             put("stdout", outcome.stdout[taken["stdout"] :])
             put("stderr", outcome.stderr[taken["stderr"] :])
-        except Exception as fault:  # noqa: BLE001 -- raised below: the group would wrap it
+        except Exception as fault:  # noqa: BLE001 -- raised again below; the task group would wrap it
             outcome = fault
         for relay in relays:
             relay.end()
@@ -136,7 +142,7 @@ _callback: ContextVar[Callable[[OutputChunk], object] | None] = ContextVar("prow
 
 @contextmanager
 def output_to(callback: Callable[[OutputChunk], object] | None) -> Iterator[None]:
-    """Let `callback` follow the script of a call that is made in this block."""
+    """Context manager: `callback` receives the output of a script call that is made in this block."""
     token = _callback.set(callback)
     try:
         yield
@@ -145,7 +151,7 @@ def output_to(callback: Callable[[OutputChunk], object] | None) -> Iterator[None
 
 
 def callback_relay() -> OutputRelay | None:
-    """Return the relay to the callback of the call that is running here, None without one."""
+    """Return a relay to the callback that `output_to` set for the current call, None without one."""
     callback, failures = _callback.get(), 0
     if callback is None:
         return None
@@ -157,7 +163,7 @@ def callback_relay() -> OutputRelay | None:
                 await callback(chunk)
             elif isawaitable(answer := await to_thread.run_sync(callback, chunk, abandon_on_cancel=True)):
                 await answer
-        except Exception as fault:  # noqa: BLE001 -- whatever it is, the result is not lost
+        except Exception as fault:  # noqa: BLE001 -- a failing callback must not lose the result
             failures += 1
             if failures == 1:
                 report("on_output failed; its later failures are not told", fault)

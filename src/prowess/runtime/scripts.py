@@ -1,17 +1,16 @@
-"""A program that a skill brings along or names, run in the sandbox beside the skill: hooks and commands in bodies.
+"""Programs of skills (scripts, hooks, commands in bodies), the rules for them, and the artifacts they leave.
 
-What is run is the staged copy, so the bytes are those that were hashed, even where the author has edited the file
-since. There is no shell: the words of a command reach the program as they are.
+A program runs in the sandbox from a staged copy of the skill, so its bytes are the hashed ones even if the author has
+edited the file since. No shell is involved: the words of a command reach the program unchanged.
 
-Rules tell which files of a skill are scripts, which may run, and what they are given of the host. Scripts lie below
-`scripts/`, and below what a policy names in `script_dirs`; a model runs them and does not read them. A policy that
-names directories permits these alone, and that holds for hooks too. A variable of the host reaches a script where a
-policy lists it in `env_allow`; its value is the host's, whatever a call says.
+`ScriptRules` states which files of a skill are scripts, which may run, and which variables of the host they receive.
+Scripts are below `scripts/` and below the policy's `script_dirs`; a model can run them but not read them. If a policy
+sets `script_dirs`, only files in these directories may run, also as hooks. A variable of the host reaches a script only
+if a policy lists it in `env_allow`. Its value is the host's, and a call cannot override it.
 
-Artifacts are files that scripts left behind, kept for as long as their session: `<root>/<session>/<run>/<name>`. A run
-is an identifier that sorts by time, so the newest file of a name is found first. Directories are private and are
-removed when the session is closed or has expired. What a killed process left is removed, by its age, by the first
-session that puts something beside it.
+Artifacts are files that scripts leave behind: `<root>/<session>/<run>/<name>`. Run ids sort by time, so the newest file
+of a name is found first. The directories are private and are removed when the session is closed or has expired. After a
+process was killed, its artifacts remain; the first session that writes to the same root removes them by age.
 """
 
 from __future__ import annotations
@@ -53,13 +52,14 @@ if TYPE_CHECKING:
     from prowess.policy.policy import PolicySource
     from prowess.runtime.files.skill_files import VerifiedFile
 
-# The sandbox starts an interpreter with a file of the skill. This one starts the words before that file instead.
+# The sandbox starts an interpreter with a file of the skill. This interpreter drops that file (its last argument) and
+# executes the words before it.
 _EXEC = "import os, sys\ntry:\n    os.execvp(sys.argv[1], sys.argv[1:-1])\nexcept OSError as fault:\n    print(f'{sys.argv[1]}: {fault.strerror}', file=sys.stderr)\n    sys.exit(127)\n"  # noqa: E501 -- a program on one line
 _STARTER = ("/usr/bin/python3", "-I", "-S", "-c", _EXEC)
 
 
 class Mount(Struct, frozen=True, kw_only=True):
-    """Another skill that a program finds at `place` in the sandbox, as its manifest lists it."""
+    """Another skill that is mounted at `place` in the sandbox, with the files of its manifest."""
 
     root_dir: str
     manifest: TreeManifest
@@ -67,9 +67,9 @@ class Mount(Struct, frozen=True, kw_only=True):
 
 
 class SkillPrograms(Struct, frozen=True, kw_only=True):
-    """What programs of skills run in: the sandbox, None if scripts are switched off, and what they are given.
+    """Runs programs of skills. `sandbox` is None if scripts are switched off.
 
-    `policy` says which scripts may run and what they are given (`rules`). `workspace` is read-only unless `write`.
+    `policy` sets which scripts may run and their variables (see `rules`). `workspace` is read-only unless `write`.
     """
 
     session_id: str
@@ -80,7 +80,7 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> ScriptRules:
-        """What the policy says now."""
+        """The script rules of the policy as it is now."""
         return ScriptRules.of(self.policy.now())
 
     @property
@@ -99,15 +99,15 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
         mounts: Sequence[Mount] = (),
         env: Mapping[str, str] = MappingProxyType({}),
     ) -> ExecResult:
-        """Run `argv`: a file of the skill where the first word is one, else a program of the sandbox.
+        """Run `argv`. Its first word is a file of the skill, else a program in the sandbox.
 
-        Words that name a file of the skill are its path there. Working directory, workspace and network are those of a
-        script. Variables of the host that the policy lets through win over `env`.
+        Words that name a file of the skill are replaced by its path in the sandbox. Working directory, workspace and
+        network are those of a script. Variables of the host that the policy allows take precedence over `env`.
 
         Raises:
-            ScriptUnsupportedError: scripts are switched off, or no interpreter runs the file.
-            PolicyDeniedError: a policy lets scripts run from other directories alone.
-            SandboxUnavailableError: nothing was run.
+            ScriptUnsupportedError: scripts are switched off, or there is no interpreter for the file.
+            PolicyDeniedError: a policy allows scripts from other directories only.
+            SandboxUnavailableError: the sandbox could not start; the program was not run.
             DigestChangedError: the files were edited before they could be copied.
         """
         if self.sandbox is None:
@@ -141,7 +141,7 @@ class SkillPrograms(Struct, frozen=True, kw_only=True):
 
 
 def file_of(manifest: TreeManifest, word: str) -> str | None:
-    """Return the path of the skill's file that a word names, relative with `/`, or None."""
+    """Return the path of the skill's file that a word names, relative with `/`; None if it names no file."""
     try:
         path = "/".join(check_relative(word))
     except UnsafePathError:
@@ -157,9 +157,10 @@ SCRIPTS = "scripts"
 
 
 class ScriptRules(Struct, frozen=True, kw_only=True):
-    """`dirs` are relative with `/`; `named_in` are the policy files that name them, none where they are the default.
+    """Which files of a skill are scripts, which may run, and which host variables they receive.
 
-    `variables` are names of variables of the host; `shows_text` says that a model may read scripts.
+    `dirs` are relative with `/`. `named_in` lists the policy files that set them, empty for the default. `variables`
+    are names of host variables. With `shows_text` a model may read scripts.
     """
 
     dirs: tuple[str, ...] = (SCRIPTS,)
@@ -169,7 +170,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, policy: Policy) -> Self:
-        """Return what a policy says."""
+        """Return the rules of a policy."""
         return cls(
             dirs=policy.script_dirs,
             named_in=policy.files_that_set("script_dirs"),
@@ -179,25 +180,25 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
 
     @property
     def imports_from_root(self) -> bool:
-        """Whether Python scripts import from the root of their skill: not if a policy names what may run."""
+        """Whether Python scripts can import from the skill's root; False if a policy sets `script_dirs`."""
         return not self.named_in
 
     def is_script(self, parts: Sequence[str]) -> bool:
-        """Tell whether what lies at this path is a script, and so described instead of shown."""
-        # Without regard to case: on some file systems Scripts/ is the same directory.
+        """Return whether a file at this path is a script; a model gets a description of it and not its text."""
+        # Case is ignored: on some file systems Scripts/ is the same directory.
         folded = [part.casefold() for part in parts]
         return any(_begins(folded, directory.casefold()) for directory in {SCRIPTS, *self.dirs})
 
     def is_runnable(self, parts: Sequence[str]) -> bool:
-        """Tell whether what lies at this path may run because of where it lies."""
+        """Return whether the path is in a directory from which files may run."""
         return any(_begins(parts, directory) for directory in self.dirs)
 
     def require_runnable(self, path: str, parts: Sequence[str]) -> None:
-        """Refuse what may not run because of where it lies.
+        """Refuse a path outside the directories from which files may run.
 
         Raises:
-            PolicyDeniedError: a policy names other directories.
-            ScriptUnsupportedError: it is no script.
+            PolicyDeniedError: a policy sets other directories.
+            ScriptUnsupportedError: the file is not a script.
         """
         if self.is_runnable(parts):
             return
@@ -208,19 +209,21 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
         raise ScriptUnsupportedError(path, f"only files below {self._listed() or SCRIPTS + '/'} can be run")
 
     def require_hook(self, path: str, parts: Sequence[str]) -> None:
-        """Refuse a hook that a policy's directories leave out; without such a policy it may lie anywhere in its skill.
+        """Refuse a hook outside the directories that a policy sets.
+
+        Without such a policy a hook may be anywhere in its skill.
 
         Raises:
-            PolicyDeniedError: a policy names other directories.
+            PolicyDeniedError: a policy sets other directories.
         """
         if self.named_in:
             self.require_runnable(path, parts)
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return what a call gives, and the variables of the host that the policy lists, as far as they are set.
+        """Return the variables of a call, and those of the host that the policy lists and that are set.
 
         Raises:
-            InvalidArgumentsError: a call names one of these.
+            InvalidArgumentsError: the call sets a variable that the host provides.
         """
         host = {name: os.environ[name] for name in self.variables if name in os.environ}
         if problems := tuple(
@@ -239,19 +242,22 @@ def _begins(parts: Sequence[str], directory: str) -> bool:
     return list(parts[: len(wanted)]) == wanted
 
 
-_MAX_BYTES = ExecLimits().out_bytes  # what a script can leave can be read
+_MAX_BYTES = ExecLimits().out_bytes  # as much as a script may write
 _RUN = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
-ORPHANED_SECONDS = 7 * 86_400.0  # a session ends after a day without a call, unless its host chose otherwise
+ORPHANED_SECONDS = 7 * 86_400.0  # by default a session expires after one day without a call
 
 
 def _holds_runs_alone(directory: str) -> bool:
-    """Tell whether everything in `directory` is named as runs are: a root that a host chose may hold other things."""
+    """Return whether `directory` contains only runs and at least one. A host's root may contain other things."""
     names = os.listdir(directory)
     return bool(names) and all(re.fullmatch(_RUN, name) for name in names)
 
 
 class Artifacts:
-    """What the scripts of one session left. Blocking; `root` is shared with other sessions and may not exist yet."""
+    """Files that the scripts of one session left. All methods block. `root` is shared with other sessions.
+
+    `root` may not exist yet; it is created for the first run.
+    """
 
     def __init__(self, root: str, session_id: str) -> None:
         self._root, self._session_id = root, session_id
@@ -260,14 +266,14 @@ class Artifacts:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Take no further run: what is removed next stays removed, whatever a call is doing at this moment."""
+        """Accept no further run. A concurrent call then cannot recreate the files that are removed next."""
         with self._lock:
             self._closed = True
 
     def new_run(self) -> str:
-        """Return a directory for the next run; it is made when something is put there.
+        """Return a directory for the next run. It is created when the first artifact is written.
 
-        If the root cannot be written (a read-only home), a temporary directory takes its place.
+        If the root is not writable (for example a read-only home), a temporary directory is used.
 
         Raises:
             SessionNotFoundError: the session was closed meanwhile.
@@ -281,7 +287,7 @@ class Artifacts:
         try:
             ensure_private_directory(self._own())
         except OSError:
-            # Imported here, not at the top: few homes cannot be written.
+            # Imported here and not at the top, because it is rarely needed.
             import tempfile
 
             self._temporary = tempfile.mkdtemp(prefix="prowess-artifacts-")
@@ -295,15 +301,15 @@ class Artifacts:
         """Read an artifact by `<name>`, from the newest run that has it, or by `<run>/<name>`.
 
         Raises:
-            UnsafePathError: the name could mean another place.
-            ResourceNotFoundError: there is none of this name; with the nearest names.
-            LimitExceededError: over 32 MiB, more than a script can leave.
+            UnsafePathError: the name is absolute or leaves the directory.
+            ResourceNotFoundError: no artifact has this name; `suggestions` has the nearest names.
+            LimitExceededError: it is over 32 MiB, more than a script may write.
         """
         asked = "/".join(check_relative(name))
         with contextlib.suppress(OSError):
-            os.utime(self._own())  # in use: no orphan
+            os.utime(self._own())  # marks the directory as used, for `_sweep`
         for path in (*(f"{run}/{asked}" for run in self._runs()), asked):
-            # A missing directory and a missing file mean the same here.
+            # A missing directory is treated like a missing file.
             with contextlib.suppress(OSError), ContainedRoot(self._own()) as root, root.open(path) as file:
                 return verified(path, read_whole(file, _MAX_BYTES))
         known = dict.fromkeys(path.partition("/")[2] for path in self.names())
@@ -319,9 +325,9 @@ class Artifacts:
                 yield from (f"{prefix}/{file}" for file in sorted(files))
 
     def remove(self, session_ids: Iterable[str]) -> None:
-        """Delete what these sessions left; nothing there is no fault."""
+        """Delete the artifacts of these sessions. Sessions without artifacts are ignored."""
         for session_id in session_ids:
-            # Ids come from a store: only a plain name can be a directory of ours.
+            # The ids come from a store. Only a plain name can be a directory of artifacts.
             if session_id and "/" not in session_id and session_id not in (".", ".."):
                 _remove_tree(os.path.join(self._root, session_id))
             if session_id == self._session_id and self._temporary is not None:
@@ -332,7 +338,7 @@ class Artifacts:
         now = time.time()
         with contextlib.suppress(OSError), os.scandir(self._root) as found:
             for entry in found:
-                # A run makes a new directory in that of its session, so this is the time of the last run or read.
+                # Each run creates a directory in the session's directory, so this is the time of the last run or read.
                 unused = now - entry.stat(follow_symlinks=False).st_mtime
                 if entry.name != self._session_id and unused > ORPHANED_SECONDS and _holds_runs_alone(entry.path):
                     _remove_tree(entry.path)
@@ -348,7 +354,7 @@ class Artifacts:
 
 
 def _remove_tree(path: str) -> None:
-    # Imported here, not at the top: few sessions remove what scripts left, and it brings the compression modules.
+    # Imported here and not at the top: it is rarely needed, and it imports the compression modules.
     import shutil
 
     shutil.rmtree(path, ignore_errors=True)

@@ -1,8 +1,8 @@
-"""A session: which skills are in force in one conversation, and the tools that a model reaches them through.
+"""Sessions: the active skills of one conversation, and the tools through which a model uses them.
 
-Every call goes through `prowess.tools.ToolExecutor`: validated, gated, audited, answered by a result. A
-session holds no messages: switching skills changes the next instructions and never what was said before (runtime
-protocol 002).
+Every call goes through `prowess.tools.ToolExecutor`: it is validated, gated, audited and answered with a result. A
+session holds no messages. Switching skills changes the next instructions, never earlier messages (runtime protocol
+002).
 """
 
 from __future__ import annotations
@@ -55,17 +55,16 @@ if TYPE_CHECKING:
 
 
 class Session(SessionView):
-    """One conversation's skills, from a catalog or from the directory at a path.
+    """The skills of one conversation, from a catalog or from a directory of skills.
 
-    The options are those of `SessionOptions`, as keywords, as one value, or both; keywords win. An async context
-    manager, which closes the session at its end.
+    The options are those of `SessionOptions`, as keywords, as one value, or both; keywords take precedence. As an async
+    context manager, the session is closed at the end of the block.
 
         async with Session("skills") as session:
             await session.load("csv-report")
 
     Raises:
-        InvalidArgumentsError: there is no directory at the path, or an option cannot be what it is (see
-            `SessionOptions`).
+        InvalidArgumentsError: the directory does not exist, or an option is invalid (see `SessionOptions`).
     """
 
     def __init__(
@@ -93,10 +92,10 @@ class Session(SessionView):
         initial: str | Sequence[str] = (),
         **keywords: Unpack[ListeningKeywords],
     ) -> Self:
-        """Return a session in which the skills of `initial` are loaded; the options are those of `Session`.
+        """Return a session with the skills of `initial` loaded; the options are those of `Session`.
 
         Raises:
-            SkillError: one of them cannot be loaded; then there is no session.
+            SkillError: a skill cannot be loaded; the session is then closed.
         """
         session = cls(catalog, options, **keywords)
         await session._parts.stored.current()
@@ -109,29 +108,29 @@ class Session(SessionView):
         return session
 
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """Run one tool call of a model; what goes wrong is in the result.
+        """Run one tool call of a model. Errors are part of the result.
 
-        `name` is dotted, underscored or hyphenated. Every call, a failing one too, postpones the session's expiry,
-        to an eighth of a second.
+        `name` may be written with dots, underscores or hyphens. Every call, also a failing one, postpones the session's
+        expiry; the time is stored with a precision of 1/8 second.
         """
         call = ToolCall(id=uuid7() if call_id is None else call_id, name=name, arguments=arguments)
-        with suppress(SkillError):  # a store that fails is reported by the call itself
+        with suppress(SkillError):  # the call itself reports a failing store
             await self._parts.stored.touch()
         result = await self._parts.executor.call(call)
         self._read_tokens.count(result)
         return result
 
     async def invoke(self, skill: str, args: str | None = None, *, raw: bool = False) -> InvokeResult:
-        """Start a skill because the user asks for it; return what the `skill` tool returns, or raise its error.
+        """Start a skill at the user's request; return the result of the `skill` tool, or raise its error.
 
-        `skill` is a name, or what the user typed: `/deploy to production`. The user may start skills that are hidden
-        from the model, and not those with `user-invocable: false`. The content is always there, also where the skill
-        is running already. `raw` gives the file as written instead of the body.
+        `skill` is a name, or the user's input such as `/deploy to production`. The user may start skills that are
+        hidden from the model, but not those with `user-invocable: false`. The result always includes the content, even
+        if the skill is already running. With `raw` the content is the file as written instead of the body.
         """
         return convert((await self.user_call(skill, args, raw=raw)).unwrap(), InvokeResult)
 
     async def user_call(self, skill: str, args: str | None = None, *, raw: bool = False) -> ToolResult:
-        """As `invoke`; the result is JSON, and what goes wrong is in it."""
+        """Like `invoke`, but return a `ToolResult`. Errors are part of it."""
         arguments = {"skill": skill, "args": args, "raw": raw}
         with suppress(SkillError):  # as in `call`
             await self._parts.stored.touch()
@@ -140,12 +139,15 @@ class Session(SessionView):
         )
 
     async def decide(self, name: str, arguments: Mapping[str, object], *, by_skills_alone: bool = False) -> Decision:
-        """Return what would be decided about a call of any tool, offered here or not; nothing is asked or run.
+        """Return the decision about a call of any tool, offered here or not.
 
-        With `by_skills_alone` the built-in policy has no say: active skills decide, and policy files if there are any.
+        The tool is not run and no person is asked.
+
+        With `by_skills_alone` the built-in policy is ignored, so only the active skills decide; policy files still
+        apply.
 
         Raises:
-            SessionNotFoundError, StoreError: it is not known what is active.
+            SessionNotFoundError, StoreError: the active skills are unknown.
         """
         await self._parts.stored.touch()
         try:
@@ -160,30 +162,33 @@ class Session(SessionView):
         return decide_call(call, await self._parts.guard.restrictions(), policy, self._parts.guard.pattern_root)
 
     async def fire(self, /, event: HostEvent, **about: object) -> list[HookFailure]:
-        """Run the hooks of active skills for an event that only the host knows of; return those that failed.
+        """Run the hooks of active skills for an event that only the host knows; return those that failed.
 
-        `about` is handed to them. What a failure means is the host's decision: it stops nothing but its event.
+        `about` is passed to the hooks. The host decides what a failure means; other hooks and the session continue.
         """
         skills = (await self._parts.stored.current()).active
         return await self._parts.hooks.report(skills, event, uuid7(), about)
 
     def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
-        """Return the events of this session from now on, for `async for`, for one reader; it ends with the session.
+        """Return a stream of this session's events from now on, for `async for` by one reader.
 
-        With `since` in a session that keeps events: first those with a higher number, 0 for all. There the stream has
-        what other processes do too, without `since` from the first look on. With `seconds` it also ends where nothing
-        happens for that long. A reader that is too slow is told what it missed and holds nothing up.
+        It ends with the session.
+
+        With `since`, if the session keeps events, the stream starts with kept events of a higher number (0 for all). If
+        events are kept, the stream also has those of other processes; without `since`, from the first read on. With
+        `seconds`, it also ends if no event occurs for that long. A reader that is too slow receives an event with the
+        number of missed events; it delays neither the session nor other readers.
 
         Raises:
-            InvalidArgumentsError: `since` where no events are kept.
+            InvalidArgumentsError: `since` is given, but the session keeps no events.
         """
         return self._parts.events.stream(since, seconds)
 
     async def replay(self, since: int = 0, limit: int = 1000) -> tuple[SessionEvent, ...]:
-        """Return at most `limit` of the events that are kept, from those after number `since`.
+        """Return at most `limit` of the kept events whose number is higher than `since`.
 
         Raises:
-            InvalidArgumentsError: this session keeps none.
+            InvalidArgumentsError: this session keeps no events.
             StoreError: the store cannot be read.
         """
         return await self._parts.events.replay(since, limit)
@@ -191,12 +196,12 @@ class Session(SessionView):
     async def load(
         self, names: str | Sequence[str], mode: LoadMode = "replace", location: str | None = None
     ) -> LoadResult:
-        """Load skills, one by its name or several; return the result of `skills.load` or raise its error."""
+        """Load one skill by name, or several; return the result of `skills.load` or raise its error."""
         given = await self._do("skills.load", names=_listed(names), mode=mode, location=location)
         return convert(given, LoadResult)
 
-    async def unload(self, names: str | Sequence[str] = (), *, all: bool = False) -> LoadResult:  # noqa: A002 -- the protocol's own word
-        """Unload skills, one by its name or several; return the result of `skills.unload` or raise its error."""
+    async def unload(self, names: str | Sequence[str] = (), *, all: bool = False) -> LoadResult:  # noqa: A002 -- the protocol's name for this argument
+        """Unload one skill by name, or several; return the result of `skills.unload` or raise its error."""
         return convert(await self._do("skills.unload", names=_listed(names), all=all), LoadResult)
 
     async def read(self, path: str | None = None, **options: Unpack[ReadOptions]) -> ReadResult:
@@ -215,14 +220,14 @@ class Session(SessionView):
             result = await session.run_script("scripts/report.py", "march.csv", timeout=60)
             print(result.stdout)
 
-        `on_output` is called with each chunk of output as it comes, one at a time: an async function in this event
-        loop, another in a worker thread. The script never waits for it: meanwhile output is collected, up to what the
-        result holds, and comes in larger chunks. When the script is over, the call waits up to five seconds for the
-        callback; chunks that it has not taken by then are left out, and the result has them anyway. What the callback
-        raises is written to the log `prowess.events` the first time, and changes nothing.
+        `on_output` is called with each chunk of output as it arrives, one at a time. An async function runs in this
+        event loop, a plain function in a worker thread. The script never waits for the callback: meanwhile output is
+        collected, up to the size that the result keeps, and comes in larger chunks. After the script ends, the call
+        waits up to five seconds for the callback; later chunks are dropped, but the result contains them. If the
+        callback raises, the first exception is written to the log `prowess.events`; the run continues.
 
         Raises:
-            InvalidArgumentsError: one of `args` is neither a text nor a path; a list goes in as `*arguments`.
+            InvalidArgumentsError: one of `args` is neither a string nor a path; pass a list as `*arguments`.
         """
         try:
             given = [fspath(arg) for arg in args]
@@ -235,17 +240,18 @@ class Session(SessionView):
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
         """Return the instructions for the next model call, as of the last call or `refresh`; empty without skills.
 
-        `budget` bounds the list of available skills, in tokens (characters / 4); 4000 without one.
-        With `compact`, a task, only its best matches are listed, in at most 1,024 bytes with the number left out.
-        `exposure` says how the model meets the skills; `navigation` and `tool_system` put the texts of
-        `prowess.runtime.disclosure.prompts` before them.
+        `budget` limits the list of available skills, in tokens (characters / 4); the default is 4000. With `compact`, a
+        task description, only the best matches are listed, in at most 1,024 bytes, with the number of skills left out.
+        `exposure` is how skills are presented to the model. `navigation` and `tool_system` prepend the texts of
+        `prowess.runtime.disclosure.prompts`.
         """
         return self.disclose(budget, **options).text
 
     def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
-        """Return the instructions with what each section costs and which descriptions were shortened.
+        """Return the instructions with the cost of each section and the names of shortened descriptions.
 
-        An edit on disk is noticed: a list shows it at once, an active skill keeps what was loaded and says so.
+        If a skill was edited on disk, the list shows the edit at once. An active skill keeps the loaded text and a note
+        about the edit.
         """
         self._parts.freshness.restore()
         return self._parts.exposure.disclose(
@@ -258,7 +264,7 @@ class Session(SessionView):
         )
 
     def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
-        """Return what this session costs a model in tokens, stage by stage; the options are those of `instructions`."""
+        """Return the token cost of this session for a model, by stage; the options are those of `instructions`."""
         face = options.get("exposure")
         return measured(
             self.disclose(**options),
@@ -269,21 +275,21 @@ class Session(SessionView):
         )
 
     async def refresh(self) -> None:
-        """Scan the catalog again and take the newest state from the store; edits of live skills come into force.
+        """Scan the catalog again and read the newest state from the store. Edits of live skills take effect.
 
         Raises:
-            SessionNotFoundError: the session is gone.
+            SessionNotFoundError: the session has expired or was closed.
         """
         stored = self._parts.stored
         await to_thread.run_sync(self._catalog.refresh)
         await stored.touch()
         for skill in (await stored.current()).active:
-            with suppress(DigestChangedError):  # it has to be loaded again, and the instructions say so
+            with suppress(DigestChangedError):  # the skill must be loaded again; the instructions state this
                 await self._parts.active.reload_edited(skill)
 
     async def close(self) -> None:
-        """End the session: `post` hooks run, state and artifacts are deleted, later calls find no session."""
-        with suppress(SkillError):  # gone, or its store is: then nothing is active any more
+        """End the session: run `post` hooks, delete state and artifacts. Later calls raise `SessionNotFoundError`."""
+        with suppress(SkillError):  # if the session or its store is gone, no skill is active any more
             active = (await self._parts.stored.current()).active
             await self._parts.hooks.report(active, "SessionEnd", uuid7(), {})
             await self._parts.activator.unload(None, uuid7(), "closed")
@@ -292,10 +298,11 @@ class Session(SessionView):
         await self._parts.events.end()
 
     async def __aenter__(self) -> Self:
-        """Return the session, with its state as it is in the store now.
+        """Return the session, with its current state from the store.
 
         Raises:
-            SessionNotFoundError, StoreError: it is gone, or the store cannot be read.
+            SessionNotFoundError: the session has expired or was closed.
+            StoreError: the store cannot be read.
         """
         await self._parts.stored.current()
         return self
@@ -306,7 +313,7 @@ class Session(SessionView):
                 await self.close()
 
     def detach(self) -> None:
-        """Leave the session in its store at the end of `async with`, for another process to continue."""
+        """Keep the session in its store when the `async with` block ends, so that another process can continue it."""
         self._is_detached = True
 
     async def _do(self, tool: str, **arguments: object) -> Mapping[str, object]:
@@ -319,8 +326,8 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 
 def _open_fork(catalog: Catalog, options: SessionOptions, origin: ForkOrigin) -> Child:
-    """Open the session of a fork: its own state and artifacts, and of its parent only what restricts it."""
+    """Open the session of a fork: own state and own artifacts, and only the restrictions of its parent."""
     session = Session.__new__(Session)
-    session._connect(catalog, options, origin)  # noqa: SLF001 -- a session opens another of its kind
+    session._connect(catalog, options, origin)  # noqa: SLF001 -- a session opens another session
     parts = session._parts  # noqa: SLF001 -- as above
     return Child(session=session, rendering=parts.rendering, activator=parts.activator)

@@ -1,4 +1,4 @@
-"""The components of one session, made from its options."""
+"""The components of one session, created from its options."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class ForkOrigin(Struct, frozen=True, kw_only=True):
-    """What the session of a fork has from its parent: events, stack, restrictions, and what people refused."""
+    """Data that a fork's session takes from its parent: events, activation stack, restrictions and refusals."""
 
     events: Events
     lineage: Stack
@@ -72,7 +72,7 @@ class ForkOrigin(Struct, frozen=True, kw_only=True):
 
 
 class SessionParts:
-    """The components of one session and how they are connected. `open_fork` makes the session of a fork."""
+    """The components of one session and their connections. `open_fork` opens the session of a fork."""
 
     def __init__(
         self, catalog: Catalog, options: SessionOptions, open_fork: OpenFork, origin: ForkOrigin | None = None
@@ -99,7 +99,7 @@ class SessionParts:
             ttl_seconds=options.ttl_seconds,
             listed=Presence(catalog).holds,
             ended=lambda ids: to_thread.run_sync(artifacts.remove, ids),
-            expired=lambda state: self.hooks.over(state),  # noqa: PLW0108 -- the hooks are made below
+            expired=lambda state: self.hooks.over(state),  # noqa: PLW0108 -- the hooks are created below
             dropped=self._dropped,
             clock=options.clock,
         )
@@ -115,7 +115,7 @@ class SessionParts:
         )
         caller = _caller(catalog) if options.caller is None else options.caller
         self.audit = audit = (
-            None if options.audit is None else CallerLog(options.audit, caller, lambda name: self._skills.about(name))  # noqa: PLW0108 -- made below
+            None if options.audit is None else CallerLog(options.audit, caller, lambda name: self._skills.about(name))  # noqa: PLW0108 -- created below
         )
         records = SessionRecords(AuditRecorder(audit, self.session_id), events)
         snapshots = Snapshots(catalog)
@@ -141,7 +141,8 @@ class SessionParts:
             pattern_root=options.pattern_root,
         )
         if origin is not None:
-            # A yes was for the parent's skills and session. A no holds: a fork must not ask again until somebody nods.
+            # Approvals were given for the parent's skills and session only. Refusals are inherited, so that a fork
+            # cannot ask again until a person agrees.
             self.guard.approvals.inherit(origin.approvals.refusals())
         self._told = ActivationEvents(stored, records, self.restrictions)
         commands = CommandRunner(catalog, programs, records, allowed=options.commands, first_argument=first)
@@ -150,7 +151,7 @@ class SessionParts:
         )
 
         def open_child(lineage: Stack, inherited: tuple[Restriction, ...], agent: AgentType | None) -> Child:
-            # Nothing that it is given leads back to this session.
+            # None of these arguments gives access to this session.
             own = options.for_fork(
                 () if agent is None else agent.tools,
                 caller if agent is None else replace(caller, agent=agent.name),
@@ -179,7 +180,7 @@ class SessionParts:
         self.freshness = Freshness(catalog)
 
     def _builtin_tools(self, options: SessionOptions, sandbox: Sandbox | None) -> tuple[Tool, ...]:
-        """Return the built-in tools that the host asked for by name."""
+        """Return the built-in tools that the host selected by name."""
         if not options.tools or options.workspace is None:
             return ()
         return builtin.builtin_tools(
@@ -192,18 +193,22 @@ class SessionParts:
         )
 
     def skill_directories(self) -> tuple[SkillDirectory, ...]:
-        """Return the directories of active skills that the policy permits, with their files as they were loaded."""
+        """Return the directories of active skills that the policy permits, with their files as loaded."""
         permitted = self.offered.permitted(self.stored.state.active)
         return tuple(SkillDirectory(skill=skill, snapshots=self.active.snapshots) for skill in permitted)
 
     def offer(self, tool: Tool) -> None:
-        """Offer one more tool from the next call on; ValueError if another tool answers to its name."""
+        """Offer another tool from the next call on.
+
+        Raises:
+            ValueError: another tool has the same name.
+        """
         self.executor.add(HookedTool(tool, self.stored, self.hooks))
         self.extra = (*self.extra, tool)
         self._known.add((tool,))
 
     def _make_executor(self, tools: Sequence[Tool], gates: Sequence[Gate]) -> ToolExecutor:
-        """Return an executor of `tools`."""
+        """Return an executor for `tools`, wrapped so that hooks run."""
         return ToolExecutor(
             [HookedTool(tool, self.stored, self.hooks) for tool in tools],
             gates=gates,
@@ -215,10 +220,10 @@ class SessionParts:
         )
 
     async def completed(self, call: ToolCall) -> ToolCall:
-        """Return a call with what it leaves to the session, and the skills that it is about.
+        """Return the call with default arguments filled in by the session, and with the skills that it concerns.
 
         Raises:
-            SessionNotFoundError, StoreError: it is not known what is active.
+            SessionNotFoundError, StoreError: the active skills are unknown.
         """
         return await self._skills.added(await self.active.completed(call))
 
@@ -228,31 +233,31 @@ class SessionParts:
 
 
 def _caller(catalog: Catalog) -> Caller:
-    """Return who calls where the host has not said it: the user of this process, as whom the catalog is for."""
+    """Return the default caller: the user of this process, with agent and tenant of the catalog's audience."""
     audience = catalog.audience
     return replace(Caller.here(), agent=audience.agent, tenant=audience.tenant)
 
 
 class CallEvents:
-    """A `CallObserver` that lets events happen: under the skill that was loaded last, or by the one that refuses."""
+    """A `CallObserver` that emits session events. An event names the skill loaded last, or the skill that refuses."""
 
     def __init__(self, events: Events, stored: StoredState) -> None:
         self._events, self._stored = events, stored
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody wants events."""
+        """Whether events have a listener."""
         return self._events.wanted
 
     async def started(self, call: ToolCall) -> None:
-        """Let `tool.started` happen."""
+        """Emit `tool.started`."""
         content = {"arguments": call.arguments}
         await self._events.tell(ToolStarted, call.id, self._stored.state.latest, content=content, tool=call.name)
 
     async def finished(
         self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
     ) -> None:
-        """Let `tool.finished` happen."""
+        """Emit `tool.finished`."""
         await self._events.tell(
             ToolFinished,
             call.id,
@@ -265,7 +270,7 @@ class CallEvents:
         )
 
     async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
-        """Let `tool.refused` happen, and `restriction.prevented` where a skill restricts the tool."""
+        """Emit `tool.refused`, and `restriction.prevented` if a skill restricts the tool."""
         state = self._stored.state
         by = state.latest if skill is None else state.named(skill) or skill
         await self._events.tell(ToolRefused, call_id, by, tool=tool, code=code, rule=rule)

@@ -1,10 +1,10 @@
-"""The one place where a session's state is read from its store and written back.
+"""Reads and writes a session's state in its store. No other module does this.
 
-Every change reads the newest row, applies a pure transition and writes with compare and swap; where another task or
-process was faster, it is tried again on what that one wrote. So parallel calls behave as if they ran one after
-another, and the cap holds for every observer. A session that nobody touches for its time to live disappears; once it
-is gone it stays gone for whoever held it. Skills that the catalog no longer lists leave the state at the next look and
-do not come back by themselves.
+A change reads the newest row, applies a pure transition and writes by compare and swap. If another task or process
+wrote in between, the change is repeated on the new row. So parallel calls behave as if they ran one after another, and
+the cap on active skills always holds. A session that is unused for its time to live expires. A `StoredState` that has
+seen its session expire never opens it again. If the catalog no longer lists a skill, the next read removes it from the
+state; it does not return by itself.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from prowess.runtime.state import ActiveSkill
     from prowess.store import SessionStore
 
-DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours idle
-_GRAIN_SECONDS = 0.125  # a touch within that, or a thousandth of the time to live, of the last one is not written
+DEFAULT_TTL_SECONDS = 86_400.0  # 24 hours without a call
+_GRAIN_SECONDS = 0.125  # Another touch within this time, or within 1/1000 of the time to live, is not written.
 _ATTEMPTS = 64
 _LONGEST_PAUSE = 0.02  # seconds; a competing write takes far less
 
 
 class StoredState:
-    """State of one session in one store.
+    """State of one session in one store. `state` is the last state that was read here.
 
-    `listed` tells whether the catalog still offers an active skill; `ended` is awaited with the ids of sessions that
-    have expired or were closed, so that what they left behind can be removed. `expired` is awaited with the last state
-    of this session where it has expired, in the one process that removes it, and `dropped` with skills that left
-    because the catalog no longer lists them. `state` is the last state seen here.
+    `listed` returns whether the catalog still offers an active skill. `ended` is awaited with the ids of sessions that
+    have expired or were closed, to remove their artifacts. `expired` is awaited with the last state of this session if
+    it has expired, in the one process that removes it. `dropped` is awaited with skills that were removed because the
+    catalog no longer lists them.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class StoredState:
         self._opened = self._gone = False
         self._expired, self._dropped = expired, dropped
         self._removed: list[ActiveSkill] = []
-        self._read: tuple[str, SessionState] = ("", SessionState())  # the last text of the store, and what it says
+        self._read: tuple[str, SessionState] = ("", SessionState())  # the last stored text and its parsed state
         self.state = SessionState()
 
     def look(self) -> None:
-        """Take the state over that a store can tell at once; the next call takes it from the store again. Blocking.
+        """Read the state now if the store supports blocking reads; the next call reads it again. Blocking.
 
-        A store that cannot tell it, or fails, is left to that call to report.
+        If the store does not support it or fails, `state` is unchanged, and the next call reports the failure.
         """
         if not isinstance(self._store, PeekingStore):
             return
@@ -74,7 +74,7 @@ class StoredState:
                 self.state = pruned(self._understood(row.state), self.is_listed).state
 
     async def touch(self) -> None:
-        """Note that the session is in use; one that is gone is left to the call itself to report."""
+        """Note that the session is in use. If the session is gone, do nothing: the call itself reports this."""
         try:
             row = await self._row()
         except SessionNotFoundError:
@@ -95,7 +95,8 @@ class StoredState:
     async def change(self, transition: Callable[[SessionState], Transition]) -> Transition:
         """Apply a transition to the newest state and store the result.
 
-        The transition may be called several times; what it raises is raised here and nothing is stored.
+        The transition may be called several times. If it raises, the error is passed on and the stored state is
+        unchanged.
 
         Raises:
             SessionNotFoundError, StoreError: as in `current`.
@@ -126,14 +127,14 @@ class StoredState:
         raise UnavailableError(f"the state of session {self._session_id!r}", 1.0, "other calls keep changing it")
 
     def take_removed(self) -> tuple[ActiveSkill, ...]:
-        """Return the skills that left because the catalog no longer lists them, each once."""
+        """Return the skills that were removed because the catalog no longer lists them. Each is returned once."""
         if not self._removed:
             return ()
         removed, self._removed = {skill.name: skill for skill in self._removed}, []
         return tuple(removed.values())
 
     async def close(self) -> None:
-        """Delete the session; closing one that is gone does nothing."""
+        """Delete the session. Does nothing if it is already gone."""
         if self._gone:
             return
         self._gone, self.state = True, SessionState()
@@ -154,7 +155,7 @@ class StoredState:
         self._read = (row.state, state)
 
     def _understood(self, text: str) -> SessionState:
-        """Read a stored text, once: most looks at the store find what the look before found."""
+        """Parse a stored text, reusing the last result: most reads find an unchanged text."""
         known, state = self._read
         if text != known:
             state = from_json(text)
@@ -162,13 +163,13 @@ class StoredState:
         return state
 
     def _is_in_use(self, row: SessionRow) -> bool:
-        """Tell whether a row is simply there: this session has been looked at before, and has not expired."""
+        """Return whether this session was read here before and has not expired."""
         return self._opened and self._clock() - row.touched_at <= self._ttl
 
     async def _looked_after(self, row: SessionRow | None) -> SessionRow:
-        """Return the row of this session where it is not simply there: at the first look, expired, gone.
+        """Return the row in the cases that `_is_in_use` excludes: first read, expired, or gone.
 
-        What is simply there is seen by whoever looks, several times in every call, and costs it no further step.
+        `_row` handles the usual case without this coroutine, because it runs several times in every call.
         """
         if self._gone:
             raise SessionNotFoundError(self._session_id)
@@ -187,8 +188,8 @@ class StoredState:
         return row
 
     async def _create(self) -> SessionRow:
-        # Whoever opens a session sweeps: no background task is needed. Never by a shorter time than the default,
-        # because other sessions in the store may have been promised that.
+        # Each new session removes expired ones, so no background task is needed. Never after less than the default
+        # time, because other sessions in the store may rely on it.
         if expired := await self._store.expire(self._clock() - max(self._ttl, DEFAULT_TTL_SECONDS)):
             await self._ended(expired)
         row = SessionRow(
@@ -196,7 +197,7 @@ class StoredState:
         )
         if await self._store.create(row):
             return row
-        return await self._store.get(self._session_id) or row  # another process opened it at this moment
+        return await self._store.get(self._session_id) or row  # another process created it just now
 
 
 def _is_same(state: SessionState, stored: SessionState) -> bool:
@@ -204,10 +205,10 @@ def _is_same(state: SessionState, stored: SessionState) -> bool:
 
 
 def _pause(attempt: int) -> float:
-    """Return seconds at random, so that two writers do not meet again; none at first."""
+    """Return a random number of seconds, so that two writers do not collide again; 0 for the first attempt."""
     if not attempt:
         return 0
-    # Imported here, not at the top: few sessions wait.
+    # Imported here and not at the top, because it is rarely needed.
     import random
 
-    return random.uniform(0, _LONGEST_PAUSE)  # noqa: S311 -- no secret
+    return random.uniform(0, _LONGEST_PAUSE)  # noqa: S311 -- not a secret

@@ -1,4 +1,4 @@
-"""What a session answers at once, without waiting: the same for `Session` and `SyncSession`."""
+"""Methods and properties without `await` that `Session` and `SyncSession` share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class SessionView:
-    """What a session answers at once: the same for `Session` and `SyncSession`."""
+    """Base class of `Session` and `SyncSession`: all members that need no `await`."""
 
     _parts: SessionParts
     _catalog: Catalog
@@ -36,7 +36,7 @@ class SessionView:
     _read_tokens: ReadTokens
 
     def _share(self, session: SessionView) -> None:
-        """Be a view of the same session as `session`."""
+        """Use the components of `session`, so that both objects are views of one session."""
         self._parts, self._catalog = session._parts, session._catalog
         self._exposed, self._in_results, self._read_tokens = (
             session._exposed,
@@ -46,12 +46,12 @@ class SessionView:
 
     @property
     def session_id(self) -> str:
-        """The identifier of the session, a UUID of version 7 unless the host chose one."""
+        """The identifier of the session, a UUID of version 7 unless the host set one."""
         return self._parts.session_id
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog that the session chooses from."""
+        """The catalog whose skills the session can load."""
         return self._catalog
 
     @property
@@ -61,23 +61,23 @@ class SessionView:
 
     @property
     def permitted_skills(self) -> tuple[ActiveSkill, ...]:
-        """The active skills that the policy lets be started now: those whose contents a host may show."""
+        """The active skills that the policy permits now. A host may show the contents of these only."""
         return self._parts.offered.permitted(self.active_skills)
 
     @property
     def skill_directories(self) -> tuple[SkillDirectory, ...]:
-        """The directories of `permitted_skills`, for `builtin_tools(readable=…)`: files as they were loaded."""
+        """The directories of `permitted_skills`, for `builtin_tools(readable=…)`, with their files as loaded."""
         return self._parts.skill_directories()
 
     @property
     def active_skill_name(self) -> str | None:
-        """The name of the most recently loaded skill."""
+        """The name of the most recently loaded skill, None if no skill is active."""
         latest = self._parts.stored.state.latest
         return None if latest is None else latest.name
 
     @property
     def is_closed(self) -> bool:
-        """Whether this object closed the session."""
+        """Whether the session was closed through this object."""
         return self._parts.events.closed
 
     @overload
@@ -89,11 +89,11 @@ class SessionView:
     def function(self, function: F | None = None, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
         """Offer a function as a tool of this session, from the next call on; the options are those of `FunctionTool`.
 
-        A decorator, with or without options; the function itself stays as it was.
+        Usable as a decorator, with or without options. The function itself is returned unchanged.
 
         Raises:
             UnsupportedFunctionError: a part of the signature has no schema.
-            ValueError: another tool answers to its name.
+            ValueError: another tool has the same name.
         """
         if function is None:
             return lambda decorated: self.function(decorated, **options)
@@ -102,14 +102,16 @@ class SessionView:
         return function
 
     def offer_list(self) -> None:
-        """Offer `skills.list` too, from the next call on, for hosts whose model may not see the list of skills."""
+        """Offer `skills.list` too, from the next call on, for hosts whose model does not see the list of skills."""
         parts = self._parts
         if all(tool.spec.name != LIST.name for tool in parts.extra):
             shown = parts.rendering.expose_location
             parts.offer(SkillsListTool(parts.offered, parts.stored, expose_location=shown))
 
     def approve(self, request: str, answer: Approval | Refusal) -> ApprovalRequest:
-        """Answer a call that was refused with `approval_required`, and return what was asked; it may be sent again.
+        """Answer a call that was refused with `approval_required`, and return the request.
+
+        The call may then be sent again.
 
         Raises:
             InvalidArgumentsError: no such request was made in this session.
@@ -117,16 +119,22 @@ class SessionView:
         return self._parts.guard.settle(request, answer)
 
     def completions(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the names that a user can start, sorted: those that begin with `prefix`, which may begin with `/`."""
+        """Return the names of skills that a user can start and that begin with `prefix`, sorted.
+
+        `prefix` may begin with `/`.
+        """
         wanted = prefix.removeprefix("/")
         return tuple(name for name in self._parts.offered.names("user") if name.startswith(wanted))
 
     def observe(self, observer: EventObserver) -> None:
-        """Let `observer` see every event from now on, in the task in which it happens; the session waits for it."""
+        """Add an observer for every later event.
+
+        It runs in the task that emits the event, and the session waits for it.
+        """
         self._parts.events.observe(observer)
 
     def drain_events(self, seconds: float | None = None) -> bool:
-        """Wait until `on_event` has seen what happened so far; False where that takes longer. Blocking."""
+        """Wait until `on_event` has received all events so far; return False if this takes longer. Blocking."""
         return self._parts.events.drain(seconds)
 
     @overload
@@ -138,30 +146,31 @@ class SessionView:
     def tools(
         self, shape: str | None = None, **options: Unpack[OfferOptions]
     ) -> tuple[ToolSpec, ...] | list[dict[str, object]]:
-        """Return what to offer to a model, as specifications or in a provider's `shape`; no schema holds a session id.
+        """Return the tools to offer to a model, as specifications or in a provider's `shape`.
 
-        Nothing of skills is offered where no skill is open to the model. `skills.run_script` is left out where nothing
-        can be run: scripts are switched off, the sandbox cannot start, or no skill has a `scripts` directory (whether
-        one does is looked up once for each state of the catalog). `budget` bounds the list of skills in the description
-        of the `skill` tool, in tokens.
+        No tool for skills is included if the model may use no skill. `skills.run_script` is left out if no script can
+        run: scripts are switched off, the sandbox cannot start, or no skill has a `scripts` directory (checked once for
+        each state of the catalog). `budget` limits the list of skills in the description of the `skill` tool, in
+        tokens. No schema contains a session id.
 
         Raises:
-            InvalidArgumentsError: there is no such shape or exposure.
+            InvalidArgumentsError: the shape or exposure does not exist.
         """
         specs = self._specs(**options)
         return specs if shape is None else shaped(specs, shape)
 
     def without_unloaded(self, messages: Sequence[object]) -> list[object]:
-        """Return a new history in which the content of skills that are no longer active is one line.
+        """Return a new message history in which the content of each inactive skill is replaced by one line.
 
-        For hosts that want it: the messages given are not changed, and nothing else in the new ones is.
+        Optional for hosts that want to save tokens. The given messages are not changed; everything else is copied as it
+        is.
         """
         return history.without(messages, {skill.name for skill in self.active_skills})
 
     def protected_messages(self, messages: Sequence[object]) -> tuple[int, ...]:
         """Return the positions of messages to keep when a history is compacted: the newest body of each active skill.
 
-        Messages may have any shape that is made of mappings, sequences and text; none is changed.
+        Messages may have any shape made of mappings, sequences and strings. None is changed.
         """
         marks = [compaction.mark_of(self._parts.session_id, skill) for skill in self.active_skills]
         return compaction.protected(messages, marks)
@@ -169,8 +178,8 @@ class SessionView:
     def restore_after_compaction(self, budget: int | None = None) -> str:
         """Return the bodies of active skills that a compacted history has lost, the most recently loaded first.
 
-        Empty with `body="instructions"`, where they stand in every call. `budget` bounds the text in tokens; bodies
-        that do not fit are named instead.
+        Empty with `body="instructions"`, because each call then contains the bodies. `budget` limits the text in
+        tokens; for bodies that do not fit, only the names are given.
         """
         if not self._in_results:
             return ""

@@ -1,8 +1,8 @@
-"""What a session remembers, and how load and unload change it: values and pure functions.
+"""The state of a session, and its changes by load and unload: values and pure functions.
 
-The state is an ordered tuple of active skills, the most recently loaded one last. A transition takes a state and gives
-the next one, or raises and gives nothing; it touches neither disk nor store, so a session may try it again on a newer
-state as often as other processes force it to. Order and cap: runtime protocol 002, load and unload.
+The state is an ordered tuple of active skills, the most recently loaded last. A transition takes a state and returns
+the next one, or raises. It accesses neither disk nor store, so a session may repeat it on a newer state whenever
+another process wrote first. Order and cap: runtime protocol 002, load and unload.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 LoadMode = Literal["replace", "add"]
 
 SCHEMA = 3
-_READABLE = (1, 2, 3)  # 1 had no arguments, stack and finished hooks, 2 no conflicts: then there are none
+_READABLE = (1, 2, 3)  # 1 has no arguments, stack and finished hooks, 2 no conflicts; they default to empty
 
 
 class ActiveSkill(Struct, frozen=True, kw_only=True):
-    """One loaded skill as it was when it was loaded; answers need no disk.
+    """One loaded skill as it was when it was loaded. Reading its fields needs no disk access.
 
-    `key` is the name used for comparison. `digest` covers the whole tree and is None where the tree holds links or
-    special files (`obstacle` names the first); `content_digest` covers its regular files and is always there;
-    `document_digest` is of SKILL.md alone. `properties` is the frontmatter under its own keys. `args` are the arguments
-    of the activation, None where it had none; `outputs` are what the commands in the body printed, in order.
-    `conflicts` are the keys of skills that may not be active beside it.
+    `key` is the name used for comparison. `digest` covers the whole tree; it is None if the tree contains links or
+    special files, and `obstacle` names the first of them. `content_digest` covers the regular files and is always set.
+    `document_digest` covers SKILL.md only. `properties` is the front matter under its own keys. `args` are the
+    arguments of the activation, None if it had none. `outputs` are the outputs of the commands in the body, in order.
+    `conflicts` are the keys of skills that cannot be active together with this one.
     """
 
     name: str
@@ -53,15 +53,15 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
 
     @property
     def allowed_tools(self) -> object:
-        """`allowed-tools` as the author wrote it, text or list; None where the skill has none."""
+        """`allowed-tools` as the author wrote it, a string or a list; None if the skill has none."""
         return self.properties.get("allowed-tools")
 
     def same_activation(self, other: ActiveSkill) -> bool:
-        """Tell whether `other` does what this one asks for; without arguments it asks for none in particular."""
+        """Return whether `other` has the same bytes and arguments. Without own arguments, any arguments match."""
         return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
-        """Tell whether both are the same copy in the same state."""
+        """Return whether both are the same copy with the same digests."""
         return self is other or (self.location, self.content_digest, self.digest) == (
             other.location,
             other.content_digest,
@@ -72,8 +72,8 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
 class SessionState(Struct, frozen=True, kw_only=True):
     """The active skills of one session, oldest first.
 
-    `stack` holds the keys of activations that run inside each other, `finished` the hooks that run once a session and
-    have (see `prowess.runtime.hooks.runner`).
+    `stack` holds the keys of nested activations. `finished` holds the hooks that run once per session and have run (see
+    `prowess.runtime.hooks.runner`).
     """
 
     active: tuple[ActiveSkill, ...] = ()
@@ -87,26 +87,26 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
     @property
     def latest(self) -> ActiveSkill | None:
-        """The most recently loaded skill."""
+        """The most recently loaded skill, None if no skill is active."""
         return self.active[-1] if self.active else None
 
     def find(self, key: str) -> ActiveSkill | None:
-        """Return the active skill with this comparison key."""
+        """Return the active skill with this comparison key, None without one."""
         for skill in self.active:
             if skill.key == key:
                 return skill
         return None
 
     def named(self, name: str) -> ActiveSkill | None:
-        """Return the active skill of this name, compared after normalisation."""
+        """Return the active skill of this name, compared after normalisation; None without one."""
         return self.find(SkillName.of(name).text)
 
 
 class Transition(Struct, frozen=True, kw_only=True):
     """A next state and the names of the skills that left it.
 
-    `repeated` were asked for, active already, unchanged and with the same arguments; `changed` were active with other
-    bytes.
+    `repeated` names requested skills that were active already, unchanged and with the same arguments. `changed` names
+    those that were active with different bytes.
     """
 
     state: SessionState
@@ -116,7 +116,7 @@ class Transition(Struct, frozen=True, kw_only=True):
 
 
 def require_room(active: Collection[str], asked: Collection[str], mode: LoadMode, cap: int) -> None:
-    """Refuse a load that would hold more than `cap` skills; both are comparison keys without repetition.
+    """Refuse a load after which more than `cap` skills would be active. Both collections are distinct comparison keys.
 
     Raises:
         LimitExceededError: with advice that states the cap.
@@ -130,14 +130,15 @@ def require_room(active: Collection[str], asked: Collection[str], mode: LoadMode
 
 
 def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: LoadMode, cap: int) -> Transition:
-    """Activate `skills`, all or none, in the order given.
+    """Activate `skills`, all or none, in the given order.
 
-    `replace` leaves exactly these. `add` puts new ones behind the active ones; one that is active keeps its place and
-    takes over the new facts. A load without arguments leaves those of an unchanged skill.
+    After `replace`, exactly these skills are active. `add` appends new skills to the active ones; a skill that is
+    already active keeps its position and is updated. A load without arguments keeps the arguments of an unchanged
+    skill.
 
     Raises:
         LimitExceededError: more than `cap` would be active.
-        SkillConflictError: one that would be active names another one as a conflict.
+        SkillConflictError: a skill that would be active names another one as a conflict.
     """
     before: dict[str, ActiveSkill] = {}
     for skill in state.active:
@@ -146,7 +147,7 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: LoadMode, c
     for skill in skills:
         asked[skill.key] = skill
     require_room(before, asked, mode, cap)
-    if not before:  # nothing is there that could go on, leave or be the same
+    if not before:  # no active skill could be continued, unloaded or repeated
         _require_peace(new := tuple(asked.values()))
         return Transition(state=_with(state, new))
     repeated, changed = [], []
@@ -162,7 +163,7 @@ def loaded(state: SessionState, skills: Sequence[ActiveSkill], mode: LoadMode, c
         after = [*asked.values()]
         left = [skill.name for key, skill in before.items() if key not in asked]
     else:
-        after = [*{**before, **asked}.values()]  # what is active keeps its place
+        after = [*{**before, **asked}.values()]  # active skills keep their position
         left = []
     _require_peace(after)
     return Transition(
@@ -174,7 +175,7 @@ def _require_peace(active: Sequence[ActiveSkill]) -> None:
     for skill in active:
         if skill.conflicts:
             break
-    else:  # nearly always, so it is told without a generator
+    else:  # the usual case; the loop is faster than a generator expression
         return
     names = {skill.key: skill.name for skill in active}
     for skill in active:
@@ -184,12 +185,12 @@ def _require_peace(active: Sequence[ActiveSkill]) -> None:
 
 
 def unloaded(state: SessionState, keys: Collection[str]) -> Transition:
-    """Take the skills with these comparison keys out; one that is not active changes nothing."""
+    """Remove the skills with these comparison keys. Keys of inactive skills are ignored."""
     return pruned(state, lambda skill: skill.key not in keys)
 
 
 def pruned(state: SessionState, keep: Callable[[ActiveSkill], bool]) -> Transition:
-    """Keep the skills for which `keep` holds, in their order."""
+    """Keep the skills for which `keep` returns true, in their order."""
     kept = tuple(skill for skill in state.active if keep(skill))
     gone = tuple(skill.name for skill in state.active if skill not in kept)
     return Transition(state=_with(state, kept), unloaded=gone)
@@ -215,7 +216,7 @@ _ENCODE = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def to_json(state: SessionState) -> str:
-    """Write the state as one JSON text for a store."""
+    """Return the state as JSON text for a store."""
     active = ",".join(map(_skill_json, state.active))
     stack = _ENCODE(state.stack) if state.stack else "[]"
     finished = _ENCODE(state.finished) if state.finished else "[]"
@@ -231,12 +232,13 @@ def _no_fraction(text: str) -> float:
     raise ValueError(message)
 
 
-# All that is written is text, null and the number of the schema; a receipt must hold no number that JSON cannot spell.
+# A stored state contains strings, null and the schema number only. Any other number means damage; it must not reach a
+# load result, because JSON cannot represent NaN or infinity.
 _DECODE = json.JSONDecoder(parse_float=_no_fraction, parse_constant=_no_fraction).decode
 
 
 def from_json(text: str) -> SessionState:
-    """Read a state that `to_json` wrote.
+    """Parse a state that `to_json` wrote.
 
     Raises:
         StoreError: the text is damaged or was written by a newer version.

@@ -1,6 +1,6 @@
-"""A session for programs without an event loop: the same `Session` behind one blocking portal.
+"""A session for programs without an event loop: `Session` behind one blocking portal.
 
-Nothing is implemented twice. A thread runs the event loop; every method hands its call over and waits for the answer.
+A thread runs the event loop; every method submits its call there and waits for the result. No logic is duplicated.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _watching = threading.Lock()
 def _waited(
     method: Callable[Concatenate[Session, P], Coroutine[object, object, T]],
 ) -> Callable[Concatenate[SyncSession, P], T]:
-    """Return a method of `Session` that waits for the answer."""
+    """Return a blocking version of a method of `Session`."""
 
     @wraps(method)
     def waiting(self: SyncSession, /, *args: P.args, **options: P.kwargs) -> T:
@@ -53,13 +53,13 @@ def _waited(
 
 
 class SyncSession(SessionView):
-    """`Session` without `await`; a context manager that closes the session at its end.
+    """`Session` without `await`. As a context manager, the session is closed at the end of the block.
 
         with SyncSession("skills") as session:
             session.load("csv-report")
 
-    The arguments are those of `Session`. `instructions` and `disclose` look at catalog and store first, so they are
-    always up to date. Safe to use from several threads; calls then linearise as on any session.
+    The arguments are those of `Session`. `instructions` and `disclose` refresh catalog and store first, so their result
+    is up to date. Safe to use from several threads: the result is as if the calls ran one after another.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class SyncSession(SessionView):
         initial: str | Sequence[str] = (),
         **keywords: Unpack[ListeningKeywords],
     ) -> Self:
-        """Return a session in which the skills of `initial` are loaded, as `Session.create`."""
+        """Return a session with the skills of `initial` loaded; see `Session.create`."""
         created = cls(catalog, options, **keywords)
         try:
             created.refresh()
@@ -106,14 +106,14 @@ class SyncSession(SessionView):
     fire = _waited(Session.fire)
 
     def events(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[SessionEvent]:
-        """As `Session.events`, for `for`; it also ends where this object is detached."""
+        """Like `Session.events`, for a plain `for` loop. The stream also ends when this object is detached."""
         stream = self._wait(_made, partial(self._session.events, since, seconds=seconds))
 
         def following() -> Iterator[SessionEvent]:
             while self._portal is not None or self.is_closed:
                 try:
                     event = self._wait(stream.next)
-                except CancelledError:  # detached while it waited
+                except CancelledError:  # detached while waiting
                     return
                 if event is None:
                     return
@@ -124,36 +124,36 @@ class SyncSession(SessionView):
     replay = _waited(Session.replay)
 
     def instructions(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> str:
-        """As `Session.instructions`, after a refresh."""
+        """Refresh, then return `Session.instructions`."""
         return self.disclose(budget, **options).text
 
     def disclose(self, budget: int | None = None, **options: Unpack[InstructionOptions]) -> Disclosure:
-        """As `Session.disclose`, after a refresh."""
+        """Refresh, then return `Session.disclose`."""
         self.refresh()
         return self._session.disclose(budget, **options)
 
     def cost(self, **options: Unpack[InstructionOptions]) -> Cost:
-        """As `Session.cost`, after a refresh."""
+        """Refresh, then return `Session.cost`."""
         self.refresh()
         return self._session.cost(**options)
 
     refresh = _waited(Session.refresh)
 
     def close(self) -> None:
-        """As `Session.close`; the thread ends too."""
+        """Close the session as `Session.close` does, and end the thread."""
         try:
             self._wait(self._session.close)
         finally:
             self.detach()
 
     def detach(self) -> None:
-        """End the thread and leave the session in its store, for another process to continue.
+        """End the thread and keep the session in its store, so that another process can continue it.
 
-        What still runs for another thread is cancelled, so that no script outlives its caller.
+        Calls of other threads that are still running are cancelled, so that no script outlives its caller.
         """
         portal, self._portal = self._portal, None
         if portal is not None:
-            portal.call(portal.stop, True)  # noqa: FBT003 -- anyio's own parameter: cancel what remains
+            portal.call(portal.stop, True)  # noqa: FBT003 -- anyio's parameter: cancel remaining tasks
             self._stack.close()
 
     def __enter__(self) -> Self:
@@ -169,37 +169,37 @@ class SyncSession(SessionView):
         work = partial(function, *args, **options)
         if self._portal is not None:
             return _result_of(self._portal.start_task_soon(work))
-        # Closed: the answer (no such session) still comes from the one implementation.
+        # After closing, the error (no such session) still comes from `Session`.
         with start_blocking_portal("asyncio") as portal:
             return _result_of(portal.start_task_soon(work))
 
 
 def _result_of(future: Future[T]) -> T:
-    """Wait for a call, and look up now and then for a signal that did not end the wait.
+    """Wait for the result of a call, waking up regularly so that signals are handled.
 
-    Python notes a signal when it comes and answers it between two steps of the main thread. One that comes between the
-    last step and the wait, or to another thread, would go unanswered for as long as the call takes: Ctrl-C too.
+    Python runs signal handlers between two steps of the main thread. A signal that arrives just before the wait, or in
+    another thread, would otherwise be handled only when the call returns. This includes Ctrl-C.
     """
     while True:
         try:
             return future.result(_LOOK_UP_SECONDS)
         except TimeoutError:
-            if future.done():  # then it is the call's own
+            if future.done():  # the call itself raised TimeoutError
                 return future.result()
 
 
 async def _made(make: Callable[[], EventStream]) -> EventStream:
-    return make()  # in the thread of the loop, where its waits are
+    return make()  # runs in the event loop's thread, because the stream creates anyio events
 
 
 def _end_with_the_program(session: SyncSession) -> None:
-    """Let a program end that forgot to close its sessions.
+    """Let a program exit although it did not close its sessions.
 
-    Python waits for worker threads before it runs exit handlers, and the workers wait for the event loop; so one more
-    thread, shared by all sessions, waits for the main thread and then ends the loops.
+    Python waits for worker threads before it runs exit handlers, and the workers wait for the event loop. So one more
+    thread, shared by all sessions, waits for the main thread to end and then ends the loops.
     """
     _open.add(session)
-    if _watching.acquire(blocking=False):  # taken once and never given back
+    if _watching.acquire(blocking=False):  # acquired once and never released: starts one thread only
         threading.Thread(target=_detach_all, name="prowess-end-of-program").start()
 
 
