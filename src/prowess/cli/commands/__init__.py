@@ -1,1 +1,1 @@
-"""One file per command; each exports `command`, a click command. `prowess.cli.main` holds the table."""
+"""One module per command; each exports `command`, a click command. `prowess.cli.main.COMMANDS` lists the commands."""

@@ -1,4 +1,4 @@
-"""`prowess agent`: one task, carried out by a model with the skills that are here."""
+"""`prowess agent`: a model carries out one task with the skills found here."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def command(
     \b
     Example:
       prowess agent "Sum up march.csv by region" --model anthropic:claude-sonnet-4-5
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     if not task.strip():
         raise click.UsageError("TASK is blank; say what is to be done")
     named = tools_named(tools)
@@ -125,7 +125,7 @@ def _model(name: str | None) -> Model:
 
 
 def _show(step: AgentStep, *, live: bool, quiet: bool) -> None:
-    """Show text on a terminal as it comes, and on standard error what is done."""
+    """Print text on a terminal as it arrives, and report steps on standard error."""
     match step:
         case Said(text=text):
             if live:

@@ -1,4 +1,4 @@
-"""`prowess audit`: what was done, and whether the log of it is whole."""
+"""`prowess audit`: shows the audit log and verifies that it is complete and unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from prowess.audit.verification import Verification
 
 _WIDTH = 80
-_SECONDS_FROM = 10_000  # milliseconds; below, they are the better unit
+_SECONDS_FROM = 10_000  # milliseconds; shorter durations are shown in milliseconds
 _HASH = re.compile(r"(sha256:)?[0-9a-fA-F]{64}")
 
 _log_option = click.option(
@@ -177,19 +177,19 @@ def _row(record: AuditRecord | None, *, unfinished: bool) -> str:
     about, outcome = _gist(record)
     if unfinished:
         outcome = "never finished, or at work"
-    width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize  # a pipe has no edge
+    width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize  # a pipe has no width
     room = width - len(lead) - len(outcome) - 2
     if len(about) > room:
-        about = f"{about[: max(room - 1, 0)]}…"  # how it ended is what a reader looks for, so that is never cut
+        about = f"{about[: max(room - 1, 0)]}…"  # the outcome is never cut, because readers look for it first
     return f"{lead}{about}{'  ' if about and outcome else ''}{outcome}".rstrip()
 
 
 def _gist(record: AuditRecord) -> tuple[str, str]:
-    """Return what a reader looks for first, and how it ended; all of it is in `--json`."""
+    """Return what a record is about, and its outcome. `--json` prints all data of a record."""
     data = record.data
     skill = data.get("skill")
     about = [data.get("tool"), ", ".join(map(str, skill)) if isinstance(skill, list) else skill, data.get("rule")]
-    ended = [data.get("code", data.get("outcome"))]  # a code says that it failed, and how
+    ended = [data.get("code", data.get("outcome"))]  # a code means that the call failed, and why
     if record.kind == "tool.finished":
         ended.append(_duration(data.get("duration_ms")))
     if not any((*about, *ended)):
@@ -231,7 +231,7 @@ def _report(verdict: Verification) -> Iterable[str]:
 
 def _owner(number: int) -> str:
     try:
-        # Imported here, not at the top: no other system has it.
+        # Imported here because the module exists only on Unix.
         import pwd
 
         return f"{pwd.getpwuid(number).pw_name} ({number})"

@@ -1,4 +1,4 @@
-"""`prowess check`: every fault of any number of skills, with place and reason."""
+"""`prowess check`: reports all faults of any number of skills, each with its position and reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prowess.config import Configuration
     from prowess.config.baseline import Baseline
 
-_FEWEST_CACHED = 8  # fewer skills are judged in the time that starting Python takes
+_FEWEST_CACHED = 8  # fewer skills are judged in the time that Python takes to start
 
 
 @click.command("check")
@@ -63,7 +63,7 @@ def command(
     stdin_path: str | None,
     quiet: bool,
     verbose: bool,
-    **options: Any,  # noqa: ANN401 -- those of configuration_options, which it takes apart
+    **options: Any,  # noqa: ANN401 -- passed on to configuration_options
 ) -> int:
     """Find every fault in skills, with position and reason.
 
@@ -107,7 +107,7 @@ def command(
         if not quiet:
             output.note(fixing.summary())
             if diff and not fixing.files and (left := Tally.of(run.skills).errors):
-                # Otherwise the exit code would be all that tells of them.
+                # Otherwise only the exit code would show that these errors exist.
                 output.note(
                     f"`prowess check` names {'the error that stays' if left == 1 else f'the {left} errors that stay'}"
                 )
@@ -132,7 +132,7 @@ def _processes(jobs: str) -> int:
 
 
 def _cache(paths: tuple[str, ...]) -> CheckCache:
-    # Imported here, not at the top: a check of one skill has none.
+    # Imported here because a check of few skills uses no cache.
     from prowess.cli.check_cache import CheckCache
 
     return CheckCache(paths)
@@ -145,7 +145,7 @@ def _baseline(path: str | None, *, write: bool, diff: bool) -> Baseline | None:
         return None
     if write and diff:
         raise click.UsageError("--diff writes nothing, so leave --write-baseline out")
-    # Imported here, not at the top: most checks have no baseline.
+    # Imported here because most checks have no baseline.
     from prowess.config.baseline import Baseline
 
     return Baseline.at(path) if write else Baseline.read(path)
@@ -160,7 +160,7 @@ def _fixing(paths: tuple[str, ...], *, fix: bool, unsafe: bool, diff: bool, form
         raise click.UsageError("standard input cannot be fixed; see what would change with --diff")
     if diff and form not in {None, "text"}:
         raise click.UsageError(f"--diff prints a difference, not {form}; leave one of them out")
-    # Imported here, not at the top: most checks change nothing.
+    # Imported here because most checks change no files.
     from prowess.cli.fixing import Fixing
 
     return Fixing(unsafe=unsafe, writes=not diff)

@@ -1,4 +1,4 @@
-"""`prowess completion`: what makes a shell complete command lines, and the man page; printed, or installed."""
+"""`prowess completion`: prints or installs shell completion and the man page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(context: click.Context, *, shell: str | None, man: bool, install: bo
 
 
 def _script(group: click.Command, shell: str) -> str:
-    # Imported here, not at the top: the man page needs none of it.
+    # Imported here because `--man` does not need it.
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
@@ -63,7 +63,7 @@ def _script(group: click.Command, shell: str) -> str:
 
 
 def _places(shell: str) -> tuple[str, str]:
-    """Return the directory of this user's data, and the file in which the shell looks for completions."""
+    """Return this user's data directory, and the file in which the shell looks for completions of `prowess`."""
     home = os.path.expanduser("~")
     data = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")

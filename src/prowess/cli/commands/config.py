@@ -1,4 +1,4 @@
-"""`prowess config`: which settings hold here, and where each of them was set."""
+"""`prowess config`: shows the settings in force and the origin of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command() -> None:
 @click.argument("path", required=False, metavar="[SKILL]")
 @configuration_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401 -- those of configuration_options
+def show(path: str | None, *, as_json: bool, **options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
     """Print every setting with the file and line, variable or flag it comes from.
 
     With SKILL, a path, as it is for that skill. The options are those of `prowess check`, which may be tried here.
@@ -81,7 +81,7 @@ def _shown(origin: Origin) -> str:
 
 
 def _plain(value: Value) -> object:
-    """Return a value as JSON has it: a text, a list, or for severities an object of levels."""
+    """Return a value as plain data for JSON: a string, a list, or for severities an object of levels."""
     if not isinstance(value.value, tuple):
         return value.value
     if value.value and isinstance(value.value[0], tuple):

@@ -1,4 +1,4 @@
-"""`prowess conformance`: put the cases of the format to any other tool, and print how far it agrees."""
+"""`prowess conformance`: runs the conformance cases of the format on another tool and reports how far it agrees."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_JOBS = 16
 _SHOWN = 120
 
 
-def _print_and_leave(context: click.Context, option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 -- the form of a callback of click
+def _print_and_leave(context: click.Context, option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 -- signature of a click callback
     if not wanted or context.resilient_parsing:
         return
     if option.name == "schema":

@@ -1,4 +1,4 @@
-"""`prowess doctor`: the state of this machine and this project, each line with what to do next."""
+"""`prowess doctor`: reports the state of this machine and project, with the next step for each problem."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 class _Line(Struct, frozen=True, kw_only=True):
-    """One finding; `next` says what to do and is empty where nothing is to be done."""
+    """The result of one check. `next` is the recommended next step; empty if none is needed."""
 
     status: Literal["ok", "warn", "fail"]
     detail: str
@@ -67,7 +67,7 @@ def _python() -> _Line:
 
 
 def _yaml() -> _Line:
-    # Imported here, not at the top, as every room below: a broken installation must be a line, not a traceback.
+    # This and the imports below are inside functions, so that a broken installation is reported instead of raised.
     import yaml
 
     if yaml.__with_libyaml__:
@@ -153,7 +153,11 @@ def _catalog() -> _Line:
 
 
 def _under_policy(catalog: Catalog) -> str:
-    """Return what the policy files do to the skills, empty without one; PolicyError where they cannot be read."""
+    """Return how many skills the policy files deny or ask about; empty without policy files.
+
+    Raises:
+        PolicyError: a policy file cannot be read.
+    """
     # Imported here, not at the top: see _yaml.
     from prowess.cli.policy_effects import PolicyEffects
     from prowess.policy.policy_in_force import load_policy

@@ -1,4 +1,4 @@
-"""`prowess fmt`: lay out SKILL.md files evenly, and change nothing that they say."""
+"""`prowess fmt`: formats SKILL.md files without changing their content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(*, paths: tuple[str, ...], check: bool, diff: bool, quiet: bool) -> 
     if find_spec("ruamel") is None:
         output.error("fmt needs a library that keeps comments: pip install 'prowess[fmt]'")
         return exit_codes.USAGE
-    # Imported here, not at the top: --help needs none of it.
+    # Imported here because `--help` does not need it.
     from prowess.cli.fixing import show_difference
     from prowess.fix.applying import replace_file
     from prowess.fix.formatting import format_source

@@ -1,4 +1,4 @@
-"""`prowess list`: the skills that the catalog finds here, and what it did not list and why."""
+"""`prowess list`: lists the skills of the catalog, and reports the skills it left out and why."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
     \b
     Example:
       prowess list --root examples/skills
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     catalog = skills.open(quiet=as_json)
     if as_json:
         output.document(_document(catalog, prefix, PolicyEffects(catalog)))
@@ -63,7 +63,7 @@ def command(*, prefix: str, skills: CatalogOptions, as_json: bool) -> int:
 
 def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
     names = [printable_line(entry.name) for entry in entries]
-    # A skill of another server is of the lowest layer; that it is, matters more.
+    # A skill of another server is always in the lowest layer, so the server is shown instead.
     layers = [entry.layer.value if entry.origin is None else printable_line(entry.source) for entry in entries]
     name_width = min(max(columns(name) for name in names), _LONGEST_NAME)
     layer_width = max(len(layer) for layer in layers)
@@ -76,7 +76,7 @@ def _rows(entries: tuple[SkillEntry, ...], effects: PolicyEffects) -> list[str]:
 
 
 def _told(entry: SkillEntry, effects: PolicyEffects) -> str:
-    """Return the description, after what a policy does against the skill."""
+    """Return the description, preceded by the policy's decision if the skill is denied or asked about."""
     effect = effects.of(entry)
     if effect is None or effect.effect == "allow":
         return entry.description
@@ -86,14 +86,14 @@ def _told(entry: SkillEntry, effects: PolicyEffects) -> str:
 def _columns() -> int:
     if not sys.stdout.isatty():
         return _PIPED_COLUMNS
-    # Imported here: a pipe needs no terminal's size.
+    # Imported here because a pipe has no width.
     from shutil import get_terminal_size
 
     return get_terminal_size().columns
 
 
 def _shortened(text: str, width: int) -> str:
-    """Return at most `width` columns of `text` as one line, cut between words where that loses little."""
+    """Return `text` as one line of at most `width` columns, cut between words if that loses less than half of it."""
     text = printable_line(" ".join(text.split()))
     if columns(text) <= width:
         return text
@@ -104,7 +104,7 @@ def _shortened(text: str, width: int) -> str:
 
 
 def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
-    """Return what was left out and what is shadowed, one line each, and a count of the other faults."""
+    """Return one line for each skill that is left out or shadowed, and one with the number of skills with warnings."""
     told = [found for found in diagnostics if found.severity == "error" or found.family == "catalog"]
     lines = [_line(found) for found in told[:_MOST_FINDINGS]]
     if len(told) > _MOST_FINDINGS:
@@ -117,13 +117,13 @@ def _remarks(diagnostics: tuple[Diagnostic, ...]) -> list[str]:
 def _line(found: Diagnostic) -> str:
     location = found.location
     place = output.shown_path(location.path or "")
-    # As `prowess check` writes it; a finding of the catalog is about the whole skill.
+    # The same form as `prowess check`. A finding of the catalog is about the whole skill and has no line.
     spot = f":{location.line}:{location.column}" if found.family != "catalog" else ""
     return f"{place}{spot} {found.severity} {found.rule}  {printable_line(found.message)}"
 
 
 def _document(catalog: Catalog, prefix: str, effects: PolicyEffects) -> dict[str, object]:
-    # Imported here: only JSON needs it.
+    # Imported here because only `--json` needs it.
     from prowess.catalog.resolution import resolve
 
     winners = {entry.key for entry in catalog.entries(prefix=prefix)}
@@ -149,7 +149,7 @@ def _entry(entry: SkillEntry) -> dict[str, object]:
 
 
 def _diagnostic(found: Diagnostic) -> dict[str, object]:
-    """As in `prowess check --json`."""
+    """Return a finding as in `prowess check --json`."""
     return {
         "rule": found.rule,
         "family": found.family,

@@ -1,4 +1,4 @@
-"""`prowess load`: one activation, and the instructions that it brings into force."""
+"""`prowess load`: activates one skill and prints its instructions."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def command(
     \b
     Example:
       prowess load csv-report --root examples/skills
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     catalog, name = skills.open_one(name, quiet=as_json)
     first = first_argument_setting() if first_argument is None else first_argument
-    given = None if not args else args[0] if len(args) == 1 else shlex.join(args)  # words are read as a shell does
+    # several words are quoted, because the text is split as a shell does
+    given = None if not args else args[0] if len(args) == 1 else shlex.join(args)
     with activated(catalog, name, given, policy_file=policy_file) as (session, notices):
         (active,) = session.active_skills
         skill = catalog.skill(active.name, active.location)

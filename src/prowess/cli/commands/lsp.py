@@ -1,4 +1,4 @@
-"""`prowess lsp`: findings, fixes and names for an editor."""
+"""`prowess lsp`: the language server, with findings, fixes and renaming in an editor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("lsp")
 @configuration_options
 @click.option("--stdio", is_flag=True, expose_value=False, help="What is done anyway; some editors add it.")
-def command(**options: Any) -> int:  # noqa: ANN401 -- those of configuration_options, which it takes apart
+def command(**options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
     """Serve an editor over the Language Server Protocol on standard input and output.
 
     An editor starts this, rarely a person: docs/editor.md has the set-up for VS Code, Neovim and Zed. Settings are read
@@ -37,7 +37,7 @@ def command(**options: Any) -> int:  # noqa: ANN401 -- those of configuration_op
         configuration = configured(directory)
         return configuration, Silencing(configuration, None).by_comments
 
-    # Imported here, not at the top: pygls takes half a second, which --help must not pay for.
+    # Imported here because pygls takes half a second to import, which `--help` does not need.
     from prowess.lsp.server import serve_stdio
 
     if sys.stdin.isatty():

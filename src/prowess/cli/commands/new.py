@@ -1,7 +1,7 @@
-"""`prowess new`: begin a skill from a template that is valid in every profile.
+"""`prowess new`: creates a skill from a template that is valid in every profile.
 
-A template is a whole example to change, not blanks to fill in. Each passes every profile without a finding as it is
-written; a test holds them to that. `files_of` gives the texts by path, and writes nothing.
+A template is a complete example to be changed, without blanks to fill in. Tests check that each template passes every
+profile without a finding. `files_of` returns the texts by path and writes no file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from prowess.format.limits import MAX_DESCRIPTION_LENGTH
 from prowess.format.name import name_faults
 from prowess.format.writing import document_text
 
-_PLAIN_FOLDER = "skills"  # where plugins and repositories of skills keep them; no catalog looks here by itself
+_PLAIN_FOLDER = "skills"  # used by plugins and skill repositories; not searched by the catalog
 Template = Literal["minimal", "scripts", "references", "full"]
 TEMPLATES: tuple[Template, ...] = get_args(Template)
 
@@ -151,9 +151,10 @@ def command(
 
 
 class SkillsFolder(Struct, frozen=True, kw_only=True):
-    """Where a skill is written; `folder` is the project's folder of skills, None if it is no such folder.
+    """The directory to write a skill into.
 
-    `project` is the directory that the folder lies in.
+    `folder` is the name of the project's folder of skills, or None if the directory is no such folder. `project` is the
+    directory that contains the folder.
     """
 
     directory: str
@@ -162,9 +163,9 @@ class SkillsFolder(Struct, frozen=True, kw_only=True):
 
 
 def place_of_skills() -> SkillsFolder:
-    """Return the nearest folder of skills from this directory up to the project's root, else this directory.
+    """Return the nearest folder of skills, from this directory up to the project's root, or else this directory.
 
-    In each directory they are looked for in the order of the catalog, and a plain `skills` last.
+    In each directory, folders are tried in the order of the catalog, and a plain `skills` last.
     """
     root, here = project_root("."), os.path.realpath(".")
     above = "."
@@ -210,14 +211,14 @@ def _require_name(name: str) -> None:
 def _require_description(text: str) -> None:
     if not text or len(text) > MAX_DESCRIPTION_LENGTH:
         raise click.UsageError(f"the description must have 1 to {MAX_DESCRIPTION_LENGTH} characters")
-    if any(ord(char) < ord(" ") or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text):  # noqa: PLR2004 -- DEL and C1, and what is no character
+    if any(ord(char) < ord(" ") or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text):  # noqa: PLR2004 -- DEL, C1 controls and surrogates
         raise click.UsageError("the description must be one line without control characters")
 
 
 def _write(directory: str, files: dict[str, str]) -> None:
-    """Write all files, or none: the directory is new, and goes again where one of them cannot be written."""
+    """Write all files or none: the directory must be new, and it is removed if a file cannot be written."""
     os.makedirs(os.path.dirname(directory) or ".", exist_ok=True)
-    os.mkdir(directory)  # refuses what exists, a link too
+    os.mkdir(directory)  # fails if the path exists, even as a symbolic link
     try:
         for path, text in files.items():
             target = os.path.join(directory, path)
@@ -225,20 +226,20 @@ def _write(directory: str, files: dict[str, str]) -> None:
             with open(target, "x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
             if path.startswith("scripts/"):
-                os.chmod(target, 0o755)  # noqa: S103 -- a script is run by whoever may read it
+                os.chmod(target, 0o755)  # noqa: S103 -- any user who may read a script may run it
     except OSError:
         shutil.rmtree(directory, ignore_errors=True)
         raise
 
 
 def default_description(name: str) -> str:
-    """Return a description that says what and when, made from the words of the name."""
+    """Return a description of what the skill does and when to use it, made from the words of its name."""
     words = name.replace("-", " ")
     return f"Carries out {words} step by step. Use when the user asks for {words}."
 
 
 def files_of(template: Template, name: str, description: str) -> dict[str, str]:
-    """Return the files of a new skill by relative path; `description` is one line."""
+    """Return the files of a new skill by relative path. `description` must be one line."""
     with_script, with_guide = template in {"scripts", "full"}, template in {"references", "full"}
     steps = ["Read what the user wants, and name the file or text that it is about."]
     if with_script:

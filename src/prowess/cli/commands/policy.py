@@ -1,4 +1,4 @@
-"""`prowess policy`: which rules hold here, and whether a policy file does what its author expects."""
+"""`prowess policy`: shows the rules in force, and tests the expectations of a policy file."""
 
 from __future__ import annotations
 

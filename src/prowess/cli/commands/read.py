@@ -1,4 +1,4 @@
-"""`prowess read`: one file of one skill, byte for byte, and never a file of anything else."""
+"""`prowess read`: prints one file of one skill; paths outside the skill are refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def command(*, name: str, path: str, skills: CatalogOptions, policy_file: str | 
     \b
     Example:
       prowess read csv-report SKILL.md --root examples/skills
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     catalog, name = skills.open_one(name)
     try:
         with activated(catalog, name, policy_file=policy_file) as (session, _):
@@ -58,7 +58,7 @@ def _parts(session: SyncSession, path: str) -> Iterator[bytes]:
 
 
 class NotShownError(SkillError):
-    """The file is a script: a session runs it and tells nobody its text."""
+    """The file is a script. A session runs scripts and does not show their text."""
 
     code = "script_unsupported"
     skill: str

@@ -1,4 +1,4 @@
-"""`prowess read-properties`: the properties of one skill as JSON; with a profile, all that it reads."""
+"""`prowess read-properties`: prints the properties of one skill as JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(*, path: Path, profile: str | None, json_full: bool) -> int:
     except SkillParseError as fault:
         if not json_full:
             return output.answer(outcomes.failure(fault))
-        # Imported here, not at the top: one form needs it.
+        # Imported here because only `--json-full` needs it.
         from prowess.report.json_report import diagnostic_object
 
         output.document({"loads": False, "diagnostics": [diagnostic_object(found) for found in fault.diagnostics]})
@@ -64,13 +64,13 @@ def known_properties(skill: Skill) -> dict[str, object]:
 
 
 def everything(skill: Skill) -> dict[str, object]:
-    """Return all that was read.
+    """Return all data of the skill, as printed by `--json-full`.
 
-    `allowed_tools` is null where the key is absent, which restricts nothing; `metadata_raw` has nested values as they
-    were written; `extended` has the fields beyond the specification, typed; `manifest` has what
-    `skill.manifest.yaml` says; `digest` is null where the tree has none.
+    `allowed_tools` is null if the key is absent, which restricts no tool. `metadata_raw` has nested values as written.
+    `extended` has the fields beyond the specification, typed. `manifest` is the content of `skill.manifest.yaml`.
+    `digest` is null if the directory has none.
     """
-    # Imported here, not at the top: one form needs it.
+    # Imported here because only `--json-full` needs it.
     from prowess.report.json_report import diagnostic_object
 
     fields = skill.frontmatter

@@ -1,4 +1,4 @@
-"""`prowess rule`: what a rule does, why it matters, and what to write instead."""
+"""`prowess rule`: explains a rule, why it matters, and what to write instead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from prowess.lint.rule_page import RulePage
 
-_COLUMNS = 80  # of a page in a pipe
+_COLUMNS = 80  # width of a page in a pipe
 
 
 @click.command("rule")
@@ -51,7 +51,7 @@ def command(rule: str | None, *, as_json: bool) -> int:
 
 
 def _laid_out(text: str, width: int) -> Iterator[str]:
-    """Yield a page in lines of at most `width` columns; lines that begin with code stay apart."""
+    """Yield a page in lines of at most `width` columns. In a paragraph that begins with code, lines are not joined."""
     paragraphs = text.rstrip("\n").split("\n\n")
     for at, paragraph in enumerate(paragraphs):
         lines = paragraph.split("\n") if paragraph.startswith("`") else [" ".join(paragraph.split("\n"))]
@@ -62,7 +62,10 @@ def _laid_out(text: str, width: int) -> Iterator[str]:
 
 
 def _listed(pages: list[RulePage], width: int | None) -> Iterator[str]:
-    """Yield a table with a column for each profile, `-` if it does not report a rule; letters where it is too wide."""
+    """Yield a table of rules with a column for each profile; `-` means that the profile does not report the rule.
+
+    If the table is wider than `width`, the columns are abbreviated to letters.
+    """
     profiles = list(pages[0].severities)
     rows = [["rule", *profiles, "what is asked"]]
     rows += [[page.id, *(level or "-" for level in page.severities.values()), page.summary] for page in pages]

@@ -1,4 +1,4 @@
-"""`prowess run`: one script of one skill, in the sandbox, under the rules of a session."""
+"""`prowess run`: runs one script of one skill in the sandbox, under the rules of a session."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def command(
     \b
     Example:
       prowess run csv-report report.py --out charts -- march.csv
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     catalog, name = skills.open_one(name)
     chosen = open_workspace(workspace, quiet=skills.quiet)
     if out is not None:
@@ -93,7 +93,7 @@ def command(
             show = None if as_json else live.show
             result = session.run_script(path, *arguments, on_output=show, timeout=timeout).as_dict()
             live.finish()
-            # The session takes its artifacts with it when it ends, so they are brought home before.
+            # Copied now because the session deletes its artifacts when it ends.
             result["artifacts"] = _kept(cast("Sequence[Mapping[str, object]]", result["artifacts"]), out)
     except KeyboardInterrupt:
         output.note("interrupted: the script was ended")
@@ -106,7 +106,7 @@ def command(
 
 
 def _require_place(out: str) -> None:
-    """Make the directory for artifacts now: after the run it would be too late to say that there is none."""
+    """Create the directory for artifacts before the run, because after it a failure would lose them."""
     try:
         os.makedirs(out, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
@@ -117,7 +117,7 @@ def _require_place(out: str) -> None:
 
 
 def _kept(artifacts: Sequence[Mapping[str, object]], out: str | None) -> list[dict[str, object]]:
-    """Copy the artifacts to `out` and return their entries with the path there, None where they are not kept."""
+    """Copy the artifacts to `out`. Return their entries with the path there, or None as path if `out` is None."""
     return [
         {**artifact, "path": None if out is None else _copy(str(artifact["path"]), out, str(artifact["name"]))}
         for artifact in artifacts
@@ -129,13 +129,13 @@ def _copy(source: str, out: str, name: str) -> str:
     for part in name.split("/")[:-1]:
         os.makedirs(directory, exist_ok=True)
         directory = os.path.join(directory, part)
-        if os.path.islink(directory):  # the script chose the name, so a link must not choose the place
+        if os.path.islink(directory):  # the script chose the name, so a symbolic link must not lead elsewhere
             raise UnsafePathError(name, f"{directory} is a symbolic link")
     os.makedirs(directory, exist_ok=True)
     target = os.path.join(directory, name.rpartition("/")[2])
     fresh = os.path.join(directory, f".prowess-{uuid7()}")
     try:
-        # "x" takes no file that is there already, and gives the mode that the umask of the user asks for.
+        # "x" never overwrites a file, and creates the file with the mode of the user's umask.
         with open(fresh, "xb") as copy, open(source, "rb") as original:
             shutil.copyfileobj(original, copy)
         os.replace(fresh, target)
@@ -147,9 +147,9 @@ def _copy(source: str, out: str, name: str) -> str:
 
 
 def script_named(skill: Skill, rules: ScriptRules, word: str) -> str:
-    """Return the path that a person means: a script, or the one of this name in a directory of scripts.
+    """Return the path of a script that is given by its path or by its name in a directory of scripts.
 
-    What lies elsewhere in the skill, or outside, is returned as it is: the session refuses it.
+    A path elsewhere in the skill or outside of it is returned unchanged, because the session refuses it.
 
     Raises:
         UnknownScriptError: the skill has no such file.
@@ -168,7 +168,7 @@ def script_named(skill: Skill, rules: ScriptRules, word: str) -> str:
 
 
 class UnknownScriptError(ResourceNotFoundError):
-    """The skill has no such file; `suggestions` are all its scripts."""
+    """The skill has no such file. `suggestions` are all its scripts."""
 
     def __str__(self) -> str:
         if not self.suggestions:

@@ -1,4 +1,4 @@
-"""`prowess sandbox`: what the sandbox of this machine stops, tried and not assumed."""
+"""`prowess sandbox`: tests what the sandbox of this machine blocks, by attempting it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(*, as_json: bool) -> int:
 
     Example: prowess sandbox check --json
     """
-    # Imported here, not at the top: the event loop and the probes are for this command alone.
+    # Imported here because only this command needs the event loop and the probes.
     import anyio
 
     from prowess.execution.self_check import check_sandbox

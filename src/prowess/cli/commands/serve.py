@@ -1,4 +1,4 @@
-"""`prowess serve`: the skills of this machine for any host that speaks MCP."""
+"""`prowess serve`: serves the skills of this machine to MCP hosts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(
     Examples:
       prowess serve --print-config claude --root ~/skills --workspace ~/work
       prowess serve --http 127.0.0.1:8000
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     known = host_tools_named(host_tools)
     if host is not None:
         arguments = _arguments(skills, workspace, policy_file, write=write)
@@ -88,7 +88,7 @@ def command(
     catalog = skills.open()
     chosen = open_workspace(workspace, quiet=skills.quiet)
     policy, audit = open_rules(policy_file, "this server leaves no audit record")
-    # Imported here, not at the top: --help and --print-config need no session.
+    # Imported here because `--help` and `--print-config` need no session.
     from prowess.runtime import SessionOptions
 
     options = SessionOptions(
@@ -102,13 +102,13 @@ def command(
     )
     if place is not None:
         return _serve_http(catalog, place, options)
-    # Imported here, not at the top: the SDK takes most of a second, which --help and --print-config must not pay for.
+    # Imported here because the SDK takes most of a second to import, which `--help` and `--print-config` do not need.
     import anyio
 
     from prowess.mcp_server.quick_import import models_built_when_used
 
     with models_built_when_used():
-        # As above, and as quickly as it can be.
+        # Imported here for the same reason, and with deferred models to be faster.
         from prowess.mcp_server.server import open_session
         from prowess.mcp_server.stdio import serve_stdio
 
@@ -121,7 +121,7 @@ def command(
 
 
 def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> int:
-    # Imported here, not at the top: as in `command`.
+    # Imported here for the same reason as in `command`.
     from functools import partial
 
     import anyio
@@ -129,7 +129,7 @@ def _serve_http(catalog: Catalog, place: HttpPlace, options: SessionOptions) -> 
     from prowess.mcp_server.quick_import import models_built_when_used
 
     with models_built_when_used():
-        # As above, and as quickly as it can be.
+        # Imported here for the same reason, and with deferred models to be faster.
         from prowess.mcp_server.http import serve_http
         from prowess.mcp_server.served_session import SessionTable
 
@@ -156,7 +156,7 @@ def _arguments(skills: CatalogOptions, workspace: str | None, policy_file: str |
 
 
 def _print_config(host: str, arguments: list[str]) -> None:
-    # A host starts the server with an environment of its own, so a home that was moved must be named.
+    # A host starts the server with another environment, so a changed PROWESS_HOME must be passed on.
     moved = {"PROWESS_HOME": prowess_home()} if os.environ.get("PROWESS_HOME") else {}
     output.note(f"Put this into {HOSTS[host].place}:")
     output.raw(snippet(HOSTS[host], arguments, moved) + "\n")

@@ -1,4 +1,4 @@
-"""`prowess session`: a session over JSON lines, for a host in any language."""
+"""`prowess session`: a session over JSON lines, for hosts in any language."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from prowess.runtime.events.event import SessionEvent
     from prowess.runtime.options import Body
 
-_KEPT_EVENTS = 1000  # of a session
+_KEPT_EVENTS = 1000  # kept by a session
 
 
 @click.command()
@@ -91,7 +91,7 @@ def command(
     \b
     Example:
       echo '{"id":1,"tool":"skills.load","arguments":{"names":["csv-report"]}}' | prowess session --root examples/skills
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     catalog = skills.open()
     home = writable_home("the session ends with this process and leaves no audit record")
     store = _store(home, session_id)
@@ -114,7 +114,7 @@ def command(
             write=write,
             body=body,
             first_argument=first_argument,
-            scripts=not decide,  # hooks of a skill would run when it is loaded
+            scripts=not decide,  # without running calls, loading a skill must not run its hooks
             policy=policy,
             profile=profile,
             approver=None if approve == "ask" else CallbackApprover(lambda _: _NOBODY_APPROVES),
@@ -130,13 +130,13 @@ def command(
     with ended_in_order(), store:
         try:
             if session_id is not None:
-                session.refresh()  # a store that cannot be read is told now, not in the answer to every request
+                session.refresh()  # reports an unreadable store now, instead of in each answer
             call = partial(judged, by_skills_alone=policy_file is None) if decide else called
             serve_json_lines(session, sys.stdin.buffer.readline, partial(lines.answer, session), call)
         except _NobodyReadsError:
-            pass  # the host is gone, and with it everybody who could be told
+            pass  # the host has closed the pipe, so no answer can be sent
         finally:
-            # A session with a name is continued later; the request `close` ends it.
+            # A named session can be continued later; only the request `close` ends it.
             if session_id is None:
                 session.close()
             else:
@@ -148,22 +148,22 @@ _NOBODY_APPROVES = Refusal(reason="this session approves nothing (--approve deny
 
 
 class _NobodyReadsError(Exception):
-    """The host has closed its end."""
+    """The host has closed its end of the pipe."""
 
 
 class _Lines:
-    """Standard output, shared by the answers and by the events, which come from a thread of their own."""
+    """Standard output, shared by answers and by events, which are printed from another thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_read = True
 
     def event(self, event: SessionEvent) -> None:
-        """Print an event."""
+        """Print an event as one line."""
         self._print(event_line(event))
 
     def answer(self, session: SyncSession, line: bytes) -> None:
-        """Print an answer, after the events that led to it."""
+        """Print an answer, after all events that precede it."""
         session.drain_events()
         self._print(line)
         if not self._is_read:
@@ -175,7 +175,7 @@ class _Lines:
 
 
 def _store(home: str | None, session_id: str | None) -> MemorySessionStore | SqliteSessionStore:
-    """Return where the state lies: with a name in the home, else in memory."""
+    """Return the store: SQLite in the home if the session has a name, else in memory."""
     if home is None or session_id is None:
         return MemorySessionStore()
     return SqliteSessionStore(os.path.join(home, "state.db"))

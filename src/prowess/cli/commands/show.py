@@ -1,4 +1,4 @@
-"""`prowess show`: one skill for reading, or a folder of skills as a set."""
+"""`prowess show`: shows one skill for reading, or a summary of a folder of skills."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def command(*, path: str, theme: str, as_json: bool) -> int:
 
 
 def _directory_of(name: str) -> str:
-    """Return where the skill of this name lies, if what was given is no path."""
+    """Return the directory of the skill with this name. A word with a separator is not a name."""
     if os.sep in name:
         raise click.UsageError(f"there is no {name!r}")
     try:
@@ -78,11 +78,11 @@ def _directory_of(name: str) -> str:
 
 
 def _drawn(page: SkillPage, *, roles: bool) -> str | None:
-    """Return the page as rich draws it; None where the text is to be plain."""
+    """Return the page as rendered by rich, or None if output is not coloured or rich is not installed."""
     if not output.is_coloured(sys.stdout):
         return None
     try:
-        # Imported here, not at the top: only a terminal gets it, where it is installed.
+        # Imported here because rich is optional and only used on a terminal.
         from prowess.cli.rich_page import drawn
     except ImportError:
         return None

@@ -1,4 +1,4 @@
-"""`prowess to-prompt`: skills as the block of a system prompt."""
+"""`prowess to-prompt`: prints skills as a block for a system prompt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_NAMED = 10
 
 
 class _Budget(click.ParamType[int]):
-    """Characters, from `300` (tokens) or `1200c` (characters)."""
+    """A number of characters, given as `300` (tokens) or `1200c` (characters)."""
 
     name = "budget"
 
@@ -60,7 +60,7 @@ def command(
     \b
     Example:
       prowess to-prompt examples/skills/csv-report examples/skills/log-triage --form markdown --budget 100
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     if active and form != "attributes":
         raise click.UsageError("--active goes with --form attributes")
     if active and budget is not None:
@@ -77,7 +77,7 @@ def command(
 
 
 def _listed(directory: Path) -> ListedSkill:
-    # Imported here, not at the top: the reference tool's own form needs nothing of the runtime.
+    # Imported here because the default form does not need the runtime.
     from prowess.runtime.disclosure.model_texts import ListedSkill
 
     properties = read_properties(directory)
@@ -85,7 +85,7 @@ def _listed(directory: Path) -> ListedSkill:
 
 
 def _fitted(form: str, directories: Sequence[Path], skills: Sequence[ListedSkill], budget: int | None) -> str:
-    # Imported here, not at the top, as above.
+    # Imported here for the same reason.
     from prowess.runtime.disclosure.prompts import FORMS, fitted, prompt
 
     named = next((known for known in FORMS if known == form), None)
@@ -109,7 +109,7 @@ def _as_reference(directories: Sequence[Path], skills: Sequence[ListedSkill], li
 
 
 def _active(skill: ListedSkill) -> str:
-    # Imported here, not at the top, as above.
+    # Imported here for the same reason.
     from prowess.format import read_document
     from prowess.runtime.disclosure.prompts import active
 

@@ -1,4 +1,4 @@
-"""`prowess trust`: which projects may offer their skills."""
+"""`prowess trust`: decides which projects may offer their skills."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def command(*, path: str, revoke: bool, show: bool, as_json: bool) -> int:
     Example:
       prowess trust
       prowess trust --revoke ~/work/old-project
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     if revoke and show:
         raise click.UsageError("--revoke and --list exclude each other")
     store = TrustStore()
     if show:
         return _listed(store, as_json=as_json)
     if not os.path.isabs(path):
-        working_directory()  # one that is gone has to be told as what it is
+        working_directory()  # reports a deleted working directory as such
     try:
         return _revoked(store, path, as_json=as_json) if revoke else _trusted(store, path, as_json=as_json)
     except OSError as fault:
@@ -73,7 +73,7 @@ def _trusted(store: TrustStore, path: str, *, as_json: bool) -> int:
 
 
 def _revoked(store: TrustStore, path: str, *, as_json: bool) -> int:
-    # The exact path first: a project that is gone has no root to be found.
+    # The exact path is tried first, because a deleted project has no root that could be found.
     real, revoked = os.path.realpath(path), store.revoke(path)
     if not revoked and os.path.isdir(path):
         real = os.path.realpath(project_root(path))

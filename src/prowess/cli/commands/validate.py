@@ -1,4 +1,4 @@
-"""`prowess validate`: the reference tool's judgement in its own words; many skills at once, one block each."""
+"""`prowess validate`: the reference tool's validation with its exact messages, also for several skills at once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool
     require_profile(profile)
     skills, plural = _skills(paths)
     if as_json:
-        # Imported here, not at the top: one form needs it.
+        # Imported here because only `--json` needs it.
         from prowess.report.json_report import check_document
 
         checked = [_checked(path, profile) for path in skills]
@@ -70,7 +70,7 @@ def command(*, paths: tuple[Path, ...], profile: str, as_json: bool, quiet: bool
 
 
 def _skills(paths: Sequence[Path]) -> tuple[list[Path], bool]:
-    """Return the skills that the paths stand for, each once, and whether more than one could have been meant."""
+    """Return the skills that the paths select, each once, and whether the paths could select more than one."""
     skills: dict[str, Path] = {}
     plural = len(paths) > 1
     for path in paths:
@@ -80,7 +80,7 @@ def _skills(paths: Sequence[Path]) -> tuple[list[Path], bool]:
             below = find_skill_directories(str(directory))
             for note in below.notes:
                 output.note(printable_line(note))
-            # Nothing below either: the one path is answered, with the file that it lacks.
+            # If there is no skill below, report the path itself, which lacks its SKILL.md.
             found = [Path(name) for name in below.paths] or found
             plural = plural or found != [directory]
         for skill in found:

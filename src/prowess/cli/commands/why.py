@@ -1,4 +1,4 @@
-"""`prowess why`: which copy of a skill is used, which are shadowed, and why."""
+"""`prowess why`: shows which copy of a skill is used, which are shadowed, and why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def command(*, name: str, skills: CatalogOptions, as_json: bool) -> int:
     \b
     Example:
       prowess why csv-report --root examples/skills
-    """  # noqa: D301 -- click looks for the character itself
+    """  # noqa: D301 -- click needs the control character
     catalog = skills.open(quiet=as_json)
     found, effects = catalog.why(name), PolicyEffects(catalog)
     if as_json:
