@@ -1,1 +1,1 @@
-"""Every text that a model sees of a session, in each exposure, and what it costs."""
+"""The texts that a model sees of a session, in each exposure, and their cost in tokens."""

@@ -1,8 +1,8 @@
-"""When a host shortens a history: which messages carry instructions that still hold, and how to give them back.
+"""Shortening a conversation's history: finds messages with instructions that are in force, and restores lost ones.
 
-It matters only where bodies travel in load results; in the instructions of each call they cannot be lost. A body is
-recognised by its mark, which no other session gives and no skill can know when it is written, and only where it begins
-a result: what a skill quotes, reads or prints protects nothing.
+Needed only if the bodies of skills are in load results; bodies in the instructions of each call cannot be lost. A body
+is recognised by its mark. Marks differ between sessions, and the author of a skill cannot know them in advance. A mark
+counts only at the start of a result: text that a skill quotes, reads or prints does not protect a message.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     from prowess.runtime.state import ActiveSkill
 
-_MAX_DEPTH = 32  # a message of a real host is far flatter
+_MAX_DEPTH = 32  # far above the nesting of real messages
 _MARKED = r'<skill_content name="[^"\n]*" mark="([0-9a-f]{16})">\n'
 _END = "\n</skill_content>\n"
-_OUTPUT = ("stdout", "stderr", "output")  # what a script printed or a sub-agent said
+_OUTPUT = ("stdout", "stderr", "output")  # keys of text printed by a script or written by a sub-agent
 
 
 def mark_of(session_id: str, skill: ActiveSkill) -> str:
-    """Return the mark of a skill's body in one session: another one where the body is another."""
+    """Return the mark of a skill's body in one session. Another session or another body gives another mark."""
     facts = f"{session_id}\0{skill.location}\0{skill.document_digest}"
     return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def protected(messages: Sequence[object], marks: Sequence[str]) -> tuple[int, ...]:
-    """Return the position of the newest message that carries the body under each mark, in order, each once."""
+    """Return the positions of the newest messages that carry the bodies with these marks, sorted, each once."""
     wanted = set(marks)
     found: set[int] = set()
     for position in range(len(messages) - 1, -1, -1):
@@ -47,7 +47,7 @@ def protected(messages: Sequence[object], marks: Sequence[str]) -> tuple[int, ..
 
 
 def restored(session_id: str, bodies: Sequence[tuple[ActiveSkill, str]], budget: int | None) -> str:
-    """Return the bodies as far as the budget in tokens goes, and the names of those left out."""
+    """Return the bodies that fit into `budget` tokens, and a line that names the others. None means no limit."""
     left = None if budget is None else budget * CHARACTERS_PER_TOKEN
     parts: list[str] = []
     dropped: list[str] = []
@@ -72,7 +72,7 @@ def _marks(value: object, depth: int) -> Iterator[str]:
         if depth < _MAX_DEPTH and value.startswith("{") and "skill_content" in value:
             yield from _marks(_json(value), depth + 1)
     elif depth < _MAX_DEPTH and isinstance(value, Mapping):
-        is_file = "digest" in value  # the result of skills.read: its text is whatever the file says
+        is_file = "digest" in value  # a result of skills.read, whose text is the content of any file
         for key, item in value.items():
             if key not in _OUTPUT and not (is_file and key == "text"):
                 yield from _marks(item, depth + 1)
@@ -82,7 +82,7 @@ def _marks(value: object, depth: int) -> Iterator[str]:
 
 
 def _leading(text: str) -> Iterator[str]:
-    """Return the marks of the bodies that a text begins with; a body cannot hold the end of its own."""
+    """Return the marks of the bodies that a text starts with. A body cannot contain its own closing tag."""
     position = 0
     while (found := re.compile(_MARKED).match(text, position)) is not None:
         yield found[1]

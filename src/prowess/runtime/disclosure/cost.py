@@ -1,7 +1,7 @@
-"""What skills cost a model, stage by stage, in estimated tokens (characters / 4, rounded up).
+"""The cost of skills for a model by stage, in estimated tokens (characters / 4, rounded up).
 
-Stage 1 is paid in every call: rules, list, tools. Stage 2 is what active skills add. Stage 3 is what reads and runs
-have brought into the conversation so far, as this object has seen it.
+Stage 1 is paid in every call: rules, list of skills, tools. Stage 2 is the bodies of active skills. Stage 3 is the
+results of reads and script runs so far, as counted by `ReadTokens`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 
 class Cost(Struct, frozen=True, kw_only=True):
-    """Tokens of one session.
+    """Estimated tokens of one session.
 
-    `sections` are those of the instructions (`base`, `available`, `active`, and the texts that were asked for), `tools`
-    the specifications by name, `skills` the bodies of active skills by name, wherever these stand. `stage1` counts what
-    every call pays, `stage2` the bodies, `stage3` the results of tools so far.
+    `sections` are the sections of the instructions by name: `base`, `available`, `active`, and the optional ones that
+    were requested. `tools` are the tool specifications by name. `skills` are the bodies of active skills by name,
+    whether they are in the instructions or in results. `stage1` is paid in every call, `stage2` are the bodies,
+    `stage3` the results of tools so far.
     """
 
     sections: Mapping[str, int] = field(default_factory=dict)
@@ -39,18 +40,18 @@ class Cost(Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """All stages together."""
+        """The sum of the three stages."""
         return self.stage1 + self.stage2 + self.stage3
 
 
 class ReadTokens:
-    """Counts the results of reads and runs."""
+    """Counts the tokens of results of reads and script runs."""
 
     def __init__(self) -> None:
         self.tokens = 0
 
     def count(self, result: ToolResult) -> None:
-        """Add a result; one that carries a skill's content or a receipt belongs to an earlier stage."""
+        """Add a result. Results of loads and of the `skill` tool are skipped, because other stages count them."""
         value = result.result
         if value is not None and "active_skills" not in value and "skill_name" not in value:
             self.tokens += estimate_tokens(json.dumps(dict(value), ensure_ascii=False, default=str))
@@ -63,7 +64,7 @@ def measured(
     rendered: Callable[[ActiveSkill], str | None],
     read: ReadTokens,
 ) -> Cost:
-    """Return the cost of what was disclosed and offered."""
+    """Return the cost of the disclosed instructions and the offered tools."""
     sections = {name: tokens for name, tokens in disclosed.tokens.items() if name != "total"}
     tools = {spec.name: estimate_tokens(json.dumps(_offered(spec), ensure_ascii=False)) for spec in specs}
     skills = {skill.name: estimate_tokens(rendered(skill) or "") for skill in active}

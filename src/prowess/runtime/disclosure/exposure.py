@@ -1,15 +1,15 @@
-"""Three faces of one session: what a model is offered, and what stands in its instructions.
+"""The three exposures of a session: ways to present skills to a model.
 
-- `tools`: the four tools of runtime protocol 002; the list of skills stands in the instructions of every call.
-- `skill`: one tool; the list stands in its description and the instructions hold no text of a skill. While a skill is
-  active, the tools that work on it are offered beside it.
-- `files`: no tool; the instructions list the skills with their locations, and the agent reads them itself.
+- `tools`: the four tools of runtime protocol 002. The list of skills is in the instructions of every call.
+- `skill`: one tool, with the list of skills in its description. The instructions contain no text of skills. While a
+  skill is active, the tools that work on it are offered too.
+- `files`: no tool. The instructions list the skills with their locations, and the agent reads the files itself.
 
-Skills are listed in exactly one place. All three faces lead to the same activation and the same state.
+Every exposure lists the skills in exactly one place, and all lead to the same activation and state.
 
-A compact list of skills has 1,024 bytes, whatever their number: the best matches for a task, and how many are left out.
-Names of more than some forty skills do not fit into so little, so this is asked for and never the default. What is left
-out can still be loaded: a phrase in place of a name is answered with the nearest names. Platform requirements 003,
+A compact list of skills has at most 1,024 bytes: the best matches for a task, and the number of skills left out. The
+names of more than about forty skills do not fit into this size, so the list is compact only on request. Skills that are
+left out can still be loaded: a phrase given instead of a name returns the nearest names. Platform requirements 003,
 technical outcomes.
 """
 
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 
 class Exposure:
-    """Makes specifications and instructions for one session; `own` are the tools of skills, `extra` all others."""
+    """Builds the tool specifications and instructions of one session.
+
+    `own` are the specifications of the tools for skills; methods receive all other tools as `extra`.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,10 @@ class Exposure:
         self._listed: tuple[tuple[SkillEntry, ...], list[model_texts.ListedSkill]] | None = None
 
     def specs(self, name: ExposureName, extra: Sequence[ToolSpec], budget: int | None = None) -> tuple[ToolSpec, ...]:
-        """Return what to offer to a model; nothing of skills where no skill is open to it and none is active."""
+        """Return the tools to offer to a model.
+
+        Tools for skills are omitted if no skill is open to the model or active.
+        """
         return (*self._of_skills(name, skill_tool.DEFAULT_BUDGET if budget is None else budget), *extra)
 
     def disclose(
@@ -76,7 +82,8 @@ class Exposure:
         """Return the instructions of the next call.
 
         Raises:
-            InvalidArgumentsError: by files, where locations are not to be shown, or a compact list has none.
+            InvalidArgumentsError: the exposure is `files` and the session hides locations, or a compact list is asked
+                for an exposure other than `tools`.
         """
         if compact is not None and name != "tools":
             raise InvalidArgumentsError((f"a compact list needs exposure 'tools', not {name!r}",))
@@ -105,7 +112,7 @@ class Exposure:
         )
 
     def listed(self) -> list[model_texts.ListedSkill]:
-        """Return the skills that are open to the model."""
+        """Return the skills that the model may start."""
         offers = self._offered.offers("model")
         if self._listed is None or self._listed[0] is not offers:
             self._listed = (offers, self._listed_anew(offers))
@@ -138,7 +145,7 @@ class Exposure:
         return (LOAD, *beside, *((skill_tool.offered_for_forks(forks),) if forks else ()))
 
     def _reachable(self, name: ExposureName, extra: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-        """Return every tool that the exposure may come to offer, so that the texts about tools stay the same."""
+        """Return every tool that the exposure can offer, so that texts about tools do not change with the state."""
         own = () if name == "files" else self._own
         runs = self.can_run_scripts()
         return (*(spec for spec in own if runs or spec.name != RUN_SCRIPT.name), *extra)
@@ -152,7 +159,7 @@ class Exposure:
         )
 
     def can_run_scripts(self) -> bool:
-        """Tell whether a script of an open or active skill could be run; looked up once a state of the catalog."""
+        """Whether a listed skill has scripts and the sandbox can run them. Computed once per state of the catalog."""
         if self._programs.sandbox is None or not self._programs.sandbox.probe().available:
             return False
         generation, dirs = self._offered.catalog.generation, self._programs.rules.dirs
@@ -167,10 +174,10 @@ class Exposure:
 
 
 def shaped(specs: Sequence[ToolSpec], shape: str) -> list[dict[str, object]]:
-    """Return the tools in a provider's form.
+    """Return the tools in a provider's format.
 
     Raises:
-        InvalidArgumentsError: there is no such form.
+        InvalidArgumentsError: the format is unknown.
     """
     if shape not in SHAPES:
         known = ", ".join(map(repr, SHAPES))
@@ -180,14 +187,14 @@ def shaped(specs: Sequence[ToolSpec], shape: str) -> list[dict[str, object]]:
 
 MOST_BYTES = 1024
 _MOST_SHOWN = 8
-_READABLE = 60  # characters of a description that still say something
+_READABLE = 60  # characters; a shorter description is hardly useful
 _LEFT_OUT = (
     "{} more are not shown; skills.load with a few words of the task in place of a name names the nearest ones.\n"
 )
 
 
 def compact_list(listed: Sequence[ListedSkill], task: str) -> tuple[str, tuple[ListedSkill, ...], tuple[str, ...]]:
-    """Return the section, the skills in it, best first, and the names of those whose descriptions were cut."""
+    """Return the compact section, the skills in it (best first), and the names of those with shortened descriptions."""
     rated = scores(task, [f"{skill.name} {skill.name} {skill.description}" for skill in listed])
     order = sorted(range(len(listed)), key=lambda place: -rated[place])[:_MOST_SHOWN]
     best = [replace(listed[place], location=None) for place in order]
@@ -196,7 +203,7 @@ def compact_list(listed: Sequence[ListedSkill], task: str) -> tuple[str, tuple[L
     )
     limit = model_texts.common_limit(shown, lambda limit: _fits(shown, len(listed), limit))
     if not _fits(shown, len(listed), limit):
-        shown = []  # one name alone is longer than all that there is room for
+        shown = []  # even a single name does not fit
     cut = () if limit is None else tuple(skill.name for skill in shown if len(skill.description) > limit)
     return _section(shown, len(listed), limit), tuple(shown), cut
 

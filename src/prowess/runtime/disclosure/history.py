@@ -1,8 +1,8 @@
-"""A history without the instructions of skills that no longer hold, for hosts that want to save tokens.
+"""Removes the instructions of inactive skills from a conversation's history, for hosts that want to save tokens.
 
-A session never changes a message. This makes new ones, in which each `<skill_content>` of a skill that is not active is
-one line. Bodies cannot forge these tags, so the end that is found is the end that was written. A tool result that is
-JSON inside a text is understood as well.
+A session never changes a message. This function makes new messages in which each `<skill_content>` of an inactive skill
+is replaced by one line. A body cannot forge these tags, so the closing tag found is the real one. JSON inside the text
+of a tool result is handled too.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from prowess.tools.prompt_escaping import escaped
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_MAX_DEPTH = 32  # a message of a real host is far flatter
-# In JSON inside a text the quotes are escaped, and `<` is where it comes from us.
+_MAX_DEPTH = 32  # far above the nesting of real messages
+# In JSON inside a text, the quotes are escaped, and our own `<` is written as `\u003c`.
 _OPEN = r"(?:<|\\u003c)"
 _CONTENT = rf'(?s){_OPEN}skill_content name=(\\?")([^"\\\n]*)\1(?: mark=\\?"[0-9a-f]*\\?")?>.*?{_OPEN}/skill_content>'
 
 
 def without(messages: Sequence[object], active: Collection[str]) -> list[object]:
-    """Return the messages with the contents of all skills but the `active` ones dropped."""
+    """Return new messages in which only the contents of the skills named in `active` are kept."""
     kept = {escaped(name) for name in active}
 
     def line(match: re.Match[str]) -> str:

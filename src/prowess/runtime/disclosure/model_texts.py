@@ -1,9 +1,9 @@
-"""The instructions of a call and the descriptions of the session tools, and what each costs.
+"""The instructions of a call and the descriptions of the session tools, with their estimated tokens.
 
-The instructions of a call are base rules, the list of available skills, the active skills, in this order, so that the
-part that seldom changes comes first and a provider's prompt cache holds it (runtime protocol 002, prompt contract).
-Texts of skills stand between tags of ours and cannot forge one (`prowess.tools.prompt_escaping`). Tokens are estimated
-as characters / 4, rounded up.
+The instructions consist of base rules, available skills and active skills, in this order. The parts that change least
+come first, so that a provider's prompt cache can keep them (runtime protocol 002, prompt contract). Texts of skills are
+enclosed in tags of the runtime and escaped, so they cannot forge such tags (`prowess.tools.prompt_escaping`). Tokens
+are estimated as characters / 4, rounded up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 CHARACTERS_PER_TOKEN = 4
-DEFAULT_BUDGET = 4000  # tokens for the list of skills: 2 % of a window of 200 000, and enough for some 50 whole ones
+DEFAULT_BUDGET = 4000  # tokens for the list: 2 % of a window of 200 000, enough for about 50 uncut entries
 MAX_LISTED_RESOURCES = 50
 AVAILABLE, END = "<available_skills>\n", "</available_skills>\n"
 _CUT = "…"
@@ -78,7 +78,7 @@ RUN_SCRIPT = (
 
 
 class ListedSkill(Struct, frozen=True, kw_only=True):
-    """One line of the catalog as a model sees it; `location` is None where locations are not exposed.
+    """A skill in the list for a model. `location` is None if locations are not exposed.
 
     `origin` names the server that the skill was fetched from, as `mcp:label`.
     """
@@ -91,9 +91,9 @@ class ListedSkill(Struct, frozen=True, kw_only=True):
 
 
 class ActiveBody(Struct, frozen=True, kw_only=True):
-    """The body of an active skill; None where the file no longer holds the text that was loaded.
+    """An active skill in the instructions. `body` is None if the file no longer holds the loaded text.
 
-    `args` are the arguments of its activation. `changed` says that its file on disk is another one now.
+    `args` are the arguments of the activation. `changed` means that the file on disk differs from the loaded one.
     """
 
     name: str
@@ -105,8 +105,9 @@ class ActiveBody(Struct, frozen=True, kw_only=True):
 class Disclosure(Struct, frozen=True, kw_only=True):
     """The instructions of one call.
 
-    `tokens` estimates each section (`base`, `available`, `active`, `total`); `shortened` names the skills whose
-    descriptions were cut to fit the budget, and `over_budget` says that the names alone already exceed it.
+    `tokens` maps each section (`base`, `available`, `active`, optional ones) and `total` to its estimated tokens.
+    `shortened` names the skills whose descriptions were cut to fit the budget. `over_budget` means that the names alone
+    exceed the budget.
     """
 
     text: str
@@ -116,7 +117,7 @@ class Disclosure(Struct, frozen=True, kw_only=True):
 
     @property
     def notice(self) -> str | None:
-        """One sentence on what was cut, for whoever runs the host; None where everything is there."""
+        """One sentence for the host about shortened descriptions; None if no description was shortened."""
         if not self.shortened:
             return None
         cut_short = f"{len(self.shortened)} descriptions of skills were shortened to keep their list within its budget"
@@ -139,11 +140,11 @@ def instructions(
     before: Mapping[str, str] | None = None,
     section: tuple[str, tuple[str, ...]] | None = None,
 ) -> Disclosure:
-    """Compose the instructions of one call; without skills to list or active ones nothing is said of skills.
+    """Compose the instructions of one call. Without listed or active skills, they contain no text about skills.
 
-    `budget` bounds the list of available skills in tokens, 4000 without one: every name stays, descriptions are
-    shortened. `section` is a list that was made elsewhere, with the names of skills that were shortened in it.
-    `by_files` is for agents that read skills as files. `before` are further sections (name -> text), which stand first.
+    `budget` limits the list of available skills, in tokens; None means 4000. Every name stays, and descriptions are
+    shortened. `section` replaces the list by a finished one, given with the names of skills shortened in it. `by_files`
+    is for agents that read skills as files. `before` are additional sections by name; they come first.
     """
     first = dict(before or {})
     if not listed and not active:
@@ -174,7 +175,7 @@ def instructions(
 
 
 def base_rules(*, bodies_in_results: bool, forks: Sequence[str] = ()) -> str:
-    """Return the rules that stand before the list of skills; `forks` are those that run in a sub-agent."""
+    """Return the rules that precede the list of skills. `forks` are the skills that run in a sub-agent."""
     rules = _RULES.format(
         where=_IN_RESULTS if bodies_in_results else _IN_INSTRUCTIONS,
         spellings=_SPELLINGS,
@@ -184,25 +185,28 @@ def base_rules(*, bodies_in_results: bool, forks: Sequence[str] = ()) -> str:
 
 
 def under_wire_names(rules: str) -> str:
-    """Return base rules for a host whose tool names have no dots."""
+    """Return base rules for a host whose tool names contain no dots."""
     return re.sub(_DOTTED, "skills_", rules.replace(_SPELLINGS, ""))
 
 
 def changed_on_disk(active: Sequence[ActiveBody]) -> str:
-    """Say which active skills are no longer on disk what they were when they were loaded; empty where all are."""
+    """Return a line that names the active skills whose files have changed since the load; empty if there are none."""
     names = ", ".join(escaped(skill.name) for skill in active if skill.changed)
     return f"Edited on disk since it was loaded: {names}. Load it again to use what it says now.\n" if names else ""
 
 
 def available_skills(listed: Sequence[ListedSkill], limit: int | None = None) -> str:
-    """Return the `<available_skills>` section, empty without skills; `limit` bounds each description in characters."""
+    """Return the `<available_skills>` section; empty without skills.
+
+    `limit` is the maximum description length in characters.
+    """
     if not listed:
         return ""
     return AVAILABLE + "".join(_listed(skill, limit) for skill in listed) + END
 
 
 def active_skills(active: Iterable[ActiveBody]) -> str:
-    """Return the `<active_skills>` section in activation order, empty without active skills."""
+    """Return the `<active_skills>` section in activation order; empty without active skills."""
     skills = "".join(f"<skill{_attributes(skill)}>\n{_body(skill)}\n</skill>\n" for skill in active)
     return f"<active_skills>\n{skills}</active_skills>\n" if skills else ""
 
@@ -212,7 +216,7 @@ def skill_content(
 ) -> str:
     """Return one skill's body for a tool result, with its directory and at most 50 of its files.
 
-    `mark` is how the session recognises it again (`prowess.runtime.disclosure.compaction`).
+    The session recognises the body later by `mark` (`prowess.runtime.disclosure.compaction`).
     """
     sign = "" if mark is None else f' mark="{mark}"'
     lines = [f'<skill_content name="{escaped(name)}"{sign}>', trimmed(neutral(body)), ""]
@@ -230,7 +234,7 @@ def skill_content(
 
 
 def trimmed(body: str) -> str:
-    """Return a body without the blank lines around it; the indentation of its first line stays, it may be code."""
+    """Return a body without blank lines around it. The first line keeps its indentation, because it may be code."""
     first = len(body) - len(body.lstrip())
     line = max(body.rfind("\n", 0, first), body.rfind("\r", 0, first)) + 1
     return body[line:].rstrip()
@@ -260,26 +264,26 @@ def _listed(skill: ListedSkill, limit: int | None) -> str:
 
 
 def cut(skill: ListedSkill, limit: int | None) -> str:
-    """Return the description on one line, of at most `limit` characters."""
+    """Return the description on one line, with at most `limit` characters."""
     text = one_line(skill.description)
     if limit is None or len(text) <= limit:
         return text
     return text[: limit - 1].rstrip() + _CUT if limit > 1 else ""
 
 
-@lru_cache(maxsize=16)  # every call asks for the same list again, and fitting one takes ten renderings of it
+@lru_cache(maxsize=16)  # every call needs the same list, and fitting it takes about ten renderings
 def _fitted(listed: tuple[ListedSkill, ...], characters: int) -> tuple[str, tuple[str, ...]]:
-    """Return the section within its bound, and the names of the skills whose descriptions were cut."""
+    """Return the section within `characters`, and the names of the skills whose descriptions were cut."""
     limit = common_limit(listed, lambda limit: len(available_skills(listed, limit)) <= characters)
     shortened = () if limit is None else tuple(s.name for s in listed if cut(s, limit) != s.description)
     return available_skills(listed, limit), shortened
 
 
 def common_limit(skills: Sequence[ListedSkill], fits: Callable[[int | None], bool]) -> int | None:
-    """Return the greatest common limit on descriptions for which the list `fits`.
+    """Return the greatest common limit on description lengths with which the list `fits`; None if no limit is needed.
 
-    One limit for all is fair and depends on nothing but the list: short descriptions stay whole, long ones give way.
-    None: everything fits as it is.
+    With a common limit, short descriptions stay complete and only long ones are cut. The result depends only on the
+    list.
     """
     if fits(None):
         return None

@@ -1,15 +1,14 @@
-"""Two texts for the system prompt of any agent: how tools are called, and how a skill is followed.
+"""Texts for the system prompt of any agent: how to call tools, how to follow a skill, and a list of skills.
 
-Neither names a model or a vendor; both are made from the tools that the agent really has, so that every name, argument
-and result in them is one that it can meet. They belong before the skills and change with the tools alone, so a prompt
-cache keeps them. Platform requirements 003, tool calling instructions and navigation within skills.
+The first two texts name no model or vendor. They are built from the tools that the agent really has, so every name,
+argument and result in them exists. Put them before the skills: they change only with the tools, so a prompt cache can
+keep them. Platform requirements 003, tool calling instructions and navigation within skills.
 
-And a list of skills as a host may want it in its prompt: five forms of the same data, each within a budget. Every name
-stays; where a budget is given, descriptions give way to one common length, so that the result depends on nothing but
-the list. Texts of skills are data: no name, description or location can end its element, item or line, and what XML
-cannot hold becomes U+FFFD. `attributes` is the form of formal specification 000, part 4; `tool` is the description of
-the one tool of platform requirements 003. The form of the reference tool, byte for byte, is in
-`prowess.compat.skills_ref`.
+The list of skills has five forms with the same data, each with an optional budget. Every name stays; to fit the budget,
+descriptions are cut to one common length, so the result depends only on the list. Texts of skills are data: no name,
+description or location can end its element, item or line, and characters that XML does not allow become U+FFFD. The
+form `attributes` is that of formal specification 000, part 4; `tool` is the description of the single tool of platform
+requirements 003. The form of the reference tool, byte for byte, is in `prowess.compat.skills_ref`.
 """
 
 from __future__ import annotations
@@ -33,11 +32,14 @@ if TYPE_CHECKING:
 
 NAVIGATION_TOKENS = 600
 TOOL_SYSTEM_TOKENS = 1000
-BASE_TOKENS = 1800  # both together, with a role
+BASE_TOKENS = 1800  # the first two texts together, with a role
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """One call in the tool-system text: `result` is what of its result matters, `error` is set where it fails."""
+    """One example call in the tool-system text: `result` is the relevant part of its result, or `error` its error.
+
+    `then` states how to go on.
+    """
 
     title: str
     tool: str
@@ -47,7 +49,7 @@ class Example(Struct, frozen=True, kw_only=True):
     then: str
 
 
-# For each of three situations the first example whose tool is there is shown; tests run those of the session's tools.
+# Of each situation, the text shows the first example whose tool the agent has. Tests run those of the session's tools.
 READING = (
     Example(
         title="Reading a file",
@@ -156,7 +158,7 @@ files when you read them. Load only what the task needs.
 
 
 def tool_system(specs: Sequence[ToolSpec]) -> str:
-    """Return the text about calling tools, with examples of tools among `specs`."""
+    """Return the text about calling tools, with examples for tools in `specs`."""
     names = {spec.name for spec in specs}
     chosen = [
         example
@@ -167,7 +169,7 @@ def tool_system(specs: Sequence[ToolSpec]) -> str:
 
 
 def navigation(specs: Sequence[ToolSpec]) -> str:
-    """Return the text about following a skill; it names the tools of skills where they are among `specs`."""
+    """Return the text about following a skill. It names the tools for skills only if they are in `specs`."""
     names = {spec.name for spec in specs}
     if "skills.read" in names:
         read, example = (
@@ -198,17 +200,17 @@ def _shown(example: Example) -> str:
 
 Form = Literal["xml", "attributes", "tool", "json", "markdown"]
 
-# What XML 1.0 cannot hold in any spelling, an undecodable byte of a path among it.
+# Characters that XML 1.0 does not allow, even escaped. Includes the surrogates of undecodable bytes in a path.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MARKDOWN = re.compile(r"([\\`*_\[\]!~|$])")  # what begins or ends something inside a line
+_MARKDOWN = re.compile(r"([\\`*_\[\]!~|$])")  # characters of inline markup
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_LIST = re.compile(r"<(?=\s*/?\s*skills\b)", re.IGNORECASE)  # the tag that only this form has
+_LIST = re.compile(r"<(?=\s*/?\s*skills\b)", re.IGNORECASE)  # the enclosing tag, used by the form `attributes` only
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """A list of skills as text; `shortened` names those whose descriptions were cut.
+    """A list of skills as text. `shortened` names those whose descriptions were cut.
 
-    `over_budget` says that names and locations alone are longer than the budget.
+    `over_budget` means that names and locations alone exceed the budget.
     """
 
     text: str
@@ -217,14 +219,14 @@ class Prompt(Struct, frozen=True, kw_only=True):
 
 
 def prompt(form: Form, skills: Sequence[ListedSkill], characters: int | None = None) -> Prompt:
-    """Return the skills in one form, in the order given, as at most `characters` characters; nothing without skills."""
+    """Return the skills in one form, in the given order, in at most `characters` characters; empty without skills."""
     render = FORMS[form]
     plain = [_plain(skill) for skill in skills]
     return fitted(plain, lambda limit: render(plain, limit), characters) if plain else Prompt(text="")
 
 
 def fitted(skills: Sequence[ListedSkill], render: Callable[[int | None], str], characters: int | None = None) -> Prompt:
-    """Return what `render` makes with the greatest limit on descriptions that keeps it within `characters`."""
+    """Render the skills with the greatest limit on descriptions that keeps the text within `characters`."""
     if characters is None:
         return Prompt(text=render(None))
     limit = model_texts.common_limit(skills, lambda limit: len(render(limit)) <= characters)
@@ -234,7 +236,10 @@ def fitted(skills: Sequence[ListedSkill], render: Callable[[int | None], str], c
 
 
 def active(skill: ListedSkill, body: str) -> str:
-    """Return an active skill in the form `attributes`: opening element, whole body, and a close that is ours alone."""
+    """Return an active skill in the form `attributes`: opening tag, complete body, closing tag.
+
+    The body is escaped, so that it cannot contain these tags.
+    """
     shown = _LIST.sub("&lt;", neutral(body)).strip("\r\n")
     return f"<skill{_attributes(_plain(skill), None)}>\n{shown}\n</skill>\n"
 

@@ -1,13 +1,13 @@
-"""All skills as one tool: the list stands in its description, so no skill costs more until it is called.
+"""The `skill` tool: all skills as one tool, with the list of skills in its description.
 
-The description has a fixed part and a list with one line a skill, `"name": description`. The list is made from the
-skills that are open to the model at the moment the specification is built. Within a budget every name stays:
-descriptions are cut to one common length, and the enumeration of names, which the list repeats, goes first. Platform
-requirements 003, skill tool description.
+The description has a fixed part and one line per skill, `"name": description`. The list contains the skills that the
+model may start when the specification is built. To fit a budget, the enumeration of names is dropped first, because the
+list repeats them; then descriptions are cut to one common length. Every name stays. Platform requirements 003, skill
+tool description.
 
-A call starts one skill by its name, with arguments: the `skill` tool for a model, and `invoke` for a user. Both go the
-way of every activation. A skill that joins the conversation comes back with its content; one that runs in a sub-agent
-comes back with its output.
+A call starts one skill by name, with arguments: through the `skill` tool for a model, through `invoke` for a user. Both
+use the same activation as a load. A skill that joins the conversation returns its content; a skill that runs in a
+sub-agent returns its output.
 """
 
 from __future__ import annotations
@@ -65,13 +65,15 @@ RESULT_SCHEMA = object_schema(
 
 
 class InvokeResult(Struct, frozen=True, kw_only=True):
-    """What `Session.invoke` returns, and the `skill` tool: a skill that has been started, or the output of a fork.
+    """The result of `Session.invoke` and of the `skill` tool: a started skill, or the output of a fork.
 
-    `content` is its instructions, None if it is running already; `base_path` is its directory, None if the session
-    shows no paths. `allowed_tools` are the tokens of its `allowed-tools`, None if it has none; `model` is the one that
-    it names, `args` are its arguments, `substitutions` is what was put into the content, None if nothing was. If it ran
-    in a sub-agent, `output` is what that answered after `turns` turns in the session `child_session_id`, and all other
-    fields but `skill_name`, `message` and `notices` are empty.
+    `content` is the skill's instructions; None if it is running already. `base_path` is its directory; None if the
+    session hides paths. `allowed_tools` are the tokens of its `allowed-tools`; None if it has none. `model` is the
+    model that the skill names. `args` are its arguments. `substitutions` counts the placeholders replaced in the
+    content; None if there were none.
+
+    For a skill that ran in a sub-agent, `output` is the sub-agent's answer, `turns` its number of turns and
+    `child_session_id` its session. All other fields except `skill_name`, `message` and `notices` are None.
     """
 
     skill_name: str
@@ -89,7 +91,7 @@ class InvokeResult(Struct, frozen=True, kw_only=True):
     notices: tuple[load_result.Notice, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
-        """Return the JSON of the tool: what the skill does not have is left out."""
+        """Return the tool's result as JSON data. Fields that do not apply to the skill are left out."""
         fields = asdict(self)
         fields["substitutions"] = None if self.substitutions is None else self.substitutions.as_dict()
         fields["notices"] = [notice.as_dict() for notice in self.notices] or None
@@ -108,9 +110,9 @@ _FORKED = ("skill_name", "output", "turns", "child_session_id", "message", "noti
 
 
 def parsed(text: str, args: str | None) -> tuple[str, str | None]:
-    """Return name and arguments of what a user typed: `deploy`, `/deploy`, `/deploy to production`, `$deploy`.
+    """Split a user's input into name and arguments: `deploy`, `/deploy`, `/deploy to production`, `$deploy`.
 
-    Arguments that are given by themselves win over those in the text.
+    `args`, if given, takes precedence over arguments in the text.
     """
     match = re.match(_COMMAND, text.strip())
     if match is None:
@@ -133,11 +135,13 @@ class Invocation:
         self._rendering, self._restrictions = rendering, restrictions
 
     async def run(self, name: str, args: str | None, call_id: str, by: By, *, raw: bool = False) -> InvokeResult:
-        """Return the content, or for a fork the output; `raw` gives the file as written instead of the body.
+        """Start a skill.
+
+        Return its content, or the output of a fork. `raw` returns the file as written, not the rendered body.
 
         Raises:
-            SkillNotFoundError: with suggestions from the skills that are open to whoever asks.
-            Also what `Activator.enter` and `ForkLauncher.run` raise.
+            SkillNotFoundError: carries suggestions from the skills that the caller may start.
+            Also everything that `Activator.enter` and `ForkLauncher.run` raise.
         """
         entry = await self._offered.offered(name, by=by)
         if entry.is_fork:
@@ -172,7 +176,10 @@ class Invocation:
 
 
 class InvokeTool:
-    """Starts a skill for the user, in an executor that no model reaches: validated, gated and audited as a tool is."""
+    """Starts a skill for the user. The call is validated, gated and audited like any tool call.
+
+    It belongs to an executor that models cannot reach.
+    """
 
     spec = ToolSpec(
         name="skills.invoke",
@@ -190,7 +197,7 @@ class InvokeTool:
         self._invocation = invocation
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what `Invocation.run` returns for a user."""
+        """Start the skill for a user; see `Invocation.run`."""
         require_executor(self, call)
         args = arguments["args"]
         name, given = parsed(str(arguments["skill"]), None if args is None else str(args))
@@ -232,12 +239,12 @@ _ARGS = {"type": "string", "description": "Arguments for the skill, as one text.
 
 
 def description(listing: str) -> str:
-    """Return the description around a list that `listed` made."""
+    """Return the complete description around a list from `listed`."""
     return f"{_HEAD}<available_skills>\n{listing}</available_skills>\n{_TAIL}"
 
 
 def listed(skills: Sequence[ListedSkill], limit: int | None = None) -> str:
-    """Return one line a skill; `limit` bounds each description in characters."""
+    """Return one line per skill. `limit` is the maximum description length in characters."""
     return "".join(
         f'"{escaped(skill.name)}"{_from(skill)}: {escaped(model_texts.cut(skill, limit))}\n' for skill in skills
     )
@@ -248,7 +255,7 @@ def _from(skill: ListedSkill) -> str:
 
 
 class SkillTool:
-    """The `skill` tool. What it accepts is wider than what `offered` shows: `skill_name` for `skill`, any name."""
+    """The `skill` tool. It accepts more than `offered` shows: any name, and `skill_name` in place of `skill`."""
 
     spec = ToolSpec(
         name="skill",
@@ -268,10 +275,10 @@ class SkillTool:
         self._invocation = invocation
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what `Invocation.run` returns for a model.
+        """Start the skill for a model; see `Invocation.run`.
 
         Raises:
-            InvalidArgumentsError: not exactly one of skill and skill_name.
+            InvalidArgumentsError: neither of `skill` and `skill_name` is given, or they differ.
         """
         require_executor(self, call)
         names = [cast("str", arguments[key]) for key in ("skill", "skill_name") if key in arguments]
@@ -284,11 +291,11 @@ class SkillTool:
 
 
 def offered(skills: Sequence[ListedSkill], budget: int = DEFAULT_BUDGET) -> ToolSpec:
-    """Return the tool as it is offered to a model; `budget` bounds list and enumeration, in tokens."""
+    """Return the specification to offer to a model. `budget` limits list and enumeration together, in tokens."""
     return _offered(tuple(skills), budget * model_texts.CHARACTERS_PER_TOKEN)
 
 
-@lru_cache(maxsize=16)  # as for the list in the instructions
+@lru_cache(maxsize=16)  # cached for the same reason as the list in the instructions
 def _offered(skills: tuple[ListedSkill, ...], characters: int) -> ToolSpec:
     names = [skill.name for skill in skills]
     limit = model_texts.common_limit(skills, lambda limit: len(listed(skills, limit)) <= characters)
@@ -298,7 +305,7 @@ def _offered(skills: tuple[ListedSkill, ...], characters: int) -> ToolSpec:
 
 
 def offered_for_forks(names: Sequence[str]) -> ToolSpec:
-    """Return the tool beside `skills.load`, for the skills that cannot be loaded because they run in a sub-agent."""
+    """Return the specification offered beside `skills.load` for forks, which cannot be loaded."""
     return _spec(_FORKS, names)
 
 

@@ -1,1 +1,1 @@
-"""Events of a session: their values, and their delivery to streams, callbacks, stores and observers."""
+"""Events of a session: event types, and their delivery to streams, callbacks, stores and observers."""

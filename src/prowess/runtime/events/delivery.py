@@ -1,9 +1,9 @@
-"""The way of an event from where it happens to whoever wants it; a session never waits for them.
+"""Delivers the events of a session to store, observers, streams and callback without blocking the session.
 
-An event is numbered and, where the session keeps events, written to the store; then observers see it, in the task in
-which it happens; then it lies ready for streams and for the callback, each with a bounded backlog of its own. Whoever
-is too slow is told how much was dropped. What fails on the way is reported to the log `prowess.events` and changes
-nothing. While nobody wants events, nothing is made at all.
+An event gets a number and, if the session keeps events, is written to the store. Then the observers see it, in the task
+that caused it. Streams and the callback receive it through bounded backlogs of their own. A reader that is too slow
+loses the oldest events and is told the number lost. Failures are logged to `prowess.events` and otherwise ignored. If
+there are no listeners, no events are created.
 """
 
 from __future__ import annotations
@@ -29,27 +29,29 @@ if TYPE_CHECKING:
     from prowess.store import EventStore
     from prowess.tools.call_audit import AuditRecorder
 
-_END_SECONDS = 1.0  # a callback that takes longer loses what waits when the program ends
+_END_SECONDS = 1.0  # a callback that takes longer loses the waiting events when the session ends
 _NO_CONTENT: Mapping[str, object] = {}
 
 
 class EventObserver(Protocol):
-    """Sees each event in the task in which it happens, and before what follows it: the session waits.
+    """Sees each event in the task that causes it. The session waits until the observer returns.
 
-    For programs that must act at that very point, such as tracing. Everybody else takes a stream or a callback.
+    For code that must run at exactly this point, such as tracing. In all other cases, use a stream or a callback.
     """
 
     async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
-        """Look at one event. `content` holds the `arguments` at `tool.started`, the `result` at `tool.finished`.
+        """Handle one event. Exceptions are logged and otherwise ignored.
 
-        What it raises is reported, and nothing else.
+        `content` holds the `arguments` of `tool.started` or the `result` of `tool.finished`; it is empty for other
+        events.
         """
 
 
 class Events:
     """The events of one session.
 
-    `keep` says how many stay in `store`, none for 0; `callback` belongs to another session unless `is_own`.
+    `keep` is the number of events that stay in `store`; 0 keeps none. With `is_own=False`, `callback` belongs to
+    another session and is not stopped when this one ends.
     """
 
     def __init__(
@@ -69,15 +71,16 @@ class Events:
         self._observers = tuple(observers)
         self._callback, self._is_own = callback, is_own
         self._streams: set[ref[EventStream]] = set()
-        self._order = anyio.Lock()  # so that live events come in the order of their numbers
+        self._order = anyio.Lock()  # delivers live events in the order of their numbers
         self._sequence = 0
-        self._reported: set[int] = set()  # whose failure the log has: one that lasts is told once
+        # ids of objects whose failure is logged, so that a lasting failure is logged once
+        self._reported: set[int] = set()
         self.closed = False
-        self.wanted = False  # kept up to date by `_look`: it is asked several times in every call
+        self.wanted = False  # maintained by `_look`, because it is read several times per call
         self._look()
 
     def child(self, session_id: str) -> Events:
-        """Return the events of a fork: other numbers, the same store, observers and callback."""
+        """Return the events of a fork: numbered separately, with the same store, observers and callback."""
         return Events(
             session_id,
             clock=self._clock,
@@ -94,10 +97,12 @@ class Events:
         self._look()
 
     def stream(self, since: int | None, seconds: float | None) -> EventStream:
-        """Return a stream of what happens from now on, or of what is kept after number `since` and then goes on.
+        """Return a stream of later events, preceded by the kept events after number `since` if `since` is given.
+
+        `seconds` is the timeout without events after which the stream ends; None means no timeout.
 
         Raises:
-            InvalidArgumentsError: `since` in a session that keeps no events.
+            InvalidArgumentsError: `since` is given, but the session keeps no events.
         """
         stream: EventStream
         if self._store is not None:
@@ -111,10 +116,10 @@ class Events:
         return stream
 
     async def replay(self, since: int, limit: int) -> tuple[SessionEvent, ...]:
-        """Return at most `limit` of the events after number `since` that are kept, by every process.
+        """Return at most `limit` kept events after number `since`, from all processes that share the store.
 
         Raises:
-            InvalidArgumentsError: this session keeps none.
+            InvalidArgumentsError: the session keeps no events.
             StoreError: the store cannot be read.
         """
         if self._store is None:
@@ -131,7 +136,7 @@ class Events:
         content: Mapping[str, object] = _NO_CONTENT,
         **data: object,
     ) -> None:
-        """Let an event happen. Only cancellation raises."""
+        """Create an event of class `made` and deliver it. Raises no exceptions except cancellation."""
         if made is SessionClosed:
             self.closed = True
         if not self.wanted:
@@ -163,11 +168,14 @@ class Events:
         for observer in self._observers:
             try:
                 await observer.observe(event, content)
-            except Exception as fault:  # noqa: BLE001 -- whatever it is, the session goes on
+            except Exception as fault:  # noqa: BLE001 -- a failing observer must not stop the session
                 self._report_once(observer, f"an observer of events failed at {event.kind}", fault)
 
     async def tell_record(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
-        """Let the event happen that has the kind of an audit record; of its data it takes what it has a field for."""
+        """Deliver the event that has the kind of an audit record.
+
+        Takes the parts of `data` that the event has fields for.
+        """
         if self.wanted:
             made = KINDS[kind]
             own = set(made.__struct_fields__) - set(SessionEvent.__struct_fields__)
@@ -175,7 +183,7 @@ class Events:
             await self.tell(made, call_id, skill, **known)
 
     async def end(self) -> None:
-        """Let `session.closed` happen, once, and give the callback a moment for what waits."""
+        """Deliver `session.closed` once, and give the callback one second to handle waiting events."""
         if self.closed:
             return
         await self.tell(SessionClosed, None)
@@ -184,12 +192,12 @@ class Events:
             self._callback.stop()
 
     def stop(self) -> None:
-        """Let the callback's thread end after what waits; for a session that is let go without being closed."""
+        """Let the callback's thread end after the waiting events. For a session dropped without being closed."""
         if self._callback is not None:
             self._callback.stop()
 
     def drain(self, seconds: float | None) -> bool:
-        """Wait until the callback has seen what happened so far; False where that takes longer. Blocking."""
+        """Wait until the callback has handled all events so far. Return False after `seconds`. Blocks."""
         return self._callback is None or self._callback.drain(seconds)
 
     async def _kept(self, store: EventStore, event: SessionEvent) -> SessionEvent:
@@ -198,7 +206,7 @@ class Events:
             sequence = await store.append_event(
                 self.session_id, json_text(body), at=event.at.timestamp(), keep=self._keep
             )
-        except Exception as fault:  # noqa: BLE001 -- a store that fails loses its events and not the session
+        except Exception as fault:  # noqa: BLE001 -- a failing store loses events, but must not stop the session
             self._report_once(store, f"event {event.kind} could not be kept", fault)
             return event
         self._reported.discard(id(store))
@@ -224,14 +232,14 @@ class Events:
 
 
 class SessionRecords:
-    """Writes the audit records of a session, and lets the events of the same kinds happen."""
+    """Writes the audit records of a session, and delivers events of the same kinds."""
 
     def __init__(self, recorder: AuditRecorder, events: Events) -> None:
         self._recorder, self.events = recorder, events
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody reads them."""
+        """Whether there is an audit log or a listener for events."""
         return self._recorder.has_log or self.events.wanted
 
     @property
@@ -240,18 +248,18 @@ class SessionRecords:
         return self._recorder.has_log
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write what happened to the audit log, if there is one; AuditError if that fails."""
+        """Write a record to the audit log, if there is one. Raises AuditError if writing fails."""
         await self._recorder.record(kind, call_id, data)
 
     async def record_and_tell(self, kind: str, call_id: str, skill: ActiveSkill, data: Mapping[str, object]) -> None:
-        """As `record`; then it is an event of the same kind too."""
+        """Write a record as `record` does, then deliver the event of the same kind."""
         await self._recorder.record(kind, call_id, data)
         await self.events.tell_record(kind, call_id, skill, data)
 
 
 def report(what: str, fault: BaseException) -> None:
-    """Tell the host, in its log, that a listener of its own failed."""
-    # Imported here, not at the top: a session in which nothing fails does not pay for it.
+    """Log that a listener or the event store failed."""
+    # Imported only here, so that sessions without failures do not pay for the import.
     import logging
 
     logging.getLogger("prowess.events").warning("%s (%s)", what, type(fault).__name__, exc_info=fault)
@@ -261,10 +269,11 @@ _NOT_KEPT = "this session keeps no events: open it with keep_events, or follow i
 
 
 class EventCallback:
-    """Hands events to `function`, a host's callback, in a thread of its own, one at a time: it holds nothing up.
+    """Calls `function`, the host's callback, with one event at a time in a thread of its own.
 
-    What it raises is given to `failed` with the event, the first time; it gets the next event all the same. The thread
-    begins with the first event and does not keep the program alive.
+    The session never waits for it. The first exception is passed to `failed` with a message; later ones are only
+    counted. After an exception, the callback still gets the next event. The thread starts with the first event and does
+    not keep the program alive.
     """
 
     def __init__(
@@ -281,7 +290,7 @@ class EventCallback:
         self.failures = 0
 
     def put(self, event: SessionEvent) -> None:
-        """Add an event; never waits for the callback."""
+        """Add an event. Never waits for the callback."""
         with self._changed:
             if self._stopped:
                 return
@@ -292,14 +301,14 @@ class EventCallback:
             self._changed.notify_all()
 
     def drain(self, seconds: float | None) -> bool:
-        """Wait until every event so far is dealt with; False where that takes longer."""
+        """Wait until every event so far is handled. Return False after `seconds`, or if the callback calls this."""
         with self._changed:
-            if threading.current_thread() is self._thread:  # the callback itself waits for nobody
+            if threading.current_thread() is self._thread:  # the callback would wait for itself
                 return False
             return self._changed.wait_for(lambda: not self._busy and not len(self._backlog), seconds)
 
     def stop(self) -> None:
-        """End the thread after what waits."""
+        """End the thread after the waiting events."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -314,7 +323,7 @@ class EventCallback:
                 self._busy = True
             try:
                 self._function(event)
-            except BaseException as fault:  # noqa: BLE001 -- whatever it is, the session goes on
+            except BaseException as fault:  # noqa: BLE001 -- a failing callback must not stop the thread
                 self.failures += 1
                 if self.failures == 1:
                     self._failed(f"on_event failed at {event.kind}; its later failures are counted and not told", fault)

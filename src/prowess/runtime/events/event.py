@@ -1,9 +1,9 @@
-"""What happens in a session, as values: one class for each kind of event.
+"""Event types of a session: one class per kind of event.
 
-An event has the kind of the audit record that tells the same, so the two can be laid side by side by `call_id`. It
-holds names, digests, counts and codes, and neither arguments nor results nor instructions: it may be shown, kept and
-sent away without telling what a skill or a model said. `script.output` alone holds what a script wrote. Platform
-requirements 003, skill activation during streaming.
+An event has the same kind as the audit record of the same fact; `call_id` joins the two. Events contain names, digests,
+counts and codes, but no arguments, results or instructions. They can be shown, kept and sent elsewhere without
+revealing the texts of skills or models. The only exception is `script.output`, which holds the output of a script.
+Platform requirements 003, skill activation during streaming.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ MAX_ITEMS = 64  # items of one list in an event
 
 
 class SessionEvent(Struct, frozen=True, kw_only=True):
-    """What all events have.
+    """Fields of all events.
 
-    `sequence` counts the events of one session from 1; it is 0 for an event that could not be kept. `call_id` is the
-    tool call that it belongs to, None where it belongs to none. `skill` and `digest` are the skill that it is about,
-    or under which a tool was called, and the digest of what was loaded.
+    `sequence` counts the events of one session from 1; 0 means that the event could not be kept. `at` is the time in
+    UTC. `call_id` is the tool call that the event belongs to; None if there is none. `skill` is the skill concerned, or
+    the skill that a tool call belongs to; `digest` is its digest when it was loaded.
     """
 
-    kind: ClassVar[str] = ""  # of a subclass its name, as `skill.loaded`
-    verbatim: ClassVar[frozenset[str]] = frozenset()  # fields that are not made one printable line
+    kind: ClassVar[str] = ""  # set for each subclass from its name: SkillLoaded is `skill.loaded`
+    # fields that are kept as they are, not reduced to one printable line
+    verbatim: ClassVar[frozenset[str]] = frozenset()
 
     session_id: str
     sequence: int
@@ -46,11 +47,11 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
 
     @property
     def message(self) -> str | None:
-        """A line to show while it happens, for the kinds that have one."""
+        """A line to show to the user; None for kinds that have none."""
         return None
 
     def as_dict(self) -> dict[str, object]:
-        """Return it for JSON: `kind` first, `at` as RFC 3339 in UTC with microseconds."""
+        """Return the event as JSON data: `kind` first, `at` as RFC 3339 in UTC with microseconds."""
         value: dict[str, object] = {"kind": self.kind}
         for name in _NAMES[self.kind]:
             value[name] = _plain(getattr(self, name))
@@ -60,41 +61,41 @@ class SessionEvent(Struct, frozen=True, kw_only=True):
 
 
 class SkillLoading(SessionEvent, frozen=True, kw_only=True):
-    """A skill was asked for and is about to be read; `digest` is not known yet."""
+    """A skill was requested and is about to be read. `digest` is not known yet."""
 
     @property
     def message(self) -> str | None:
-        """The announcement of platform requirements 003."""
+        """The line that platform requirements 003 demands."""
         return loading_message(self.skill or "")
 
 
 class SkillActivating(SessionEvent, frozen=True, kw_only=True):
-    """A skill was read and is about to take effect: none of its hooks has run and nothing of it is shown."""
+    """A skill was read and is about to be activated. Its hooks have not run, and its body is not disclosed yet."""
 
     @property
     def message(self) -> str | None:
-        """The line of platform requirements 003."""
+        """The line that platform requirements 003 demands."""
         return activating_message(self.skill or "")
 
 
 class SkillLoaded(SessionEvent, frozen=True, kw_only=True):
-    """A skill is in force."""
+    """A skill is active."""
 
 
 class SkillUnloaded(SessionEvent, frozen=True, kw_only=True):
-    """A skill is no longer in force; `reason` is `unloaded`, `replaced`, `removed` (from the catalog) or `closed`."""
+    """A skill is no longer active. `reason` is `unloaded`, `replaced`, `removed` (from the catalog) or `closed`."""
 
     reason: str = "unloaded"
 
 
 class ToolStarted(SessionEvent, frozen=True, kw_only=True):
-    """A call passed every gate, and the tool runs."""
+    """A call has passed all gates, and the tool starts."""
 
     tool: str = ""
 
 
 class ToolFinished(SessionEvent, frozen=True, kw_only=True):
-    """A tool came back; `outcome` is `success`, `failure` or `cancelled`, `code` that of the error."""
+    """A tool has finished. `outcome` is `success`, `failure` or `cancelled`; `code` is the error code."""
 
     tool: str = ""
     outcome: str = "success"
@@ -103,7 +104,7 @@ class ToolFinished(SessionEvent, frozen=True, kw_only=True):
 
 
 class ToolRefused(SessionEvent, frozen=True, kw_only=True):
-    """A call did not reach its tool; `rule` names what refused it, where a rule did."""
+    """A call was refused before it reached its tool. `rule` names the rule that refused it, if it was one."""
 
     tool: str = ""
     code: str = ""
@@ -111,14 +112,14 @@ class ToolRefused(SessionEvent, frozen=True, kw_only=True):
 
 
 class RestrictionPrevented(SessionEvent, frozen=True, kw_only=True):
-    """The `allowed-tools` of a skill prevented a call; follows its `tool.refused`. `reason` is the rule."""
+    """The `allowed-tools` of a skill prevented a call. Follows the `tool.refused` of the call. `reason` is the rule."""
 
     tool: str = ""
     reason: str | None = None
 
 
 class RestrictionChanged(SessionEvent, frozen=True, kw_only=True):
-    """What restricts calls is another than before; `restricting` are the skills that do, none where none does."""
+    """The restrictions on tool calls changed. `restricting` names the skills that restrict calls now."""
 
     restricting: tuple[str, ...] = ()
 
@@ -130,15 +131,15 @@ class ResourceRead(SessionEvent, frozen=True, kw_only=True):
 
 
 class ScriptStarted(SessionEvent, frozen=True, kw_only=True):
-    """A script goes to the sandbox; `path` is relative to the skill."""
+    """A script starts in the sandbox. `path` is relative to the skill."""
 
     path: str = ""
 
 
 class ScriptOutput(SessionEvent, frozen=True, kw_only=True):
-    """A script wrote `text` to `stream`, `stdout` or `stderr`: at most 16,384 characters, as they are.
+    """A script wrote `text` to `stream` (`stdout` or `stderr`): at most 16,384 characters, unchanged.
 
-    The texts of one stream, joined, are that stream in the result.
+    The joined texts of one stream equal that stream in the result.
     """
 
     verbatim: ClassVar[frozenset[str]] = frozenset({"text"})
@@ -149,7 +150,7 @@ class ScriptOutput(SessionEvent, frozen=True, kw_only=True):
 
 
 class ScriptFinished(SessionEvent, frozen=True, kw_only=True):
-    """A script ended; `exit_code` is None where it did not run to an end."""
+    """A script ended. `exit_code` is None if it was stopped before its end."""
 
     path: str = ""
     exit_code: int | None = None
@@ -158,7 +159,7 @@ class ScriptFinished(SessionEvent, frozen=True, kw_only=True):
 
 
 class CommandStarted(SessionEvent, frozen=True, kw_only=True):
-    """A command in the body of a skill goes to the sandbox."""
+    """A command in the body of a skill starts in the sandbox."""
 
     program: str = ""
 
@@ -171,7 +172,7 @@ class CommandFinished(SessionEvent, frozen=True, kw_only=True):
 
 
 class HookStarted(SessionEvent, frozen=True, kw_only=True):
-    """A hook goes to the sandbox; `event` is what it hooks into, `hook` its program."""
+    """A hook starts in the sandbox. `event` is the hook's event; `hook` is its program."""
 
     event: str = ""
     hook: str = ""
@@ -186,21 +187,21 @@ class HookFinished(SessionEvent, frozen=True, kw_only=True):
 
 
 class HookFailed(SessionEvent, frozen=True, kw_only=True):
-    """A hook failed where nothing was left to stop."""
+    """A hook failed when its event could no longer be stopped. `code` is the error code."""
 
     event: str = ""
     code: str = ""
 
 
 class ForkStarted(SessionEvent, frozen=True, kw_only=True):
-    """A skill runs in a sub-agent; its own events bear `child_session_id` as their session."""
+    """A skill starts in a sub-agent. The sub-agent's events have `child_session_id` as their `session_id`."""
 
     child_session_id: str = ""
     depth: int = 1
 
 
 class ForkFinished(SessionEvent, frozen=True, kw_only=True):
-    """A sub-agent came back after `turns`, or failed with `code`."""
+    """A sub-agent finished after `turns` turns, or failed with the error `code`."""
 
     child_session_id: str = ""
     depth: int = 1
@@ -209,11 +210,11 @@ class ForkFinished(SessionEvent, frozen=True, kw_only=True):
 
 
 class SessionClosed(SessionEvent, frozen=True, kw_only=True):
-    """The session ended; nothing follows."""
+    """The session ended. This is its last event."""
 
 
 class EventsDropped(SessionEvent, frozen=True, kw_only=True):
-    """`count` events up to `sequence` are missing here: the reader was too slow, or they are no longer kept."""
+    """`count` events up to `sequence` are missing: the reader was too slow, or the store no longer has them."""
 
     count: int = 0
 
@@ -222,20 +223,20 @@ KINDS: Mapping[str, type[SessionEvent]] = {made.kind: made for made in SessionEv
 
 
 def loading_message(name: str) -> str:
-    """Return the text that announces an activation (platform requirements 003)."""
+    """Return the line shown when a skill is about to be read (platform requirements 003)."""
     return f'The "{name}" skill is loading'
 
 
 def activating_message(name: str) -> str:
-    """Return the line that a stream shows before a skill takes effect (platform requirements 003)."""
+    """Return the line shown when a skill is about to be activated (platform requirements 003)."""
     return f"Activating '{name}' skill…"
 
 
 def from_dict(value: Mapping[str, Any], sequence: int) -> SessionEvent:
-    """Return the event that `as_dict` wrote.
+    """Return the event that `as_dict` converted.
 
     Raises:
-        KeyError, TypeError, ValueError: it is none of this version's kinds.
+        KeyError, TypeError, ValueError: the kind or its fields are unknown to this version.
     """
     made = KINDS[value["kind"]]
     given = {name: value[name] for name in _NAMES[made.kind] if name in value}
@@ -245,17 +246,17 @@ def from_dict(value: Mapping[str, Any], sequence: int) -> SessionEvent:
 
 
 def moment(seconds: float) -> datetime:
-    """Return a time of the host's clock as events have it."""
+    """Convert seconds of the host's clock to the time of an event."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def text(value: str) -> str:
-    """Return a text as one printable line of bounded length."""
+    """Convert a text to one printable line of limited length."""
     return printable_line(value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}…")
 
 
 def bounded(value: object) -> object:
-    """Return a value for a field: texts as one printable line of bounded length, lists of bounded length."""
+    """Limit a field's value: texts to one printable line of limited length, lists to a limited number of items."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, tuple):
@@ -264,7 +265,7 @@ def bounded(value: object) -> object:
     return value
 
 
-# Once, and not for each event.
+# Computed once, not for each event.
 _NAMES = {made.kind: made.__struct_fields__ for made in KINDS.values()}
 
 

@@ -1,7 +1,8 @@
-"""Events one after another, for `async for`: live ones from a bounded backlog, kept ones from the store.
+"""Async iterators of events: live events from a bounded backlog, kept events from the store.
 
-A stream of kept events is a place in the store's order, so it misses nothing that other processes do and nothing while
-its reader is busy; only what the store has let go is missing, and that is said. A live stream knows this process alone.
+A stream of kept events remembers a position in the store. It therefore includes events of other processes, and a slow
+reader loses no events that are still kept. Events that the store has deleted are reported by `events.dropped`. A live
+stream has the events of this process only.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MAX_WAITING = 1024
 
 
 class EventBacklog:
-    """A bounded queue that lets the oldest event go and says so, emptied by one reader, perhaps in another thread."""
+    """A bounded queue for one reader, which may be in another thread. Drops and counts the oldest events when full."""
 
     def __init__(self, size: int = MAX_WAITING) -> None:
         self._waiting: deque[SessionEvent] = deque()
@@ -31,7 +32,7 @@ class EventBacklog:
         self._lock = threading.Lock()
 
     def put(self, event: SessionEvent) -> None:
-        """Add an event; never waits."""
+        """Add an event. Never waits."""
         with self._lock:
             if len(self._waiting) == self._size:
                 self._last = self._waiting.popleft()
@@ -39,7 +40,7 @@ class EventBacklog:
             self._waiting.append(event)
 
     def take(self) -> SessionEvent | None:
-        """Return the oldest event, or first how many before it are gone; None where none waits."""
+        """Remove and return the oldest event; None if the queue is empty. Dropped events are reported first."""
         with self._lock:
             if self._last is not None:
                 last, count = self._last, self._dropped
@@ -52,7 +53,7 @@ class EventBacklog:
             return len(self._waiting) + (self._last is not None)
 
 
-_LOOK_SECONDS = 0.25  # how often the store is asked what other processes did
+_LOOK_SECONDS = 0.25  # interval for reading the events of other processes from the store
 _BATCH = 256
 
 
@@ -62,9 +63,9 @@ class _Source(Protocol):
 
 
 class EventStream:
-    """An async iterator of events, for one reader; it ends with the session. Letting go of it is all it needs.
+    """An async iterator of events for one reader. Ends with the session, and needs no closing.
 
-    With `seconds` it also ends where nothing happens for that long.
+    With `seconds`, it also ends after that time without an event.
     """
 
     def __init__(self, source: _Source, seconds: float | None) -> None:
@@ -76,11 +77,11 @@ class EventStream:
         return self
 
     async def __anext__(self) -> SessionEvent:
-        """Return the next event, as soon as there is one.
+        """Wait for the next event and return it.
 
         Raises:
-            StopAsyncIteration: the session has ended.
-            StoreError: the events are kept and cannot be read.
+            StopAsyncIteration: the session has ended, or `seconds` passed without an event.
+            StoreError: the kept events cannot be read.
         """
         event = await self.next()
         if event is None:
@@ -88,10 +89,10 @@ class EventStream:
         return event
 
     async def next(self) -> SessionEvent | None:
-        """Return the next event, None at the end."""
+        """Wait for the next event and return it; None at the end of the stream."""
         with anyio.move_on_after(self._seconds):
             while not self._over:
-                # Before the look, so that what comes during the look is not waited for.
+                # Reset before looking, so that an event that arrives during the look wakes the stream.
                 self._woken = anyio.Event()
                 was_closed = self._source.closed
                 event = await self._next()
@@ -106,7 +107,7 @@ class EventStream:
         return None
 
     def put(self, event: SessionEvent) -> None:
-        """Take an event of this process. Never waits."""
+        """Accept an event of this process. Never waits."""
         del event
         self._woken.set()
 
@@ -119,14 +120,14 @@ class EventStream:
 
 
 class LiveStream(EventStream):
-    """What happens from now on, in this process."""
+    """A stream of the events of this process from now on."""
 
     def __init__(self, source: _Source, seconds: float | None) -> None:
         super().__init__(source, seconds)
         self._backlog = EventBacklog()
 
     def put(self, event: SessionEvent) -> None:
-        """Take an event; where too many wait, the oldest goes."""
+        """Accept an event. Drops the oldest one if the backlog is full."""
         self._backlog.put(event)
         super().put(event)
 
@@ -135,16 +136,16 @@ class LiveStream(EventStream):
 
 
 class KeptStream(EventStream):
-    """What every process that shares the store did, after number `since`; from now on where that is None."""
+    """A stream of the events of all processes that share the store, after number `since`; None means from now on."""
 
     def __init__(self, source: _Source, seconds: float | None, store: EventStore, since: int | None) -> None:
         super().__init__(source, seconds)
         self._store, self._at = store, since
         self._ready: deque[SessionEvent] = deque()
-        self._first: int | None = None  # the number of the first event of this process after the stream was made
+        self._first: int | None = None  # number of this process's first event since the stream was created
 
     def put(self, event: SessionEvent) -> None:
-        """Note where to begin."""
+        """Remember the number of the first event, and wake the reader."""
         if self._first is None and event.sequence:
             self._first = event.sequence
         super().put(event)
@@ -159,17 +160,17 @@ class KeptStream(EventStream):
         return self._ready.popleft() if self._ready else None
 
     async def _is_last(self, event: SessionEvent) -> bool:
-        # A session with a name may have begun again after its end.
+        # A session with a fixed identifier may have been opened again after its end.
         return not self._ready and not await self._store.events_after(event.session_id, event.sequence, 1)
 
 
 async def kept_events(
     store: EventStore, session_id: str, since: int, limit: int
 ) -> tuple[tuple[SessionEvent, ...], int]:
-    """Return at most `limit` events after number `since`, and the number behind which to go on.
+    """Return at most `limit` events after number `since`, and the number to continue after.
 
-    The first says what is missing, if anything is. Events that cannot be read, of a newer version for example, are
-    passed over: an answer without events means that there is none to read.
+    If events are missing, the first returned event is an `EventsDropped`. Unreadable events, such as those of a newer
+    version, are skipped. An empty result means that there are no more readable events.
     """
     since, limit = max(since, 0), max(limit, 0)
     rows = await store.events_after(session_id, since, limit)
@@ -192,4 +193,4 @@ def _read(row: KeptEvent) -> SessionEvent | None:
     try:
         return from_dict(json.loads(row.body), row.sequence)
     except (KeyError, TypeError, ValueError):
-        return None  # of a newer version, or written by nobody of us
+        return None  # written by a newer version or another program
