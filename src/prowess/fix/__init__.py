@@ -1,8 +1,7 @@
-"""Fixes that findings carry, put into files: what changes, what must not, and how the file is replaced.
+"""Apply the fixes of findings to files.
 
-`fix_document` applies fixes to the bytes of one SKILL.md, round by round, and looks after each round whether anything
-else now reads differently; `replace_file` puts the result in place of the old file. Rules and judgement come from the
-caller.
+`fix_document` applies fixes to the bytes of one SKILL.md in rounds. After each round it checks that no other field and
+no other text changed. `replace_file` then replaces the file on disk. The caller provides the rules.
 """
 
 from __future__ import annotations

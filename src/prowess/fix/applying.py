@@ -1,11 +1,11 @@
-"""Fix one SKILL.md: put edits into its text, look whether they keep their word, and replace the file.
+"""Fix one SKILL.md: apply edits, check that they change only what they declare, and replace the file.
 
-Of a fix all edits are applied or none, and no two fixes that touch each other.
+The edits of a fix are applied together or not at all. Two fixes that overlap are not applied together.
 
 Edits count lines and columns of the file itself, so a byte-order mark is a character of line 1, and any of LF, CRLF and
-lone CR ends a line. What an edit inserts gets the line breaks of the line it is inserted into.
+lone CR ends a line. Inserted text gets the line breaks of the line that it is inserted into.
 
-`difference` returns a unified diff of two texts of a file, whatever their size.
+`difference` returns a unified diff of two texts of any size.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 128  # more than the findings of one rule, which are at most 100
 _FEWEST_ROUNDS = 8
-_MAX_BYTES = 16 * 1024 * 1024  # read over all rounds, so that a huge file cannot hold up a check
+_MAX_BYTES = 16 * 1024 * 1024  # limit on bytes read in all rounds, so that a huge file cannot block a check
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class FixedDocument(Struct, frozen=True, kw_only=True):
-    """The new bytes, what was fixed in the order it was, and the document and findings of the new bytes."""
+    """The new bytes with their document and findings, and the fixed findings in the order of fixing."""
 
     data: bytes
     fixed: tuple[Diagnostic, ...]
@@ -50,15 +50,15 @@ def fix_document(
     *,
     unsafe: bool = False,
 ) -> FixedDocument:
-    """Apply the safe fixes of what `check` finds, with `unsafe` the others too; the file is not touched.
+    """Apply the safe fixes of the findings, with `unsafe` all fixes. Files on disk are not changed.
 
-    It checks, applies what does not collide, and checks again, until nothing is left to apply. A fix says what it
-    changes (`Fix.changes`); everything else must read as before: every other field, and the body unless an edit lies in
-    it. That is looked at after each round by reading the result. A fix that breaks its word is left out, and so is
-    every fix of a text that cannot be read as a whole.
+    Each round checks the document and applies the fixes that do not overlap, until no fix is left. A fix declares the
+    fields that it changes (`Fix.changes`). All other fields must keep their values, and so must the body, unless an
+    edit is in the body. This is checked after each round by reading the result. A fix that changes more is skipped. If
+    the document could not be read completely, all fixes are skipped.
 
-    `read` makes the document of bytes, `check` judges it. Fixes of other files than the document's are passed over.
-    A file of more than 128 KiB with many faults may need another call.
+    `read` parses bytes to a document, `check` returns its findings. Fixes for files other than the document are
+    skipped. A file of more than 128 KiB with many faults may need another call.
     """
     document = read(data)
     findings = check(document)
@@ -77,7 +77,7 @@ def fix_document(
 
 
 def keeps_its_word(before: SkillDocument, after: SkillDocument, fixes: Iterable[Fix]) -> bool:
-    """Whether nothing reads differently from `before` but what `fixes` said they would change."""
+    """Whether `after` differs from `before` only in the fields that `fixes` declare, and in the body only if edited."""
     if not (before.complete and after.complete):
         return False
     fixes = tuple(fixes)
@@ -102,7 +102,7 @@ def _step(
     read: Callable[[bytes], SkillDocument],
     refused: set[Fix],
 ) -> tuple[bytes, SkillDocument, list[Diagnostic]] | None:
-    """Apply as many fixes as go together, else the first that keeps its word; None where none does."""
+    """Apply all fixes that fit together, or else the first one that is correct; `None` if there is none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -122,7 +122,7 @@ def _step(
 
 
 class Applied(Struct, frozen=True, kw_only=True):
-    """The new text, the fixes that are in it, and those that were refused because another one is in their way."""
+    """The new text, the applied fixes, and the fixes that were refused because they overlap another."""
 
     text: str
     fixes: tuple[Fix, ...]
@@ -136,10 +136,10 @@ class _Span(Struct, frozen=True, kw_only=True, order=True):
 
 
 def apply_fixes(text: str, fixes: Sequence[Fix]) -> Applied:
-    """Apply `fixes` to the text of a file, the earlier one winning where two overlap or change the same field.
+    """Apply `fixes` to the text of a file. If two overlap or change the same field, the earlier one is applied.
 
-    Two edits at one place overlap, even where both only insert: their order would be a guess. A fix whose own edits
-    overlap is refused as well.
+    Two edits at the same place overlap, even if both only insert, because their order would be a guess. A fix whose own
+    edits overlap is refused too.
     """
     places = _Places(text)
     taken: list[_Span] = []
@@ -165,7 +165,7 @@ def _overlap(one: _Span, other: _Span) -> bool:
 
 
 class _Places:
-    """Offsets of lines and columns."""
+    """Converts lines and columns to offsets."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -192,13 +192,13 @@ class _Places:
 
 
 def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str | None:
-    """Replace the bytes `before` of the file at `path` by `after`; return why that was not done, else None.
+    """Replace the content `before` of the file at `path` by `after`. Return `None`, or the reason for not doing it.
 
-    The file is replaced as a whole and keeps its mode and, if the system lets us, its owner. It is left alone if it is
-    no regular file, may not be written, is reached through a link that leads out of what was named, or has changed
-    since it was read.
+    The file is replaced atomically and keeps its mode and, if permitted, its owner. It is not changed if it is not a
+    regular file, is read-only, was modified since it was read, or is reached through a symbolic link that leads out of
+    `within`.
 
-    `within` is the file or directory that the user named; the file's real place must be that, or lie below it.
+    `within` is the file or directory that the user named. The real path of the file must be `within` or below it.
     """
     root, real = os.path.realpath(within), os.path.realpath(path)
     if real != root and not real.startswith(root if root.endswith(os.sep) else f"{root}{os.sep}"):
@@ -207,7 +207,7 @@ def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str 
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):
             return "it is not a regular file"
-        # To replace a file it takes a right on the directory alone, but read-only is what its owner said.
+        # Replacing needs only write access to the directory, but the owner made this file read-only.
         if not found.st_mode & 0o222 or not os.access(path, os.W_OK):
             return "it is read-only"
         with open(path, "rb") as file:
@@ -223,15 +223,15 @@ def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str 
 
 
 _CONTEXT = 3
-_MOST_COMPARED = 2000  # lines; comparing takes the square of them where somebody wants it to
+_MOST_COMPARED = 2000  # lines; comparing can take quadratic time
 _NO_BREAK = "\\ No newline at end of file"
 
 
 def difference(path: str, before: str, after: str) -> Iterator[str]:
-    r"""Yield the lines of the diff without their line feeds; nothing where the texts are equal.
+    r"""Yield the lines of a unified diff, without line feeds; no lines if the texts are equal.
 
-    A carriage return is part of its line, so a changed line break is a changed line. Only LF separates lines, as for
-    `diff`. The lines are what the texts hold: whoever prints them escapes them.
+    A carriage return is part of its line, so a changed line break is a changed line. Only LF separates lines, as in
+    `diff`. The lines are not escaped: escape them before printing.
     """
     old, new = _lines(before), _lines(after)
     head = common_length(old, new)
@@ -273,7 +273,7 @@ def _lines(text: str) -> list[str]:
 
 
 def common_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many items two texts or lists of lines begin with alike."""
+    """Return the length of the common prefix of two texts or lists of lines."""
     for at, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
             return at

@@ -1,11 +1,11 @@
-"""Lay out a SKILL.md evenly: same values, same order, same comments, same quotes.
+"""Format a SKILL.md: same values, same order, same comments, same quotes.
 
-The frontmatter goes through a YAML library that keeps what the author wrote (`prowess[fmt]`): entries of mappings are
-indented by two blanks, items of lists by two and a dash, one blank stands after a colon. Line breaks become LF, a
-byte-order mark goes, the file ends with one line break. The body is text and stays as it is.
+The front matter is written by a YAML library that keeps comments and quotes (extra `prowess[fmt]`). Mappings are
+indented by two spaces, list items by two spaces and a dash, and one space follows a colon. Line breaks become LF, a
+byte-order mark is removed, and the file ends with one line break. The body is not changed otherwise.
 
-The result is read by our own reader before it counts. Where a value, a quote or a comment is not what it was, or laying
-it out once more would change it again, the file is left as it is.
+The result is checked with our own parser. If a value, a quote or a comment changed, or if formatting the result again
+would change it, the file is not changed.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from prowess.format.document import SkillDocument
 
 _COMMENT = re.compile(r"(?:^|[ \t])(#[^\n]*?)[ \t]*$", re.MULTILINE)
-_NEVER = 1 << 30  # columns before a line is broken
+_NEVER = 1 << 30  # columns before a line is wrapped
 
 
 class Formatted(Struct, frozen=True, kw_only=True):
-    """The new bytes; or the old ones, and in `reason` why they stay."""
+    """The new bytes, or the old bytes and, in `reason`, why they are unchanged."""
 
     data: bytes
     reason: str | None = None
 
 
 def format_source(data: bytes) -> Formatted:
-    """Return the bytes of a SKILL.md laid out evenly.
+    """Return the bytes of a SKILL.md, formatted.
 
     Raises:
         ImportError: the library that keeps comments is not installed.
     """
     document = parse_document(data)
-    # The layout mends a byte order mark, and blanks behind a fence, by itself.
+    # Formatting itself repairs a byte-order mark, and spaces after a fence.
     faults = [
         found
         for found in document.diagnostics
@@ -63,27 +63,27 @@ def format_source(data: bytes) -> Formatted:
 
 
 def _laid_out(document: SkillDocument) -> str | None:
-    """Return the text; None where the library refuses what ours has read."""
+    """Return the formatted text; `None` if the library cannot read the front matter."""
     front = document.front_matter or ""
     if document.fields:
         try:
             front = _round_trip(front)
         except ImportError:
             raise
-        except Exception:  # noqa: BLE001 -- whatever a library for YAML stumbles over, the file stays as it is
+        except Exception:  # noqa: BLE001 -- on any error of the YAML library the file stays unchanged
             return None
     body = document.body.rstrip("\n")
     return f"---\n{front}---\n{body}\n" if body else f"---\n{front}---\n"
 
 
 def _round_trip(front: str) -> str:
-    # Imported here, not at the top: it is an extra, and only this needs it.
+    # Imported here, not at the top: it is an optional package, and only this function needs it.
     from ruamel.yaml import YAML
     from ruamel.yaml.nodes import ScalarNode
     from ruamel.yaml.resolver import VersionedResolver
 
     class TextResolver(VersionedResolver):
-        """Every plain scalar is text, as for our reader: `1.0`, `on` and dates are not touched."""
+        """Resolves every plain scalar as text, like our parser: `1.0`, `on` and dates are kept."""
 
         def resolve(self, kind: object, value: object, implicit: object) -> object:
             if kind is ScalarNode and value != "":
@@ -108,7 +108,7 @@ def _is_same(before: SkillDocument, after: SkillDocument) -> bool:
 
 
 def _written(document: SkillDocument) -> Iterator[tuple[str, object]]:
-    """Yield every value in order with the way it is written."""
+    """Yield every value in order, with its style."""
     waiting: list[Node] = [node for field in document.fields for node in (field.key_node, field.value)][::-1]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""Rules as values: what a rule is, which rules there are, which of them run. No concrete rule is known here."""
+"""Rules in general: protocol, registry and selection. The rules themselves are defined in other packages."""
 
 from __future__ import annotations
 

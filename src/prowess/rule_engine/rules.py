@@ -1,16 +1,16 @@
-"""Rules and their registry, which of them run, how bad each is, and the comments that suppress findings.
+"""Rules and their registry, selection of rules, severities, and comments that suppress findings.
 
-`meta` declares a rule, `check` finds; each id is registered once. Which rules run is a profile's table, changed by what
-a user selects, ignores and sets.
+`meta` declares a rule, and `check` returns its findings. Each id is registered once. The profile determines which rules
+run; a user can change this with `select`, `ignore` and `severity`.
 
 A selector is a family (`spec`), the beginning of an id (`reference`) or an id (`name.format`). `select` replaces the
-profile's choice, `ignore` takes away and wins, except that the more exact of two selectors wins over both: with
-`select=reference.missing, ignore=reference` that one rule runs. A selected rule that the profile switches off runs at
-its default severity.
+profile's choice, and `ignore` removes rules. If both name a rule, the more exact selector wins, and `ignore` wins a
+tie: with `select=reference.missing, ignore=reference` that one rule runs. A selected rule that the profile does not
+report runs at its default severity.
 
-`severity` sets how bad the findings of a selector are, the most exact entry counting. Off is as ignored by that
-selector; a level for the id of a rule also switches it on where the profile does not report it and nothing else is
-selected. `shift` moves whole severities, as presets do, before `severity` is applied.
+`severity` sets the severity of the findings of a selector; the most exact selector wins. The value off is the same as
+ignoring the selector. A severity for a rule's id also enables the rule if the profile does not report it and `select`
+is empty. `shift` maps one severity to another for all rules, as presets do; it is applied before `severity`.
 
 Comments in a SKILL.md may suppress findings:
 
@@ -18,9 +18,9 @@ Comments in a SKILL.md may suppress findings:
     <!-- prowess: ignore reference.missing, lint -->    in the body
     <!-- prowess: ignore-file body.tokens -->           for the whole file
 
-A comment holds for its own line, and where it stands alone on its lines also for the line below. Selectors are as for
-`--ignore`. Whether a skill may ask at all is decided outside of it, by the caller; the family `security` may be closed
-to it.
+A comment applies to its own line and, if there is no other text on the line, to the next line too. Selectors are as for
+`--ignore`. The caller decides whether suppressions of a skill are applied at all, and whether they may hide findings of
+the family `security`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """What a user selects, ignores and sets; empty means: as the profile says. None as a severity means off."""
+    """A user's changes to the profile; empty means none. `None` as a severity means off."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -57,10 +57,10 @@ class Selection(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def checked(cls, select: Iterable[str], ignore: Iterable[str], known: Mapping[str, RuleMeta]) -> Selection:
-        """Return a selection whose every selector means something among the rules `known`, by id.
+        """Return a selection in which every selector names at least one of the rules `known`, by id.
 
         Raises:
-            InvalidArgumentsError: one sentence for each selector that does not, with spellings that may be meant.
+            InvalidArgumentsError: a selector names no rule; one message for each, with similar names.
         """
         selection = cls(select=tuple(select), ignore=tuple(ignore))
         faults = [selector_fault(selector, known) for selector in (*selection.select, *selection.ignore)]
@@ -86,9 +86,9 @@ class Selection(Struct, frozen=True, kw_only=True):
         return set_by_id > 0 or reported
 
     def judged(self, found: Diagnostic, profile: Profile, rules: Mapping[str, RuleMeta] = RULES) -> Diagnostic | None:
-        """Return the finding at the severity it has in this profile; None if it is not reported.
+        """Return the finding at its severity in this profile, or `None` if it is not reported.
 
-        `rules` declare it; the profile reports a rule that they do not declare, at the severity of the finding.
+        `rules` are the declarations by id. A rule that is not among them is reported at the severity of the finding.
         """
         rule = rules.get(found.rule)
         level = found.severity if rule is None else rule.severity_in(profile.name)
@@ -101,7 +101,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         return None if severity is None else found.with_severity(severity)
 
     def _level(self, rule: str, family: str) -> tuple[str, Severity | None]:
-        """Return the most exact selector of `severity` that names the rule, and its level; of two alike the later."""
+        """Return the most exact selector of `severity` for the rule, and its level. The later one wins a tie."""
         best = 0
         chosen: tuple[str, Severity | None] = ("", None)
         for selector, level in self.severity:
@@ -112,17 +112,17 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 def selector_fault(selector: str, known: Mapping[str, RuleMeta]) -> str | None:
-    """Return why a selector means nothing among the rules `known`, by id; None if it means something."""
+    """Return why a selector names no rule in `known`, by id; `None` if it names one."""
     families = tuple(
         dict.fromkeys(rule.family for rule in known.values())
-    )  # a family without a rule would find no fault anywhere
+    )  # only families with rules: another family would never find anything
     if selector in families or any(_begins(rule, selector) for rule in known):
         return None
     return _unknown(selector, tuple(known), families)
 
 
 def names_rule(selector: str, rule: str, family: str) -> bool:
-    """Whether a selector is the family of a rule, the beginning of its id, or its id."""
+    """Whether a selector is the rule's family, the beginning of its id, or its id."""
     return _exactness((selector,), rule, family) > 0
 
 
@@ -131,7 +131,7 @@ def _begins(rule: str, selector: str) -> bool:
 
 
 def _exactness(selectors: tuple[str, ...], rule: str, family: str) -> int:
-    """How exactly the best selector names the rule: 0 not at all, 1 by family, more by a longer part of its id."""
+    """Rank the most exact selector for the rule: 0 for no match, 1 for its family, more for a longer part of its id."""
     best = 0
     for selector in selectors:
         if _begins(rule, selector):
@@ -154,11 +154,11 @@ _WEIGHT = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """How one skill is judged: a profile, a selection, and a floor that the family `security` cannot fall below.
+    """Determines the findings reported for one skill: a profile, a selection, and a floor for `security`.
 
-    The floor is what holds without the settings of a project that nobody has trusted. Such a project may be stricter
-    with itself in any way; of the security findings it can neither drop one nor call it harmless. `excluded`: no
-    finding is reported but the floor's.
+    The floor is the judgement without the project's settings, used if the project is not trusted. Such a project can
+    make any rule stricter, but it can neither hide a security finding nor lower its severity. If `excluded` is true,
+    only findings of the floor are reported.
     """
 
     profile: Profile
@@ -173,9 +173,9 @@ class Judgement(Struct, frozen=True, kw_only=True):
         return not self.excluded and self.selection.keeps(rule, self.profile)
 
     def judge(self, findings: Iterable[Diagnostic], rules: Mapping[str, RuleMeta] = RULES) -> list[Diagnostic]:
-        """Return the findings that are reported, at their severities, in their order.
+        """Return the reported findings with their severities, in the same order.
 
-        `rules` declare the rules that found them, by id: those of the format, unless another room hands in its own.
+        `rules` are the declarations of the rules by id; the default is the rules of the format.
         """
         return [judged for found in findings if (judged := self._judged(found, rules)) is not None]
 
@@ -193,10 +193,10 @@ Subject = TypeVar("Subject")
 
 
 class RuleRegistry(Generic[Subject]):
-    """Rules over one kind of subject, ordered by the `order` and id of each.
+    """The rules for one type of subject, sorted by `order`, then by id.
 
     Raises:
-        ValueError: two rules have one id.
+        ValueError: two rules have the same id.
     """
 
     def __init__(self, *rules: Rule[Subject]) -> None:
@@ -218,7 +218,10 @@ class RuleRegistry(Generic[Subject]):
         return self._rules[rule_id]
 
     def check(self, subject: Subject, keeps: Callable[[RuleMeta], bool] | None = None) -> list[Diagnostic]:
-        """Return what the rules find, in their order, at default severities; those that `keeps` refuses do not run."""
+        """Run the rules in order and return their findings at default severities.
+
+        Rules for which `keeps` returns False do not run.
+        """
         return [found for rule in self if keeps is None or keeps(rule.meta) for found in rule.check(subject)]
 
 
@@ -226,12 +229,12 @@ Subject_contra = TypeVar("Subject_contra", contravariant=True)
 
 
 class Rule(Protocol[Subject_contra]):
-    """One rule over one kind of subject. It reads nothing but the subject and raises nothing."""
+    """One rule for one type of subject. It reads only the subject and raises no errors."""
 
     meta: ClassVar[RuleMeta]
 
     def check(self, subject: Subject_contra) -> Iterable[Diagnostic]:
-        """Return every place where the subject breaks the rule."""
+        """Return a finding for every place where the subject breaks the rule."""
         ...
 
 
@@ -259,7 +262,7 @@ _MAX_SUPPRESSIONS = 200
 
 
 class Suppression(Struct, frozen=True, kw_only=True):
-    """One selector of one comment; it holds from line `first` to line `last`, both included, 1-based."""
+    """One selector of one comment. It applies from line `first` to line `last`, both included, 1-based."""
 
     selector: str
     first: int
@@ -267,14 +270,14 @@ class Suppression(Struct, frozen=True, kw_only=True):
     location: Location
 
     def fits(self, found: Diagnostic, document: SkillDocument) -> bool:
-        """Whether it silences a finding on `document`."""
+        """Whether this suppresses a finding on `document`."""
         if found.location.path != document.path or not names_rule(self.selector, found.rule, found.family):
             return False
         return self.first <= found.location.line <= self.last
 
 
 class Suppressed(Struct, frozen=True, kw_only=True):
-    """The findings that are left, how many are silenced, and the suppressions that silenced nothing."""
+    """The remaining findings, the number of suppressed ones, and the suppressions that had no effect."""
 
     kept: tuple[Diagnostic, ...]
     silenced: int
@@ -282,7 +285,7 @@ class Suppressed(Struct, frozen=True, kw_only=True):
 
 
 def suppressions(document: SkillDocument) -> tuple[Suppression, ...]:
-    """Return what the comments of a document ask for, in order; comments in code and in values are none."""
+    """Return the suppressions in a document's comments, in order. Comments inside code and values do not count."""
     if _MARK not in document.text:
         return ()
     return tuple(_asked(document))[:_MAX_SUPPRESSIONS]
@@ -291,7 +294,7 @@ def suppressions(document: SkillDocument) -> tuple[Suppression, ...]:
 def suppress(
     findings: Iterable[Diagnostic], asked: tuple[Suppression, ...], document: SkillDocument, *, security: bool
 ) -> Suppressed:
-    """Take away what is silenced; without `security` no finding of that family is."""
+    """Remove suppressed findings. Findings of the family `security` stay unless `security` is true."""
     kept, used, silenced = [], set(), 0
     for found in findings:
         fitting = [one for one in asked if one.fits(found, document)]

@@ -1,4 +1,4 @@
-"""Rows behind sessions, in memory or in SQLite. Nothing here knows what a session is."""
+"""Storage of session rows and events, in memory or in SQLite. The content of a session is opaque here."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ __all__ = [
     "open_store",
 ]
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
     __getattr__ = lazy_names(__name__, {"sqlite": ("SqliteSessionStore",)})

@@ -1,4 +1,4 @@
-"""Rows in the memory of this process, which end with it; and a store by its URL."""
+"""Session store in the memory of this process, and opening a store by its URL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ URL = "memory:"
 
 
 class MemorySessionStore:
-    """A `SessionStore` and `EventStore` in dicts, safe to share between threads."""
+    """A `SessionStore` and `EventStore` in dictionaries, safe to share between threads."""
 
     def __init__(self) -> None:
         self._rows: dict[str, SessionRow] | None = {}
@@ -28,7 +28,7 @@ class MemorySessionStore:
         self._lock = threading.Lock()
 
     async def create(self, row: SessionRow) -> bool:
-        """Add a row, or return False."""
+        """Add a row; return False if the id exists."""
         with self._opened() as rows:
             if row.session_id in rows:
                 return False
@@ -45,7 +45,7 @@ class MemorySessionStore:
             return rows.get(session_id)
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
-        """Compare and swap."""
+        """Replace the row if it has `expected_version`; return whether it was replaced."""
         with self._opened() as rows:
             present = rows.get(row.session_id)
             if present is None or present.version != expected_version:
@@ -66,12 +66,12 @@ class MemorySessionStore:
             return True
 
     async def delete(self, session_id: str) -> bool:
-        """Remove the row, or return False."""
+        """Remove the row; return False if there is none."""
         with self._opened() as rows:
             return rows.pop(session_id, None) is not None
 
     async def expire(self, before: float) -> list[str]:
-        """Remove every row last touched before that time."""
+        """Remove rows last touched before that time, and old events of removed sessions. Return the ids of the rows."""
         with self._opened() as rows:
             gone = sorted(row.session_id for row in rows.values() if row.touched_at < before)
             for session_id in gone:
@@ -85,7 +85,7 @@ class MemorySessionStore:
             return gone
 
     async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
-        """Write one event and return its number."""
+        """Append one event and return its number."""
         with self._opened():
             kept = self._events.setdefault(session_id, deque())
             sequence = kept[-1][1].sequence + 1 if kept else 1
@@ -101,7 +101,7 @@ class MemorySessionStore:
             return list(islice((event for _, event in kept if event.sequence > sequence), limit))
 
     async def last_event(self, session_id: str) -> int:
-        """Return the highest number given, or 0."""
+        """Return the highest event number, or 0."""
         with self._opened():
             kept = self._events.get(session_id)
             return kept[-1][1].sequence if kept else 0
@@ -112,11 +112,11 @@ class MemorySessionStore:
             return len(rows)
 
     async def close(self) -> None:
-        """Forget all rows."""
+        """Drop all rows. Later operations raise `StoreError`."""
         self._close()
 
     def __enter__(self) -> Self:
-        """Return the store; `with` closes it at the end, and so does `async with`."""
+        """Return the store; `with` and `async with` close it at the end."""
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -145,13 +145,13 @@ _SQLITE = "sqlite:///"
 
 
 def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
-    """Return the store at `url`; nothing is opened before its first use.
+    """Return the store at `url`. It is opened when it is first used.
 
-    `memory:` is a new store in this process; `sqlite:///state.db` a file relative to the working directory, and
-    `sqlite:////var/lib/state.db`, with four slashes, one at an absolute path.
+    `memory:` is a new store in this process. `sqlite:///state.db` is a file relative to the working directory;
+    `sqlite:////var/lib/state.db`, with four slashes, is a file at an absolute path.
 
     Raises:
-        StoreError: the URL names no kind of store.
+        StoreError: the URL names no known kind of store.
     """
     if url == "memory:":
         return MemorySessionStore()
@@ -160,5 +160,5 @@ def open_store(url: str) -> MemorySessionStore | SqliteSessionStore:
         from prowess.store.sqlite import SqliteSessionStore
 
         return SqliteSessionStore(url.removeprefix(_SQLITE))
-    kind = url.partition(":")[0][:20]  # no more of it: the rest may hold a password
+    kind = url.partition(":")[0][:20]  # the rest of the URL may contain a password
     raise StoreError(f"{kind}:", "no such kind of store; use memory: or sqlite:///PATH")

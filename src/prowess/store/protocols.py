@@ -1,4 +1,4 @@
-"""Protocols of the stores, and their values: rows of sessions and numbered events, both JSON texts."""
+"""Protocols of the stores, and their values: session rows and numbered events, both with JSON text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from msgspec import Struct
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """`state` is JSON text that the store does not read; `touched_at` is in seconds since the epoch."""
+    """One stored session.
+
+    `state` is JSON text that the store does not parse; `touched_at` is in seconds since the epoch.
+    """
 
     session_id: str
     version: int
@@ -17,43 +20,43 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 
 
 class SessionStore(Protocol):
-    """Keeps rows. Every operation is atomic, also against other processes on the same store.
+    """Stores session rows. Every operation is atomic, even with other processes on the same store.
 
     Raises:
-        StoreError: from every operation, where the store cannot be reached, read or written.
+        StoreError: by every operation, if the store cannot be reached, read or written.
     """
 
     async def create(self, row: SessionRow) -> bool:
-        """Add a row; False, and nothing changes, where the id is taken."""
+        """Add a row. Return False, without a change, if the id exists."""
 
     async def get(self, session_id: str) -> SessionRow | None:
         """Return the row, or None."""
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
-        """Put `row` in place of the one with its id if that has `expected_version`; False, unchanged, otherwise."""
+        """Replace the row with the same id if it has `expected_version`; otherwise change nothing and return False."""
 
     async def touch(self, session_id: str, at: float) -> bool:
-        """Move the time of the last touch forward, never back; the version stays. False where the row is gone."""
+        """Move the time of the last touch forward, never back; the version stays. Return False if there is no row."""
 
     async def delete(self, session_id: str) -> bool:
-        """Remove the row; False where it is gone already."""
+        """Remove the row; return False if there is none."""
 
     async def expire(self, before: float) -> list[str]:
-        """Remove every row last touched before that time; return their ids in order."""
+        """Remove every row last touched before that time. Return the removed ids, sorted."""
 
     async def count(self) -> int:
         """Return the number of rows."""
 
     async def close(self) -> None:
-        """Give up what the store holds open; a second time does nothing, and other operations fail from then on."""
+        """Release resources. Closing twice is allowed; other operations fail afterwards."""
 
 
 @runtime_checkable
 class PeekingStore(Protocol):
-    """A store that can tell a row without an event loop, so that a session knows its state when it is made."""
+    """A store that can read a row without an event loop, so that a session has its state when it is created."""
 
     def peek(self, session_id: str) -> SessionRow | None:
-        """Return the row, or None. Blocking, for a moment; nothing is made that is not there.
+        """Return the row, or None. Blocks briefly, and does not create the store.
 
         Raises:
             StoreError: the store cannot be read.
@@ -61,7 +64,7 @@ class PeekingStore(Protocol):
 
 
 class KeptEvent(Struct, frozen=True, kw_only=True):
-    """`sequence` counts the events of one session from 1, whoever wrote them; `body` is JSON text."""
+    """One stored event. `sequence` counts the events of a session from 1, over all writers; `body` is JSON text."""
 
     sequence: int
     body: str
@@ -69,21 +72,21 @@ class KeptEvent(Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class EventStore(Protocol):
-    """Keeps the events of sessions in one order, also against other processes on the same store.
+    """Stores the events of sessions in one order, even with other processes on the same store.
 
-    Numbers are given when an event is written and never again while any event of that session is there. Events
-    outlive the row of their session, so that its end can be read; `SessionStore.expire` removes those whose session
-    is gone and that are older than its time.
+    A number is assigned when an event is written, and is not reused while any event of that session exists. Events
+    remain after the row of their session is removed, so that the end of a session can be read. `SessionStore.expire`
+    removes events that are older than its time and belong to no session.
 
     Raises:
-        StoreError: from every operation, where the store cannot be reached, read or written.
+        StoreError: by every operation, if the store cannot be reached, read or written.
     """
 
     async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
-        """Write one event and return its number; about the newest `keep` stay, older ones may go."""
+        """Append one event and return its number. About the newest `keep` events remain; older ones may be removed."""
 
     async def events_after(self, session_id: str, sequence: int, limit: int) -> list[KeptEvent]:
         """Return the first `limit` events with a higher number, in order."""
 
     async def last_event(self, session_id: str) -> int:
-        """Return the highest number given, 0 where the session has no events."""
+        """Return the highest event number, or 0 if the session has no events."""

@@ -1,12 +1,12 @@
-"""Rows in an SQLite file that several processes share.
+"""Session store in an SQLite file that several processes share.
 
-The file is in WAL mode, so readers never wait; writers wait for each other for at most `BUSY_SECONDS`. Every write is
-one statement or one immediate transaction, which is what makes `replace` a compare and swap between processes.
+The file is in WAL mode, so readers never wait; a writer waits for another writer for at most `BUSY_SECONDS`. Every
+write is one statement or one immediate transaction, so `replace` is an atomic compare-and-swap between processes.
 Blocking calls run in a worker thread, one at a time for each store.
 
-The tables are made by steps from one version to the next. A step is never edited once released; a change is a new step
-at the end. The version stands in the table `schema_version`, one row, changed in the same transaction as the tables it
-speaks of.
+The schema is built by migration steps from one version to the next. A released step is never edited; a change is a new
+step at the end. The version is the one row of the table `schema_version`. It is changed in the same transaction as the
+other tables.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             touched_at REAL NOT NULL
         ) WITHOUT ROWID""",
     ),
-    # Expiry looks rows up by age, in every call of every process.
+    # Expiry searches rows by age, in every call of every process.
     ("CREATE INDEX sessions_by_age ON sessions (touched_at)",),
     (
         """CREATE TABLE events (
@@ -60,10 +60,10 @@ class NewerSchemaError(Exception):
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the file to `CURRENT`; several processes may do so at once.
+    """Migrate the file to the version `CURRENT`; several processes may do this at the same time.
 
     Raises:
-        NewerSchemaError: the file is ahead of this program; nothing was changed.
+        NewerSchemaError: the file is newer than this program; it was not changed.
     """
     found = _version(connection)
     if found > CURRENT:
@@ -72,7 +72,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        found = _version(connection)  # again: another process may have migrated while this one waited
+        found = _version(connection)  # another process may have migrated during the wait
         if found == 0:
             connection.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
             connection.execute("INSERT INTO schema_version VALUES (0)")
@@ -98,8 +98,8 @@ def _version(connection: sqlite3.Connection) -> int:
 
 BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
-_LARGEST = 2**63 - 1  # of an integer in SQLite
-_TRIMMED_EVERY = 16  # events; so up to that many more are kept
+_LARGEST = 2**63 - 1  # largest integer in SQLite
+_TRIMMED_EVERY = 16  # events; up to this many more than `keep` remain
 _T = TypeVar("_T")
 
 
@@ -114,8 +114,8 @@ def _row(db: sqlite3.Connection, session_id: str) -> SessionRow | None:
 class SqliteSessionStore:
     """A `SessionStore` and `EventStore` in one file.
 
-    It lies at `path` and is made (0600, in a 0700 directory) when first used. `busy_seconds` bounds the wait for
-    another process's write. `close` it, or use it with `with` or `async with`.
+    The file at `path` is created on first use (mode 0600, in a directory with mode 0700). `busy_seconds` limits the
+    wait for another process's write. Call `close` when done, or use the store with `with` or `async with`.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -123,7 +123,7 @@ class SqliteSessionStore:
         self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._owner = 0  # the process that opened the connection; SQLite forbids to carry one across a fork
+        self._owner = 0  # process that opened the connection; SQLite connections must not be used after a fork
         self._closed = False
 
     @property
@@ -132,7 +132,7 @@ class SqliteSessionStore:
         return f"sqlite:///{self._path}"
 
     async def create(self, row: SessionRow) -> bool:
-        """Add a row, or return False."""
+        """Add a row; return False if the id exists."""
         sql = "INSERT INTO sessions VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         return await self._changes(sql, (row.session_id, row.version, row.state, row.touched_at))
 
@@ -141,11 +141,11 @@ class SqliteSessionStore:
         return await self._do(lambda db: _row(db, session_id))
 
     def peek(self, session_id: str) -> SessionRow | None:
-        """Return the row, or None, also if there is no file."""
+        """Return the row; None if there is no row or no file."""
         return self._work(lambda db: _row(db, session_id)) if os.path.exists(self._path) else None
 
     async def replace(self, row: SessionRow, *, expected_version: int) -> bool:
-        """Compare and swap."""
+        """Replace the row if it has `expected_version`; return whether it was replaced."""
         sql = "UPDATE sessions SET version = ?, state = ?, touched_at = ? WHERE session_id = ? AND version = ?"
         return await self._changes(sql, (row.version, row.state, row.touched_at, row.session_id, expected_version))
 
@@ -156,11 +156,11 @@ class SqliteSessionStore:
         )
 
     async def delete(self, session_id: str) -> bool:
-        """Remove the row, or return False."""
+        """Remove the row; return False if there is none."""
         return await self._changes("DELETE FROM sessions WHERE session_id = ?", (session_id,))
 
     async def expire(self, before: float) -> list[str]:
-        """Remove every row last touched before that time."""
+        """Remove rows last touched before that time, and old events of removed sessions. Return the ids of the rows."""
         sql = "DELETE FROM sessions WHERE touched_at < ? RETURNING session_id"
 
         def work(db: sqlite3.Connection) -> list[str]:
@@ -177,7 +177,7 @@ class SqliteSessionStore:
         return await self._do(lambda db: int(db.execute("SELECT count(*) FROM sessions").fetchone()[0]))
 
     async def append_event(self, session_id: str, body: str, *, at: float, keep: int) -> int:
-        """Write one event and return its number."""
+        """Append one event and return its number."""
         sql = (
             "INSERT INTO events SELECT ?, coalesce(max(sequence), 0) + 1, ?, ? FROM events WHERE session_id = ? "
             "RETURNING sequence"
@@ -200,16 +200,16 @@ class SqliteSessionStore:
         return [KeptEvent(sequence=row[0], body=row[1]) for row in rows]
 
     async def last_event(self, session_id: str) -> int:
-        """Return the highest number given, or 0."""
+        """Return the highest event number, or 0."""
         sql = "SELECT coalesce(max(sequence), 0) FROM events WHERE session_id = ?"
         return await self._do(lambda db: int(db.execute(sql, (session_id,)).fetchone()[0]))
 
     async def close(self) -> None:
-        """Close the file."""
+        """Close the connection. Later operations raise `StoreError`."""
         await to_thread.run_sync(self._close)
 
     def __enter__(self) -> Self:
-        """Return the store; `with` closes it at the end, and so does `async with`."""
+        """Return the store; `with` and `async with` close it at the end."""
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -248,7 +248,7 @@ class SqliteSessionStore:
             )
             try:
                 self._use_wal(connection)
-                # With WAL a loss of power may cost the last commits, never the file.
+                # With WAL a power failure may lose the last commits, but cannot damage the file.
                 connection.execute("PRAGMA synchronous = NORMAL")
                 migrate(connection)
             except BaseException:
@@ -258,7 +258,10 @@ class SqliteSessionStore:
         return self._connection
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
-        """Switch to WAL. SQLite does not wait here if another process writes in the old mode, as in a new file."""
+        """Switch to WAL mode, retrying while the file is busy.
+
+        SQLite does not wait by itself if another process is writing in the old mode, as in a new file.
+        """
         until = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -279,7 +282,10 @@ class SqliteSessionStore:
 
 
 def _make_private(path: str) -> None:
-    """Make the file before SQLite does, which would give it the modes of the umask; its side files copy the modes."""
+    """Create the file with mode 0600 before SQLite does, which would use the umask.
+
+    SQLite's side files get the same mode.
+    """
     ensure_private_directory(os.path.dirname(path))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

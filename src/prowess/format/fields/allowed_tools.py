@@ -1,13 +1,13 @@
-"""The grammar of `allowed-tools`: which tools a skill says it needs.
+"""Parser of `allowed-tools`, the list of tools that a skill uses.
 
     Bash(git add *) Bash(jq:*), Read
 
-A token is `Name` or `Name(pattern)`. Tokens are separated by blanks or commas; a blank or comma inside parentheses
-belongs to the token, and parentheses nest. Nothing is guessed: a blank before `(`, text after `)`, an open
-parenthesis and `Name()` are faults, because reading them kindly could permit more than was meant. Names are compared
-whole and case-sensitively. What a pattern matches is not decided here.
+A token is `Name` or `Name(pattern)`. Tokens are separated by whitespace or commas. Whitespace and commas inside
+parentheses belong to the token, and parentheses nest. The parser does not guess: a space before `(`, text after `)`, an
+open parenthesis and `Name()` are faults, because a lenient reading could permit more than intended. Names are compared
+as a whole and case-sensitively. Matching patterns against calls is done elsewhere.
 
-Agent Skills specification, field `allowed-tools`; the field is experimental, and agents differ in honouring it.
+Agent Skills specification, field `allowed-tools`. The field is experimental, and agents differ in how they apply it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BLANKS = " \t\r\n"
 
 
 class ToolToken(Struct, frozen=True, kw_only=True):
-    """One tool, all of it or what `pattern` matches; `pattern` is None for a bare name. `str` gives the source."""
+    """One tool, or the calls of it that match `pattern`; `pattern` is None for a bare name. `str` gives the source."""
 
     name: str
     pattern: str | None = None
@@ -28,14 +28,14 @@ class ToolToken(Struct, frozen=True, kw_only=True):
 
 
 class ToolFault(Struct, frozen=True, kw_only=True):
-    """Why a text does not fit the grammar; `offset` counts code points from its start."""
+    """A syntax error; `offset` counts code points from the start of the text."""
 
     message: str
     offset: int
 
 
 class AllowedTools(Struct, frozen=True, kw_only=True):
-    """What a text says. With a fault, `tokens` is empty: what cannot be read permits nothing."""
+    """The tokens of a text. If there is a fault, `tokens` is empty, so that nothing is permitted."""
 
     tokens: tuple[ToolToken, ...]
     fault: ToolFault | None
@@ -43,10 +43,10 @@ class AllowedTools(Struct, frozen=True, kw_only=True):
 
 
 def parse_allowed_tools(text: str) -> AllowedTools:
-    """Read the tokens of `text`. Raises nothing; the first fault is in the result."""
+    """Parse the tokens of `text`. A syntax error is not raised: the first one is in the result."""
     tokens: list[ToolToken] = []
     commas = False
-    after_comma = True  # at the start a comma has nothing before it
+    after_comma = True  # true at the start: a comma needs a name before it
     at = 0
     while at < len(text):
         char = text[at]

@@ -1,20 +1,21 @@
-"""The fields beyond the specification that a runtime obeys, as typed and frozen values.
+"""Fields beyond the specification that a runtime obeys, as typed and frozen values.
 
-`extended_fields` reads them from the properties of a skill, whoever read those. It raises for nothing. A value that
-cannot be read is a fault, and where the field narrows what may happen the closed reading holds: a skill is isolated,
-hidden or not run rather than opened by a typing error. What each field means where it is absent stands at its type.
+`extended_fields` reads them from the properties of a skill, whatever parser produced those. It raises no errors. A
+value that cannot be read is a fault. If the field is a restriction, the strictest reading then applies: a typing error
+isolates a skill, hides it or stops it from running, rather than opening it. The types below document the meaning of an
+absent field.
 
-Sources: agent skills platform, YAML frontmatter fields, skill scoping, script execution security; the limits of a turn
-as a platform in use spells and bounds them; the fields of agents in use for who may invoke a skill, with which
+Sources: agent skills platform, YAML frontmatter fields, skill scoping, script execution security; a platform in use,
+for the names and bounds of the limits on a turn; agents in use, for the fields on who may invoke a skill, with which
 arguments.
 
-Arguments stand in the order in which a call gives them: either names alone, as a list or as one text with blanks, or
-mappings with a description and a default. A declaration that cannot be read whole counts as none: with one entry left
-out, every later name would get its neighbour's value.
+Arguments are in the order in which a call passes them. They are either names alone (a list, or one text with spaces) or
+mappings with a description and a default. If any part of the declaration cannot be read, there are no arguments: with
+one entry left out, every later name would get the wrong value.
 
-The field `execution` is how a skill wishes to be run. A wish grants nothing: the host's own limits and its sandbox hold
-whatever stands here. A number outside its bounds becomes the nearest one; what cannot be read at all is left to the
-host, and where it would open something it counts as the narrowest value.
+The field `execution` is a request by the skill. It grants no permission: limits of the host and its sandbox always
+apply. A number outside its bounds becomes the nearest bound. A value that cannot be read is left to the host, or, if
+that could grant something, becomes the strictest value.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ _EXEC = "execution.type"
 
 
 class Execution(Struct, frozen=True, kw_only=True):
-    """None leaves a setting to the host.
+    """Execution settings that a skill requests; `None` leaves a setting to the host.
 
-    `sandbox` is false only where the skill says so. `allowed_paths` are as written, None where the key is absent.
-    `network` is a word as written, `restricted` or `none` in use. Times are in seconds.
+    `sandbox` is false only if the skill sets it to false. `allowed_paths` are as written, `None` if the key is absent.
+    `network` is a word as written; `restricted` and `none` are in use. Times are in seconds.
     """
 
     mode: ExecutionMode | None = None
@@ -71,7 +72,7 @@ class Execution(Struct, frozen=True, kw_only=True):
 
 
 def read_execution(value: object, faults: Faults) -> Execution:
-    """Read the field; what is wrong is added to `faults`."""
+    """Read the field `execution`; problems are added to `faults`."""
     if is_blank(value):
         return Execution()
     if not isinstance(value, dict):
@@ -106,11 +107,11 @@ MAX_ARGUMENTS = 64
 MAX_DEFAULT_LENGTH = 4096
 _ARGS = "arguments.type"
 _NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z"
-_TAKEN = frozenset({"ARGUMENTS", "SKILL_DIR", "SESSION_ID"})  # placeholders with a meaning of their own
+_TAKEN = frozenset({"ARGUMENTS", "SKILL_DIR", "SESSION_ID"})  # placeholders with their own meaning
 
 
 class Argument(Struct, frozen=True, kw_only=True):
-    """One declared argument; `default` is None where there is none."""
+    """One declared argument; `default` is `None` if there is no default."""
 
     name: str
     description: str = ""
@@ -119,7 +120,7 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 def read_arguments(value: object, faults: Faults) -> tuple[Argument, ...]:
-    """Read the field; what is wrong is added to `faults`, and then there are no arguments."""
+    """Read the field `arguments`. On any problem, add it to `faults` and return no arguments."""
     if is_blank(value):
         return ()
     listed = value.split() if isinstance(value, str) else value
@@ -182,9 +183,10 @@ _SCOPES = ("agents", "tenants", "environments")
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """Where a skill is visible. None of a dimension admits everything, an empty tuple nothing.
+    """The agents, tenants and environments in which a skill is visible.
 
-    `closed`: a part of the scope could not be read, and the skill is visible nowhere.
+    A dimension that is `None` admits everything, an empty tuple admits nothing. If `closed` is true, a part of the
+    scope could not be read, and the skill is visible nowhere.
     """
 
     agents: tuple[str, ...] | None = None
@@ -193,7 +195,10 @@ class Scope(Struct, frozen=True, kw_only=True):
     closed: bool = False
 
     def admits(self, *, agent: str | None = None, tenant: str | None = None, environment: str | None = None) -> bool:
-        """Whether the skill is visible there: every dimension must match. None is a place without a name."""
+        """Whether the skill is visible for this agent, tenant and environment. Every dimension must match.
+
+        An argument that is `None` matches only a dimension that is `None`.
+        """
         if self.closed:
             return False
         pairs = ((self.agents, agent), (self.tenants, tenant), (self.environments, environment))
@@ -206,8 +211,8 @@ _NO_HOOKS, _NO_SCOPE, _NO_EXECUTION = Hooks(), Scope(), Execution()
 class ExtendedFields(Struct, frozen=True, kw_only=True):
     """The fields beyond the specification.
 
-    `model` and `agent` are None where the host chooses. `paths` is None where the key is absent. `faults` say what
-    could not be read as written; `unreadable` names its fields.
+    `model` and `agent` are `None` if the host chooses. `paths` is `None` if the key is absent. `faults` are the values
+    that could not be read as written; `unreadable` names their fields.
     """
 
     model: str | None = None
@@ -241,9 +246,9 @@ _ABSENT = ExtendedFields()
 
 
 def extended_fields(properties: Mapping[str, object]) -> ExtendedFields:
-    """Read the fields from properties as `Frontmatter.properties` and `SkillEntry.properties` give them.
+    """Read the extended fields from properties, as returned by `Frontmatter.properties` and `SkillEntry.properties`.
 
-    Raises nothing, whatever the values are. A skill without any of the fields costs one look at its keys.
+    Raises no error for any value. For a skill without extended fields only the keys are examined.
 
         fields = extended_fields({"name": "deploy", "context": "fork", "user-invocable": "no"})
         fields.context, fields.user_invocable, fields.unreadable  # ('fork', False, frozenset({'user-invocable'}))
@@ -316,7 +321,7 @@ def _priority(value: object, faults: Faults) -> int:
 
 
 def _tags(value: object, faults: Faults) -> tuple[str, ...]:
-    """Tags guard nothing, so the readable ones are kept beside a fault."""
+    """Read the field `tags`. Tags restrict nothing, so readable tags are kept even if others have faults."""
     if is_blank(value):
         return ()
     if isinstance(value, str):
@@ -342,7 +347,7 @@ def _hint(value: object, faults: Faults) -> str | None:
     if is_blank(value):
         return None
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        # `argument-hint: [issue]` is meant as a text and is a list to YAML.
+        # `argument-hint: [issue]` is meant as text, but YAML reads a list.
         message = "argument-hint is a list to YAML; put it in quotes"
         faults.add("argument-hint.type", message, ("argument-hint",))
         return f"[{', '.join(value)}]"

@@ -1,8 +1,8 @@
-"""The frontmatter of each profile as JSON Schema, made from the same table that judges.
+"""The front matter of each profile as JSON Schema, generated from the rule table.
 
-A schema asks for what is an error in the profile, as far as a schema can: it sees values and not how they were
-written, and knows neither the directory nor the grammar of `allowed-tools`. It takes a frontmatter as any YAML reader
-gives it, so a number or a boolean passes wherever the profile takes its text.
+A schema rejects what is an error in the profile, with limits: it sees values but not how they were written, and does
+not know the directory's name or the grammar of `allowed-tools`. It accepts values from any YAML reader, so a number or
+boolean is valid if the profile accepts its text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SAYS_SOMETHING = r"\S"
-# Any script: of ASCII only what a name may hold, of the rest everything that is no blank.
+# Any script: of ASCII only the characters allowed in a name, beyond ASCII all except whitespace.
 _ANY_SCRIPT = r"(?!-)(?!\S*--)(?!\S*-\s*$)[^\s\u0000-\u002c\u002e\u002f\u003a-\u0060\u007b-\u007f]"
 _TEXT: Schema = {"type": "string"}
 _SCALAR: Schema = {"type": ["string", "number", "boolean"]}
@@ -46,7 +46,7 @@ _BOOLEAN: Schema = {"anyOf": [{"enum": [True, False, 1, 0]}, {**_TEXT, "pattern"
 
 
 def frontmatter_schema(profile: Profile) -> Schema:
-    """Return the JSON Schema (2020-12) of what has no error in a profile."""
+    """Return the JSON Schema (2020-12) of front matter without errors in a profile."""
 
     def refuses(rule: str) -> bool:
         return profile.severities.get(rule) is Severity.ERROR
@@ -119,7 +119,7 @@ def _metadata(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
     return schema | _BLANK_TOO if refuses("metadata.type") else schema
 
 
-# A mapping may be left empty, which a reader without types gives as an empty text.
+# An empty mapping is allowed; a reader without types returns an empty string for it.
 _BLANK_TOO: Schema = {"type": ["object", "null", "string"], "pattern": r"^\s*$"}
 
 
@@ -133,7 +133,7 @@ def _allowed_tools(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
 
 
 def _rule_of(field: str) -> str:
-    """The rule that judges an extended field as a whole."""
+    """The rule on the type of an extended field."""
     renamed = {
         "context": "context.value",
         "disable-model-invocation": "invocation.type",
@@ -143,7 +143,7 @@ def _rule_of(field: str) -> str:
 
 
 def _extended() -> Schema:
-    """The fields beyond the specification; see docs/fields.md for what each means."""
+    """The schemas of the extended fields; docs/fields.md explains each field."""
     text_or_blank = _SCALAR_OR_NOTHING
     scope = {"anyOf": [{**_TEXT, "pattern": _SAYS_SOMETHING}, _TEXTS]}
     return {

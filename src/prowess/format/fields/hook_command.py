@@ -1,8 +1,8 @@
-"""The command line of a hook: words and the variables in them, read without a shell.
+"""Parser of a hook's command line: words and variables, without a shell.
 
-Words are split and quoted as a shell does it, and the variables that hosts promise become values. Everything else that
-only a shell can do (pipes, substitution, globs, other variables) is a fault: nothing of it is done by half. A program
-may be a shell all the same: `bash -c '…'` names it, and what stands in its quotes is its own affair.
+Words are split and unquoted as a shell does it, and the variables that hosts define are replaced by values. Any other
+shell syntax (pipes, substitution, globs, other variables) is a fault; it is never applied in part. The program itself
+may be a shell, as in `bash -c '…'`: the quoted argument is passed on unread.
 
 Claude Code documentation, "Hooks reference", `command`, `CLAUDE_PROJECT_DIR`, `CLAUDE_PLUGIN_ROOT`.
 """
@@ -23,7 +23,7 @@ from prowess.format.fields.placeholders import PLUGIN_VARIABLE, PROJECT_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Has = Callable[[str, str], bool]  # whether the skill in the directory of this name has a file at this path
+    Has = Callable[[str, str], bool]  # (directory name of a skill, path) -> whether that skill has the file
 
 Base = Literal["skill", "plugin", "project", "home"]
 VARIABLES: Mapping[str, Base] = {
@@ -35,30 +35,30 @@ VARIABLES: Mapping[str, Base] = {
 _NO_TEXT = "holds a character that no command line holds"
 NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script of the skill instead"
 
-# A variable that no backslash keeps, or the home directory at the beginning of a word.
+# A variable without a backslash before it, or the home directory at the start of a word.
 _PLACEHOLDER = re.compile(
     rf"(?<!\\)\$(?:(?P<bare>{'|'.join(VARIABLES)})(?![A-Za-z0-9_])|\{{(?P<braced>{'|'.join(VARIABLES)})\}})|(?<!\S)~(?=/)"
 )
-_MOST_OF_A_PATH = 4096  # characters: no file has a longer path on Linux, and each of its parts is tried
+_MOST_OF_A_PATH = 4096  # characters: Linux has no longer paths, and each part of the path is tried
 _QUOTED = re.compile(r"""(?s)\\.|'[^']*'?|"(?:\\.|[^"\\])*"?""")  # and characters behind a backslash
 _OPEN, _CLOSE = "\ue002", "\ue003"  # private characters around the name of a variable
 
 
 class Variable(Struct, frozen=True, kw_only=True):
-    """A variable in a word: its name, and what it is the directory of."""
+    """A variable in a word: its name, and the directory that it refers to."""
 
     name: str
     base: Base
 
 
 class HookWord(Struct, frozen=True, kw_only=True):
-    """One word: texts and variables, in their order."""
+    """One word: texts and variables, in order."""
 
     parts: tuple[str | Variable, ...]
 
     @property
     def text(self) -> str | None:
-        """The word, if no variable is in it."""
+        """The text of the word; `None` if it contains a variable."""
         texts = [part for part in self.parts if isinstance(part, str)]
         return "".join(texts) if len(texts) == len(self.parts) else None
 
@@ -68,12 +68,15 @@ class HookWord(Struct, frozen=True, kw_only=True):
         return "".join(part if isinstance(part, str) else f"${{{part.name}}}" for part in self.parts)
 
     def valued(self, values: Mapping[Base, str]) -> str:
-        """Return the word with the values of its variables."""
+        """Return the word with its variables replaced by values."""
         return "".join(part if isinstance(part, str) else values[part.base] for part in self.parts)
 
     @property
     def path(self) -> tuple[Base, tuple[str, ...]] | None:
-        """The base and the components below it (`..` where it is left), if the word is a path below a variable."""
+        """The base and the path components below it, if the word is a path below a variable; otherwise `None`.
+
+        Leading `..` components remain if the path leaves the base.
+        """
         first, *rest = self.parts
         below = "".join(part if isinstance(part, str) else "\0" for part in rest)
         if isinstance(first, str) or not below.startswith("/") or "\0" in below:
@@ -82,32 +85,32 @@ class HookWord(Struct, frozen=True, kw_only=True):
 
 
 class HookCommand(Struct, frozen=True, kw_only=True):
-    """A command line as it was read; `fault` is why it cannot be run without a shell; then there are no words."""
+    """A parsed command line. If it cannot be run without a shell, `fault` is the reason and `words` is empty."""
 
     words: tuple[HookWord, ...] = ()
     fault: str | None = None
 
 
 class FileOfSkill(Struct, frozen=True, kw_only=True):
-    """A file that a word names: the name of the skill's directory, and the path in it."""
+    """A file named by a word: the name of the skill's directory, and the path below it."""
 
     skill: str
     path: str
 
 
 def read_words(words: Sequence[str]) -> HookCommand:
-    """Return words that are given one by one, with the variables in them."""
+    """Parse words that are already split, including their variables."""
     if not {_OPEN, _CLOSE}.isdisjoint("".join(words)):
         return HookCommand(fault=_NO_TEXT)
     return HookCommand(words=tuple(HookWord(parts=_parts(_PLACEHOLDER.sub(_mark, word))) for word in words))
 
 
 def read_command(command: str) -> HookCommand:
-    """Split a command line into words."""
+    """Split a command line into words and variables."""
     if not {_OPEN, _CLOSE}.isdisjoint(command):
         return HookCommand(fault=_NO_TEXT)
 
-    # In single quotes a variable is literal text, as `bash -c '…'` gets it.
+    # A variable in single quotes is literal text, as `bash -c '…'` receives it.
     literal = [found.span() for found in _QUOTED.finditer(command) if found[0].startswith("'")]
 
     def marked(match: re.Match[str]) -> str | None:
@@ -125,17 +128,18 @@ def _mark(match: re.Match[str]) -> str:
 
 
 def _parts(word: str) -> tuple[str | Variable, ...]:
-    # Every other piece is the name of a variable.
+    # Every second piece is the name of a variable.
     pieces = re.split(f"{_OPEN}([A-Z_]+){_CLOSE}", word)
     found = [Variable(name=text, base=VARIABLES[text]) if at % 2 else text for at, text in enumerate(pieces)]
     return tuple(part for part in found if part) or ("",)
 
 
 def file_of_skill(word: HookWord, own: str, has: Has) -> FileOfSkill | None:
-    """Return the file of a skill that a word names by a variable, None if it names none.
+    """Return the file of a skill that a word names by a variable; `None` if it names none.
 
-    `own` is the name of the skill's directory. A path below the plugin, the project or the home directory is that of a
-    skill if it goes through a directory of its name and the skill has the rest: where a host would have installed it.
+    `own` is the name of the skill's directory. A path below the plugin, the project or the home directory refers to a
+    skill if one of its directories has the skill's name and the skill contains the rest of the path. A host would have
+    installed the skill at that place.
     """
     if word.path is None:
         return None

@@ -1,9 +1,9 @@
-"""Hooks: what a skill asks to be run at certain moments, read from the field `hooks`.
+"""Hooks: scripts and commands that a skill wants to run on certain events, read from the field `hooks`.
 
-`pre` and `post` stand around an activation and name scripts of the skill. Every other key is an event, whose hooks may
-carry a matcher over tool names, `once` and a timeout; both writings in use are read, the flat one and the one with an
-inner list. A hook is often a guard. So what cannot be read is never left out in silence: it is a fault, and the caller
-sees that the hooks are not all there.
+`pre` and `post` run before and after an activation and name scripts of the skill. Every other key is an event. Its
+hooks may have a matcher for tool names, `once` and a timeout. Both notations in use are read: flat, and with an inner
+list. A hook often is a guard, so an unreadable hook is never dropped silently: it is a fault, and the caller sees that
+the hooks are incomplete.
 
 Agent skills platform, fields `hooks.pre` and `hooks.post`; event names as agents in use spell them.
 """
@@ -41,7 +41,7 @@ HOOK_EVENTS = (
     "pre", "post", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop",
     "SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "PermissionRequest", "Notification",
 )  # fmt: skip
-MAX_HOOK_SECONDS = 600.0  # ours: as long as the longest default of an agent in use
+MAX_HOOK_SECONDS = 600.0  # our limit: the longest default of an agent in use
 
 _NOT_OBEYED = {
     "if": "the hook runs whatever the call is",
@@ -57,10 +57,9 @@ NOT_THERE = "names a file that the skill does not contain"
 class Hook(Struct, frozen=True, kw_only=True):
     """One hook: exactly one of `script` and `command` is set.
 
-    `script` is a path relative to the skill, `command` a command line as written; with `args` it is one word, and they
-    are the others. `matcher` is None where the hook is
-    for every tool; else names joined by `|`, in which `*` stands for any characters. `timeout` is in seconds; None
-    leaves it to the host.
+    `script` is a path relative to the skill, `command` a command line as written. If `args` is set, `command` is only
+    the program, and `args` are its arguments. `matcher` is `None` if the hook applies to every tool; otherwise tool
+    names joined by `|`, with `*` for any characters. `timeout` is in seconds; `None` leaves it to the host.
     """
 
     event: str
@@ -73,22 +72,22 @@ class Hook(Struct, frozen=True, kw_only=True):
 
     @property
     def read(self) -> HookCommand:
-        """The words to run, the script or program first, with their variables."""
+        """The parsed words to run, script or program first, with their variables."""
         if self.script is not None:
             return HookCommand(words=(HookWord(parts=(self.script,)),))
         return read_command(self.command or "") if self.args is None else read_words((self.command or "", *self.args))
 
     @property
     def argv(self) -> tuple[str, ...] | None:
-        """The words as they are; None for a command with variables, and for one that only a shell can read."""
+        """The words as strings; `None` if the command contains variables or needs a shell."""
         texts = [text for word in self.read.words if (text := word.text) is not None]
         return tuple(texts) if texts and len(texts) == len(self.read.words) else None
 
     def fault(self, own: str, has: Has) -> HookFault | None:
-        """Return why the hook cannot be run, wherever its skill is; None if nothing is known against it.
+        """Return a reason why the hook cannot be run wherever its skill is installed; `None` if none is known.
 
-        `own` is the name of the skill's directory, `has` tells whether the skill in a directory has a file. A file of
-        the project counts as there.
+        `own` is the name of the skill's directory. `has(directory, path)` returns whether the skill in that directory
+        has the file. A file of the project is assumed to exist.
         """
         command = self.read
         if command.fault is not None:
@@ -105,13 +104,13 @@ class Hook(Struct, frozen=True, kw_only=True):
         return None
 
     def matches(self, tool: str) -> bool:
-        """Whether the hook is for this tool; names are compared whole, without regard to case: models write `bash`."""
+        """Whether the hook applies to this tool. Whole names are compared, ignoring case: models write `bash`."""
         parts = () if self.matcher is None else self.matcher.casefold().split("|")
         return self.matcher is None or any(fits_stars(tool.casefold(), part) for part in parts)
 
 
 class HookFault(Struct, frozen=True, kw_only=True):
-    """Why a hook cannot be run; `missing` is the file that no skill has, None if it is something else."""
+    """A reason why a hook cannot be run; `missing` is the file that does not exist, or `None` for other reasons."""
 
     reason: str
     missing: str | None = None
@@ -120,8 +119,8 @@ class HookFault(Struct, frozen=True, kw_only=True):
 class Hooks(Struct, frozen=True, kw_only=True):
     """The hooks of a skill in the order written.
 
-    `complete` is false where one of them could not be read. Nothing of the skill may be activated then: what is missing
-    could be the guard.
+    `complete` is false if one of them could not be read. The skill must not be activated then, because the missing hook
+    could be a guard.
     """
 
     entries: tuple[Hook, ...] = ()
@@ -129,21 +128,21 @@ class Hooks(Struct, frozen=True, kw_only=True):
 
     @property
     def pre(self) -> tuple[Hook, ...]:
-        """What runs before the instructions take effect."""
+        """Hooks that run before the instructions take effect."""
         return self.of("pre")
 
     @property
     def post(self) -> tuple[Hook, ...]:
-        """What runs when the skill has finished."""
+        """Hooks that run when the skill has finished."""
         return self.of("post")
 
     def of(self, event: str, tool: str | None = None) -> tuple[Hook, ...]:
-        """Return the hooks of an event; with `tool`, those that are for it."""
+        """Return the hooks of an event. With `tool`, only those that apply to that tool."""
         return tuple(hook for hook in self.entries if hook.event == event and (tool is None or hook.matches(tool)))
 
 
 def read_hooks(value: object, faults: Faults) -> Hooks:
-    """Read the field; what is wrong is added to `faults`, and left out of the result."""
+    """Read the field `hooks`. Problems are added to `faults`; unreadable hooks are left out."""
     if is_blank(value):
         return Hooks()
     if not isinstance(value, dict):
@@ -169,7 +168,7 @@ def _event(event: str, listed: object, faults: Faults) -> Iterator[Hook]:
 
 
 def _entry(event: str, entry: object, path: Path, faults: Faults) -> Iterator[Hook]:
-    """A script's path, a hook, or a matcher with a list of hooks inside."""
+    """Read an entry: a script's path, a hook, or a matcher with an inner list of hooks."""
     outer = Hook(event=event)
     if not isinstance(entry, dict) or "hooks" not in entry:
         if (hook := _hook(outer, entry, path, faults)) is not None:
@@ -225,7 +224,10 @@ def _script(hook: Hook, value: object, path: Path, faults: Faults) -> Hook | Non
 
 
 def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) -> Hook:
-    """Matcher, `once` and timeout. What cannot be read counts as absent, so that a guard runs more often, not less."""
+    """Read matcher, `once` and timeout.
+
+    Unreadable settings count as absent, so that a guard runs more often, not less.
+    """
     if "matcher" in entry:
         hook = replace(hook, matcher=_matcher(entry["matcher"], (*path, "matcher"), faults))
     if "once" in entry:
@@ -254,7 +256,7 @@ def _matcher(value: object, path: Path, faults: Faults) -> str | None:
 
 
 def _plain_names(pattern: str) -> str:
-    """Return a regular expression without its anchors, one group around it, and `.*` as `*`."""
+    """Strip the anchors and one outer group from a regular expression, and replace `.*` by `*`."""
     text = pattern.removeprefix("^").removesuffix("$")
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1].removeprefix("?:")

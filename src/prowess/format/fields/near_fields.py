@@ -1,8 +1,8 @@
-"""Keys that were meant for a known field: `licence`, `disallowedTools`, `Allowed-Tools`.
+"""Misspelt keys of known fields: `licence`, `disallowedTools`, `Allowed-Tools`.
 
-A finding asks whether a close field was meant. The two fields that restrict tools are more than asked about: a key that
-is close to one of them is read as that field when the skill is used, because a restriction must not get lost by its
-spelling. If the field itself is there as well, or several such keys are, all of them hold.
+A finding suggests the field that is close. For the two fields that restrict tools this is not enough, because a
+restriction must not be lost by a misspelling: a key close to one of them is read as that field when the skill is used.
+If the field itself is present too, or several such keys are, all of them apply.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 ToolField = Literal["allowed-tools", "disallowed-tools"]
 _TOOL_FIELDS: dict[str, ToolField] = {"allowedtools": "allowed-tools", "disallowedtools": "disallowed-tools"}
-_NEGATED = re.compile(r"(?:un|non?|not)(?=allow)")  # `unallowed-tools` is no list of what is allowed
-_OWN_WORDS = frozenset({"content", "mode"})  # close to a field, and in use for something else
-_LIKENESS, _OF_A_LACKING_FIELD, _OF_A_TOOL_FIELD = 0.85, 0.7, 0.9  # from 0 to 1
-_LENGTHS = range(9, 20)  # of a word that is that close to a field of tools
+_NEGATED = re.compile(r"(?:un|non?|not)(?=allow)")  # `unallowed-tools` is not a list of allowed tools
+_OWN_WORDS = frozenset({"content", "mode"})  # similar to a field, but used for other purposes
+_LIKENESS, _OF_A_LACKING_FIELD, _OF_A_TOOL_FIELD = 0.85, 0.7, 0.9  # similarity from 0 to 1
+_LENGTHS = range(9, 20)  # lengths of keys that can be so close to a tool field
 
 
 def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
-    """Return the field that a key which is none may have been meant for; None if no field is close.
+    """Return the known field that an unknown key is close to; `None` if there is none.
 
-    A field of `lacking`, which a skill needs and does not have, may be less close.
+    For the required fields that the skill does not have, `lacking`, less similarity is enough.
     """
     if key in KNOWN_FIELDS or (word := _folded(key)) in _OWN_WORDS:
         return None
@@ -44,7 +44,7 @@ def field_meant(key: str, *, lacking: Iterable[str] = ()) -> str | None:
 
 
 def tool_field(key: str) -> ToolField | None:
-    """Return the field of tools that a key is read as: the field itself, or one that is close to the key."""
+    """Return the tool field that a key is read as: the field itself, or one that is close to the key."""
     if key in KNOWN_FIELDS:
         return next((field for field in _TOOL_FIELDS.values() if field == key), None)
     word = _NEGATED.sub("dis", _folded(key))
@@ -53,9 +53,9 @@ def tool_field(key: str) -> ToolField | None:
 
 
 class ToolFields(Struct, frozen=True, kw_only=True):
-    """What the properties of a skill say about tools: the values of both fields, near-misses included, as written.
+    """The values of both tool fields in the properties of a skill, as written. Misspelt keys are included.
 
-    `misspelt` has each key that is read as another one, with the field that is meant.
+    `misspelt` has each misspelt key with the field that it is read as.
     """
 
     allowed: tuple[object, ...] = ()
@@ -67,7 +67,7 @@ _NONE = ToolFields()
 
 
 def tool_fields(properties: Mapping[str, object]) -> ToolFields:
-    """Return what these properties say about tools; the field itself comes before keys that are read as it."""
+    """Return the tool fields of these properties. The value under the correct key comes before misspelt ones."""
     unknown = properties.keys() - KNOWN_FIELDS
     if not unknown and properties.keys().isdisjoint(_TOOL_FIELDS.values()):
         return _NONE

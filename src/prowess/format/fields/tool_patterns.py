@@ -1,6 +1,6 @@
-"""What the pattern of a token is about, for each tool, and why a token can never fit a call.
+"""The tool argument that each pattern applies to, and reasons why a token can never match a call.
 
-The tables are read by whoever holds calls against patterns (`prowess.policy.patterns`) and by advice.
+`prowess.policy.patterns` uses these tables to match calls, and lint rules use them for advice.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from prowess.format.fields.placeholders import PLUGIN_VARIABLE, PROJECT_VARIABLE
 if TYPE_CHECKING:
     from prowess.format.fields.allowed_tools import ToolToken
 
-# The argument that a pattern of this tool is about, by each name that models use for it.
+# The argument that a pattern of each tool applies to, with all names that models use for it.
 COMMAND_TOOLS = {"Bash": "command"}
 FILE_TOOLS = {"Read": ("file_path", "path"), "Write": ("file_path", "path"), "Edit": ("file_path", "path")}
 PATHS = frozenset({"file_path", "path"})
 SEARCH_TOOLS = {"Glob": "path", "Grep": "path"}
 URL_TOOLS = {"WebFetch": "url"}
-NAME_TOOLS = {"Agent": "subagent_type"}  # a kind of sub-agent
-DOMAIN = "domain:"  # begins a pattern of URLs
+NAME_TOOLS = {"Agent": "subagent_type"}  # a type of sub-agent
+DOMAIN = "domain:"  # prefix of a URL pattern
 
-# Other names of tools; those of the skill tools are in `prowess.policy.tool_names`.
+# Other names of tools. `prowess.policy.tool_names` has those of the skill tools.
 TOOL_ALIASES = {
     "bash_exec": "Bash",
     "read_file": "Read",
@@ -46,7 +46,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 def server_of(name: str) -> str | None:
-    """Return the server that a name means as a whole: `mcp__git` and `mcp__git__*` mean `git`; None for other names."""
+    """Return the server if a name means a whole server: `mcp__git` and `mcp__git__*` mean `git`. Otherwise `None`."""
     if not name.startswith(_SERVER):
         return None
     server, _, tool = name.removeprefix(_SERVER).partition("__")
@@ -54,15 +54,15 @@ def server_of(name: str) -> str | None:
 
 
 def names_one_server(name: str) -> bool:
-    """Whether a name begins with a server: `mcp__git__get_*` does, `mcp__*` does not."""
+    """Whether a name begins with exactly one server: `mcp__git__get_*` does, `mcp__*` does not."""
     server, separator, _ = name.removeprefix(_SERVER).partition("__")
     return name.startswith(_SERVER) and bool(server and separator) and "*" not in server
 
 
 def never_fits(token: ToolToken, *, refuses: bool) -> str | None:
-    """Return why a token fits no call, as a sentence without its end; None if it can fit one.
+    """Return why a token can never match a call, without a full stop; `None` if it can.
 
-    `refuses`: it stands in `disallowed-tools`.
+    `refuses` is true for a token of `disallowed-tools`.
     """
     tool = TOOL_ALIASES.get(token.name, token.name)
     if refuses and tool == SKILL_TOOL:
@@ -107,7 +107,7 @@ def _command_fault(pattern: str) -> str | None:
 
 
 def path_pattern_fault(pattern: str) -> str | None:
-    """Return why a glob of paths fits no path, so that a rule which is meant to refuse would not."""
+    """Return why a glob cannot match any path; `None` if it can. A deny rule with such a glob would deny nothing."""
     if ".." in path_components(pattern):
         return f"{pattern!r} fits no path: paths are resolved before they are compared, so leave '..' out"
     if re.search(r"\{[^}]*,", pattern):

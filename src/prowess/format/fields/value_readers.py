@@ -1,9 +1,8 @@
-"""Field reader: from plain data to typed values, with every fault at its place.
+"""Readers that convert plain data to typed values and report every fault with its place.
 
-Every scalar of a front matter is text, so numbers and booleans are read from text. A reader takes the value, the rule
-that a fault breaks, the path of the value, and where faults are collected. It returns the value, or None after it
-reported why there is none; what None means is decided by the caller, field by field. Nothing is raised, whatever the
-data is.
+Every scalar of front matter is a string, so numbers and booleans are parsed from strings. A reader takes the value, the
+id of the rule for faults, the path of the value, and the collector of faults. It returns the value, or `None` after it
+reported a fault. The caller decides what `None` means for its field. Readers raise no errors for any data.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from typing import TypeVar
 from msgspec import Struct
 
 UNKNOWN_FIELD = "manifest.unknownField"
-_WHOLE = r"[+-]?[0-9]{1,9}\Z"  # nine digits: more is no number anyone means, and costs nothing to refuse
+_WHOLE = r"[+-]?[0-9]{1,9}\Z"  # at most nine digits: cheap to refuse, and longer numbers make no sense here
 _SECONDS = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(ms|s|m)?\Z"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, None: 1.0}
 _SHOWN = 60
-# The words that Claude Code takes for booleans, in any case.
+# The words that Claude Code reads as booleans, in any letter case.
 SWITCHES = {
     "true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False,
 }  # fmt: skip
@@ -28,7 +27,7 @@ Path = tuple[str | int, ...]
 
 
 class FieldFault(Struct, frozen=True, kw_only=True):
-    """What is wrong with one value. `path` leads to it: keys and indices from the top; `on_key`: the key is wrong."""
+    """A fault in one value. `path` has the keys and indices from the top; `on_key` is true if the key is wrong."""
 
     rule: str
     message: str
@@ -37,7 +36,7 @@ class FieldFault(Struct, frozen=True, kw_only=True):
 
 
 class Faults:
-    """Collects what readers report."""
+    """Collects the faults that readers report."""
 
     def __init__(self) -> None:
         self.found: list[FieldFault] = []
@@ -52,7 +51,7 @@ Reader = Callable[[object, str, Path, Faults], _Value | None]
 
 
 class RecordField(Struct, frozen=True, kw_only=True):
-    """How one key of a mapping is read: into which attribute, by which reader, and the rule that its faults break."""
+    """How to read one key of a mapping: target attribute, reader, and rule id for faults."""
 
     attribute: str
     read: Callable[[object, str, Path, Faults], object]
@@ -61,22 +60,22 @@ class RecordField(Struct, frozen=True, kw_only=True):
 
 
 def needed(attribute: str, read: Callable[..., object], rule: str) -> RecordField:
-    """Return the field of a key that must be there."""
+    """Return a `RecordField` for a required key."""
     return RecordField(attribute=attribute, read=read, rule=rule)
 
 
 def optional(attribute: str, read: Callable[..., object], rule: str) -> RecordField:
-    """Return the field of a key that may be left out."""
+    """Return a `RecordField` for an optional key."""
     return RecordField(attribute=attribute, read=read, rule=rule, required=False)
 
 
 def is_blank(value: object) -> bool:
-    """Whether a value is an empty text, as a key without a value has."""
+    """Whether a value is an empty string, which is the value of a key without a value."""
     return isinstance(value, str) and not value.strip()
 
 
 def kind(value: object) -> str:
-    """Return what a value is, for a sentence: `a list`, `empty`, `absent` for None, or the text itself in quotes."""
+    """Describe a value for a message: `a list`, `empty`, `absent` for None, or the string itself in quotes."""
     if value is None or is_blank(value):
         return "absent" if value is None else "empty"
     if isinstance(value, str):
@@ -87,7 +86,7 @@ def kind(value: object) -> str:
 
 
 def named(path: Path) -> str:
-    """Spell a path for a sentence: `hooks.PreToolUse[0].once`."""
+    """Format a path for a message: `hooks.PreToolUse[0].once`."""
     text = ""
     for part in path:
         shown = f"[{part}]" if isinstance(part, int) else part if len(part) <= _SHOWN else f"{part[:_SHOWN]}..."
@@ -96,7 +95,7 @@ def named(path: Path) -> str:
 
 
 def read_text(value: object, rule: str, path: Path, faults: Faults) -> str | None:
-    """Read a text that says something, trimmed."""
+    """Read a non-empty string and trim it."""
     if isinstance(value, str) and value.strip():
         return value.strip()
     faults.add(rule, f"{named(path)} is {kind(value)}, it must be a text", path)
@@ -104,7 +103,7 @@ def read_text(value: object, rule: str, path: Path, faults: Faults) -> str | Non
 
 
 def read_texts(value: object, rule: str, path: Path, faults: Faults) -> tuple[str, ...] | None:
-    """Read a list of texts; None, after every fault is reported, where it is anything else."""
+    """Read a list of non-empty strings. On any fault, report all of them and return `None`."""
     if not isinstance(value, list | tuple):
         faults.add(rule, f"{named(path)} is {kind(value)}, it must be a list of texts", path)
         return None
@@ -114,7 +113,7 @@ def read_texts(value: object, rule: str, path: Path, faults: Faults) -> tuple[st
 
 
 def read_boolean(value: object, rule: str, path: Path, faults: Faults) -> bool | None:
-    """Read `true` or `false`, spelled so: of `yes`, `On` or `TRUE` some readers make a boolean and some a text."""
+    """Read `true` or `false`, in this spelling only: readers disagree whether `yes`, `On` or `TRUE` is a boolean."""
     return _boolean(value, rule, path, faults, value if value in ("true", "false") else None)
 
 
@@ -133,7 +132,7 @@ def _boolean(value: object, rule: str, path: Path, faults: Faults, word: object)
 def read_whole(
     value: object, rule: str, path: Path, faults: Faults, *, bounds: tuple[int, int] | None = None
 ) -> int | None:
-    """Read a whole number; one outside `bounds` is reported and becomes the nearest bound."""
+    """Read a whole number. A number outside `bounds` is reported and becomes the nearest bound."""
     if not isinstance(value, str) or re.match(_WHOLE, value) is None:
         wanted = "a whole number" if bounds is None else f"a whole number from {bounds[0]} to {bounds[1]}"
         faults.add(rule, f"{named(path)} is {kind(value)}, it must be {wanted}", path)
@@ -147,7 +146,10 @@ def read_whole(
 
 
 def read_seconds(value: object, rule: str, path: Path, faults: Faults, *, most: float) -> float | None:
-    """Read a duration in seconds: `30`, `1.5`, `500ms`, `30s` or `2m`; one above `most` is reported and becomes it."""
+    """Read a duration in seconds: `30`, `1.5`, `500ms`, `30s` or `2m`.
+
+    A duration above `most` is reported and becomes `most`.
+    """
     match = re.match(_SECONDS, value) if isinstance(value, str) else None
     seconds = 0.0 if match is None else float(match[1]) * _UNITS[match[2]]
     if seconds <= 0:
@@ -161,7 +163,7 @@ def read_seconds(value: object, rule: str, path: Path, faults: Faults, *, most: 
 
 
 def read_choice(choices: tuple[_Value, ...]) -> Reader[_Value]:
-    """Return a reader of one of these words."""
+    """Return a reader that accepts one of these choices."""
 
     def read(value: object, rule: str, path: Path, faults: Faults) -> _Value | None:
         for choice in choices:
@@ -175,7 +177,7 @@ def read_choice(choices: tuple[_Value, ...]) -> Reader[_Value]:
 
 
 def read_list(read_item: Reader[_Value], item_rule: str) -> Reader[tuple[_Value, ...]]:
-    """Return a reader of a list; an item that cannot be read is reported, and left out."""
+    """Return a reader of a list. An item that cannot be read is reported and left out."""
 
     def read(value: object, rule: str, path: Path, faults: Faults) -> tuple[_Value, ...] | None:
         if not isinstance(value, list | tuple):
@@ -190,10 +192,10 @@ def read_list(read_item: Reader[_Value], item_rule: str) -> Reader[tuple[_Value,
 def read_record(
     make: Callable[..., _Value], fields: Mapping[str, RecordField], *, unknown: str = UNKNOWN_FIELD
 ) -> Reader[_Value]:
-    """Return a reader of a mapping with these keys, which `make` takes as keyword arguments.
+    """Return a reader of a mapping with these keys; `make` takes the values as keyword arguments.
 
-    Any fault makes the value None. `unknown` is the rule that an unknown key breaks; one that breaks `UNKNOWN_FIELD` is
-    left out, and the value counts.
+    The reader returns `None` if there is any fault. `unknown` is the id of the rule that an unknown key breaks. If it
+    is `UNKNOWN_FIELD`, the key is only left out.
     """
 
     def read(value: object, rule: str, path: Path, faults: Faults) -> _Value | None:
@@ -217,7 +219,7 @@ def read_record(
 def report_unknown(
     value: Mapping[str, object], known: Iterable[str], rule: str, path: Path, faults: Faults, *, then: str = ""
 ) -> None:
-    """Report each key that is not known; `then` ends the sentence with what follows from it."""
+    """Report each unknown key; `then` is appended to the message, to state the consequence."""
     for key in value:
         if key not in known:
             message = f"{named(path) or 'the file'} has no {kind(str(key))}, there are {', '.join(known)}{then}"

@@ -1,1 +1,1 @@
-"""The declarations of rules, and those of the rules of the format."""
+"""Rule declarations in general, and the rules of the format."""

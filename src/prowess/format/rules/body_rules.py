@@ -1,8 +1,8 @@
-"""The rules on the body (its length, its links) and on the fields beyond the specification.
+"""Rules on the body (its length, its links) and on the extended fields.
 
-References are what the body links to: paths of files, seen from the skill's directory. Links to the web, mail
-addresses, anchors and slash commands are no files. A target is percent-decoded once, as Markdown demands, and its query
-and fragment do not belong to the path. Nothing here touches the disk.
+References are the links of the body to files, as paths relative to the skill's directory. Links to the web, mail
+addresses, anchors and slash commands are not files. A target is percent-decoded once, as Markdown requires; query and
+fragment are not part of the path. This module does not access the disk.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ if TYPE_CHECKING:
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+:"
 _DRIVE = r"[A-Za-z]:"
 _HOME = r"@?~[^/\\]*(?:[/\\]|$)"  # some hosts mark a file by an @ before its path
-_COMMAND = r"/[\w-]+:[\w-]+"  # `/plugin:skill` of some hosts
+_COMMAND = r"/[\w-]+:[\w-]+"  # `/plugin:skill` in some hosts
 
 
 class Reference(Struct, frozen=True, kw_only=True):
-    """One link to a file. `path` is what it means, decoded; offsets are those of the target in `document.text`.
+    """One link to a file.
 
-    `leads` says where: `inside` the skill, out of it (`outside`), or from some root (`absolute`).
-    `exact` is true where the offsets hold the target itself, so that it can be replaced.
+    `path` is the decoded path; `start` and `end` are the offsets of the target in `document.text`.
+
+    `leads` is the kind of path: `inside` the skill, `outside` it, or `absolute`. `exact` is true if the offsets contain
+    exactly the target, so that it can be replaced.
     """
 
     target: str
@@ -47,7 +49,7 @@ class Reference(Struct, frozen=True, kw_only=True):
 
 
 def references(document: SkillDocument) -> list[Reference]:
-    """Return the links and images of the body that mean files, in order."""
+    """Return the links and images of the body that refer to files, in order."""
     if not _may_link(document.body):
         return []
     found = []
@@ -65,15 +67,15 @@ def references(document: SkillDocument) -> list[Reference]:
 
 
 def leads(path: str) -> Literal["inside", "outside", "absolute"]:
-    """Return where a decoded path leads, seen from the skill's directory; see `Reference`. The disk is not asked."""
+    """Classify a decoded path relative to the skill's directory, without disk access; see `Reference`."""
     if path[0] in "/\\" or re.match(_DRIVE, path) or re.match(_HOME, path) or path.lower().startswith("file:"):
         return "absolute"
-    # A backslash separates on Windows, so it must not hide a way out.
+    # A backslash is a separator on Windows, so a path with backslashes can leave the skill too.
     return "outside" if inner_components(path.replace("\\", "/")) is None else "inside"
 
 
 def inner_components(path: str) -> list[str] | None:
-    """Return the components of a relative path with `.` and `..` resolved; None where it leaves the root."""
+    """Return the components of a relative path with `.` and `..` resolved; `None` if it leaves the root."""
     components: list[str] = []
     for component in path.split("/"):
         if component == "..":
@@ -86,7 +88,7 @@ def inner_components(path: str) -> list[str] | None:
 
 
 def _may_link(body: str) -> bool:
-    """Whether a link may mean a file; most lead to the web, or to a heading."""
+    """Whether any link may refer to a file. Most bodies link only to the web or to headings."""
     return any(
         target[:1] != "#" and (not re.match(_SCHEME, target) or target[:5].lower() == "file:")
         for target in possible_targets(body)
@@ -94,7 +96,7 @@ def _may_link(body: str) -> bool:
 
 
 def _file_path(target: str) -> str | None:
-    """Return the decoded path of a target, or None where it is no file."""
+    """Return the decoded path of a target, or `None` if it does not refer to a file."""
     target = target.strip()
     if target.lower().startswith("file:"):
         return target
@@ -110,19 +112,19 @@ _RESERVED = r"[^A-Za-z0-9_.~/-]+"
 
 
 def percent_decoded(text: str) -> str:
-    """Decode once; bytes that are not UTF-8 become replacement characters."""
+    """Percent-decode once. Bytes that are not UTF-8 become replacement characters."""
     return re.sub(_ENCODED, lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace"), text)
 
 
 def percent_encoded(path: str) -> str:
-    """Encode everything but unreserved characters and `/`."""
+    """Percent-encode everything except unreserved characters and `/`."""
     return re.sub(
         _RESERVED, lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape")), path
     )
 
 
 def body_findings(document: SkillDocument) -> list[Diagnostic]:
-    """Return what is wrong with the body as a whole, at the first line too many."""
+    """Return the findings on the whole body, placed at the first line above the limit."""
     lines = body_lines(document.body)
     if lines <= MAX_BODY_LINES:
         return []
@@ -132,30 +134,30 @@ def body_findings(document: SkillDocument) -> list[Diagnostic]:
 
 
 def body_lines(body: str) -> int:
-    """Count the lines of a body; a final line break adds none."""
+    """Count the lines of a body; a final line break does not add a line."""
     return body.count("\n") + (not body.endswith("\n") and bool(body))
 
 
 _RULES = {"outside": "reference.escape", "absolute": "reference.absolute"}
-# First components that are directories of a machine; what else begins with a slash may mean a page of a website.
+# Top directories of a machine. Another path that begins with a slash may be a page of a website.
 _ROOTS = frozenset(
     {"Applications", "Library", "System", "Users", "Volumes", "bin", "dev", "etc", "home", "lib", "media", "mnt"}
     | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
 )
-# What is wrong with a link, in the words of every rule that says so.
+# Texts shared by all messages about links that leave the skill.
 LEADS_OUT = "leads out of the skill; a skill carries the files it links to"
 IS_ABSOLUTE = "is absolute; link to files relative to the skill's directory"
-_SENTENCE = 500  # characters before and after a link that are looked at
+_SENTENCE = 500  # characters before and after a link that are searched for quotes
 
 
 def reference_findings(document: SkillDocument) -> list[Diagnostic]:
-    """Return the links that leave the skill; what they lead to is not looked at."""
+    """Return a finding for each link that leaves the skill. The target itself is not opened."""
     findings = []
     for reference in references(document):
         if reference.leads == "inside" or (_may_be_a_page(reference) and _is_quoted(document.text, reference)):
             continue
         location = document.origin.location(reference.start, reference.end)
-        target = reference.target if len(reference.target) <= 80 else f"{reference.target[:77]}..."  # noqa: PLR2004 -- a report line's worth
+        target = reference.target if len(reference.target) <= 80 else f"{reference.target[:77]}..."  # noqa: PLR2004 -- fits in a line of a report
         findings.append(finding(_RULES[reference.leads], f"{target} {_reason(reference)}", location))
         if len(findings) == MAX_FAULTS:
             break
@@ -163,13 +165,13 @@ def reference_findings(document: SkillDocument) -> list[Diagnostic]:
 
 
 def _may_be_a_page(reference: Reference) -> bool:
-    """Whether a path is one of a website rather than of a machine: `/docs/start`."""
+    """Whether the path looks like a page of a website (`/docs/start`), not a file of a machine."""
     first, *others = reference.path.split("/")
     return first == "" and others[0] not in _ROOTS and "." not in others[-1]
 
 
 def _is_quoted(text: str, reference: Reference) -> bool:
-    """Whether a link stands between double quotes in its line: a sentence shown as an example."""
+    """Whether the link is between double quotes in its line, and so part of an example sentence."""
     before = text[max(reference.start - _SENTENCE, 0) : reference.start].rpartition("\n")[2]
     after = text[reference.end : reference.end + _SENTENCE].partition("\n")[0]
     return before.count('"') % 2 == 1 and '"' in after
@@ -187,7 +189,7 @@ def _reason(reference: Reference) -> str:
 
 
 def extended_findings(document: SkillDocument, *, repairs: bool) -> list[Diagnostic]:
-    """Return what is wrong with the extended fields; with `repairs` those that had to be mended are judged too."""
+    """Return the findings on the extended fields. Repaired fields are included only with `repairs`."""
     fields: dict[str, Field] = {}
     for field in document.fields:
         if field.key in EXTENDED_FIELDS and (repairs or not field.repaired):
@@ -205,7 +207,7 @@ def extended_findings(document: SkillDocument, *, repairs: bool) -> list[Diagnos
 
 
 def place_of(field: Field, fault: FieldFault) -> Location:
-    """Walk the tree along the path of the fault; the innermost node that is still found counts."""
+    """Follow the path of the fault through the YAML tree. Return the place of the innermost node found."""
     key, node = field.key_node, field.value
     for part in fault.path[1:]:
         if isinstance(node, Sequence) and isinstance(part, int):

@@ -1,4 +1,4 @@
-"""Fixes of whole entries: an unknown field is moved under `metadata`, a repeated key is removed."""
+"""Fixes of whole entries: move an unknown field under `metadata`, remove a repeated key."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
-    """Return edits that move `field` under metadata without losing its text; None where that is not obvious."""
+    """Return a fix that moves `field` under metadata without losing text; `None` if that is not obvious."""
     if not isinstance(field.value, Scalar) or not isinstance(field.key_node, Scalar) or field.repaired:
         return None
     if sum(other.key == field.key for other in document.fields) > 1:
-        return None  # with one of them gone another would count
+        return None  # removing one of two equal keys would make the other one count
     key_start, key_column = field.origin.position(field.key_node.start)
     if key_column != 1:
         return None
@@ -44,13 +44,16 @@ def move_under_metadata(document: SkillDocument, field: Field) -> Fix | None:
         edits = (insertion, removal)
     if edits is None:
         return None
-    # What some host reads at the top does nothing under metadata.
+    # A host that reads the field at top level ignores it under metadata.
     safety = FixSafety.UNSAFE if field.key in CLAUDE_CODE_FIELDS else FixSafety.SAFE
     return Fix(safety=safety, title="move it under metadata", edits=edits, changes=(field.key, "metadata"))
 
 
 def _last_entry(metadata: Field, key: str) -> tuple[int, int] | None:
-    """Return the end of the last line of metadata and the column of its entries; None where nothing can be added."""
+    """Return the end of the last line of metadata and the column of its entries.
+
+    `None` if no entry can be added.
+    """
     text = metadata.origin.text
     value = metadata.value
     if isinstance(value, Scalar) and not value.text.strip() and not value.style:
@@ -72,9 +75,9 @@ _REST = r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)"
 
 
 def remove_second(origin: SourceText, first: Node, key: Node, value: Node) -> Fix | None:
-    """Return the removal of the lines of an entry; None where they hold anything else.
+    """Return a fix that removes the lines of an entry; `None` if the lines contain anything else.
 
-    It is safe where both entries say the same, else a person has to choose.
+    The fix is safe if both entries have the same value. Otherwise a person must choose.
     """
     text = origin.text
     end = max(value.end, key.end)

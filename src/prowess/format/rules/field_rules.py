@@ -1,7 +1,7 @@
-"""The rules of the specification on the six fields, each with its place in the file and, where obvious, a fix.
+"""Rules of the specification on the six fields. Each finding has its place and, if obvious, a fix.
 
-A value that had to be repaired is judged only where the profile repairs: the others have reported it as written, and
-what it would say after a repair is not the author's text yet.
+A repaired value is validated only if the profile repairs. Other profiles report the value as written, because the
+repaired text is not yet the author's text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def field_findings(document: SkillDocument, profile: Profile) -> list[Diagnostic]:
-    """Return what is wrong with the fields as the profile reads them; nothing where they could not be read at all."""
+    """Return the findings on the fields under a profile; empty if the fields could not be read."""
     if not document.complete:
         return []
 
@@ -172,7 +172,7 @@ def _disallowed_tools(field: Field) -> Iterator[Diagnostic]:
 
 
 def _quoted(field: Field, key: Node, value: Scalar) -> Fix:
-    """Write a value in double quotes; one that is not written at all gets a blank before them."""
+    """Return a fix that puts the value in double quotes. An absent value becomes a space and empty quotes."""
     at = (value.start, value.end)
     if not value.text:
         after_colon = field.origin.text.find(":", key.end) + 1
@@ -196,7 +196,7 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
             fix = None if taken else _respelled(field, meant)
             respelled.add(meant)
         else:
-            # Under metadata no host reads its own field, so the profile that knows it is named first.
+            # Hosts do not read their own fields under metadata, so suggest the profile that knows the field first.
             advice = (
                 "some hosts know it (--profile claude-code), for all others it belongs under metadata"
                 if field.key in CLAUDE_CODE_FIELDS
@@ -209,7 +209,7 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
 
 def _respelled(field: Field, name: str) -> Fix:
     edit = field.origin.edit(field.key_node.start, field.key_node.end, name)
-    # What a host obeys must not begin to hold unasked.
+    # A rename must not put a field in force that a host obeys, unless a person asks for it.
     safety = FixSafety.UNSAFE if name == "allowed-tools" or name in CLAUDE_CODE_FIELDS else FixSafety.SAFE
     return Fix(safety=safety, title=f"write {name}", edits=(edit,), changes=(field.key, name))
 
@@ -238,7 +238,7 @@ def _rename(field: Field, directory: str) -> Fix | None:
 
 
 def _joined(field: Field, texts: list[str] | None) -> Fix | None:
-    """Write the tokens as one text with blanks between them."""
+    """Return a fix that writes the tokens as one text with spaces between them."""
     parsed = [parse_allowed_tools(text) for text in texts or ()]
     tokens = [token for part in parsed for token in part.tokens]
     if not tokens or any(part.fault is not None for part in parsed):
@@ -259,7 +259,7 @@ def _kind(field: Field) -> str:
 
 
 def _inside(field: Field, index: int, name: str) -> Location:
-    """The place of one character of the name; the whole value where normalising moved the characters."""
+    """The place of one character of the name; the place of the whole value if normalising moved characters."""
     if field.text is not None and field.text.strip() == name and index < len(name):
         lead = len(field.text) - len(field.text.lstrip())
         return _character(field, field.value, index + lead)
@@ -267,7 +267,7 @@ def _inside(field: Field, index: int, name: str) -> Location:
 
 
 def _character(field: Field, node: object, index: int) -> Location:
-    """The place of character `index` of a scalar, or the whole where escapes or line breaks move it."""
+    """The place of character `index` of a scalar; the place of the whole scalar if it has escapes or line breaks."""
     if not isinstance(node, Scalar):
         return field.location
     source = field.origin.text[node.start : node.end]
@@ -279,4 +279,4 @@ def _character(field: Field, node: object, index: int) -> Location:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004 -- a report line's worth
+    return text if len(text) <= 80 else f"{text[:77]}..."  # noqa: PLR2004 -- fits in a line of a report

@@ -1,4 +1,4 @@
-"""What is declared of a rule, once: its id, its severity in each profile, its summary and its page."""
+"""The declaration of a rule: its id, its severity in each profile, its summary and its documentation page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 class Severities(Struct, frozen=True, kw_only=True):
-    """The severity of a rule in each profile. None: the profile does not report the rule."""
+    """The severity of a rule in each profile; `None` if the profile does not report the rule."""
 
     spec: Severity | None = None
     skills_ref: Severity | None = None
@@ -33,12 +33,12 @@ class Severities(Struct, frozen=True, kw_only=True):
 
 
 class RuleMeta(Struct, frozen=True, kw_only=True):
-    """What is known of a rule before it runs.
+    """The declaration of a rule.
 
-    `family` is `spec`, `lint`, `security` or `catalog`; `source` is whose advice the rule is; `since` the version that
-    brought it; `fixes` what its fix does, None if it has none. `page` is None for a rule that is a class: the docstring
-    of the class is the page. Rules are listed, and report at one place, by `order`, then by id. Of one skill no more
-    than `most` findings are reported, because more of them have one cause.
+    `family` is `spec`, `lint`, `security` or `catalog`. `source` is the document that gives the advice. `since` is the
+    version that added the rule. `fixes` describes its fix, or is `None` if it has none. `page` is `None` for a rule
+    that is a class: the docstring of the class is its page. Rules, and findings at the same place, are sorted by
+    `order`, then by id. At most `most` findings are reported for a skill, because further ones have the same cause.
     """
 
     id: str
@@ -54,17 +54,17 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
 
     @property
     def severity(self) -> Severity:
-        """The default: the severity of a finding before a profile has judged it.
+        """The default severity of a finding, before a profile is applied.
 
-        It is also the severity of a rule that the profile does not report and the user selects: that of `spec`, else of
-        `lenient`, else of the first profile that reports the rule. A rule that no profile reports is an info.
+        It also applies if the user selects a rule that the profile does not report. It is the severity in `spec`, else
+        in `lenient`, else in the first profile that reports the rule, else info.
         """
         by = self.severities
         others = (by.skills_ref, by.skillscraft, by.boxxy, by.claude_code)
         return by.spec or by.lenient or next(filter(None, others), Severity.INFO)
 
     def severity_in(self, profile: str) -> Severity | None:
-        """Return the severity in the profile of this name; None if that does not report the rule."""
+        """Return the severity in the named profile; `None` if the profile does not report the rule."""
         severity: Severity | None = getattr(self.severities, profile.replace("-", "_"))
         return severity
 
@@ -83,7 +83,7 @@ class RuleMeta(Struct, frozen=True, kw_only=True):
         )
 
 
-E, W, I, N = Severity.ERROR, Severity.WARNING, Severity.INFO, None  # noqa: E741 -- one letter a cell keeps a table a table
+E, W, I, N = Severity.ERROR, Severity.WARNING, Severity.INFO, None  # noqa: E741 -- one letter per cell keeps the table readable
 Cell = Severity | None
 
 
@@ -97,7 +97,10 @@ def rule_row(
     source: str = "Agent Skills specification",
     fixes: str | None = None,
 ) -> RuleMeta:
-    """Return a rule of a table whose columns are the profiles, in the order of `PROFILES`; `page` as in `Page`."""
+    """Return a rule from one row of a table. The columns of `severities` are the profiles, in the order of `PROFILES`.
+
+    `page` has the four texts of `Page`, in its order.
+    """
     return RuleMeta(
         id=rule,
         family=family,

@@ -1,9 +1,9 @@
-"""The reference tool's judgement: which faults it finds, in which order, and in which words.
+"""The faults that the reference tool finds, in its order and in its words.
 
-The messages are those the reference library prints (skills-ref 0.1.1), because programs match on them. What follows
-`Invalid YAML in frontmatter: ` is ours. Its YAML dialect, which refuses bracketed lists, braced mappings and uneven
-indentation, is confined to this module. Not repeated are its defects: a fence found inside a line, an empty directory
-name for `.`, and tracebacks.
+The messages equal those of the reference library (skills-ref 0.1.1), because programs match on them. Only the text
+after `Invalid YAML in frontmatter: ` is ours. The tool's YAML dialect refuses bracketed lists, braced mappings and
+uneven indentation; it is confined to this module. Defects of the tool are not reproduced: a fence found inside a line,
+an empty directory name for `.`, and tracebacks.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ if TYPE_CHECKING:
 MISSING_FILE = "Missing required file: SKILL.md"
 NO_FRONTMATTER = "SKILL.md must start with YAML frontmatter (---)"
 UNCLOSED = "SKILL.md frontmatter not properly closed with ---"
-# The reference tool ends with a traceback here, or reads on; what is said is ours, and no YAML is blamed.
+# For these faults the reference tool raises a traceback or reads on. The message is ours and does not mention YAML.
 _NOT_READ = frozenset({"file.notRegular", "file.unreadable", "file.size", "encoding.invalid"})
 NOT_A_MAPPING = "SKILL.md frontmatter must be a YAML mapping"
 
 
 def path_does_not_exist(path: str) -> str:
-    """Message 1."""
+    """Message 1 of the reference tool."""
     return f"Path does not exist: {path}"
 
 
 def not_a_directory(path: str) -> str:
-    """Message 2."""
+    """Message 2 of the reference tool."""
     return f"Not a directory: {path}"
 
 
 def invalid_yaml(detail: str) -> str:
-    """Message 4; the detail is ours."""
+    """Message 4 of the reference tool; `detail` is ours."""
     return f"Invalid YAML in frontmatter: {detail}"
 
 
 def reference_faults(document: SkillDocument, directory_name: str | None) -> list[Diagnostic]:
-    """Return the faults in the reference tool's order; a document that cannot be read has exactly one."""
+    """Return the faults in the reference tool's order. A document that cannot be read has exactly one."""
     unreadable = _unreadable(document)
     if unreadable is not None:
         return [unreadable]
@@ -68,7 +68,7 @@ def reference_faults(document: SkillDocument, directory_name: str | None) -> lis
 def metadata_faults(
     fields: collections.abc.Mapping[str, object], directory_name: str | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield (rule, message) for parsed frontmatter; without a directory name the directory is not compared."""
+    """Yield (rule, message) for parsed front matter. If `directory_name` is None, the name is not compared with it."""
     extra = sorted(set(fields) - set(FIELDS))
     if extra:
         allowed = sorted(FIELDS)
@@ -93,7 +93,7 @@ def _name_faults(value: object, directory_name: str | None) -> Iterator[tuple[st
         rule = "name.required" if isinstance(value, str) else "name.type"
         yield rule, "Field 'name' must be a non-empty string"
         return
-    # The bound keeps a run of combining marks cheap; no name of this length is valid in any form.
+    # The limit keeps a run of combining marks cheap. A longer name is invalid in any form.
     name = value.strip()
     name = unicodedata.normalize("NFKC", name) if len(name) <= 16 * MAX_NAME_LENGTH else name
     if len(name) > MAX_NAME_LENGTH:
@@ -157,7 +157,7 @@ def _unreadable(document: SkillDocument) -> Diagnostic | None:
 
 
 def _message_for(document: SkillDocument, found: Diagnostic) -> str | None:
-    """Return the reference tool's words for a fault of reading; None where it has none."""
+    """Return the reference tool's message for a fault of reading; `None` if it does not report that fault."""
     path = found.location.path or ""
     fixed = {
         "file.missing": {"path": path_does_not_exist(path), "directory": not_a_directory(path)}.get(
@@ -172,7 +172,7 @@ def _message_for(document: SkillDocument, found: Diagnostic) -> str | None:
     if found.rule in {"file.name", "frontmatter.fence"}:
         return None
     if found.rule == "encoding.nul" and found.location.line >= document.body_line:
-        return None  # the reference tool looks at the frontmatter alone
+        return None  # the reference tool reads only the front matter
     if found.rule in fixed:
         return fixed[found.rule]
     if found.rule in _NOT_READ:

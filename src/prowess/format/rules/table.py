@@ -1,9 +1,9 @@
-"""Every rule that reading a skill can break, declared once: severity in each profile, summary, page, fix.
+"""All rules about the format of a skill: severity in each profile, summary, documentation page, fix.
 
-A rule id is for ever. `N` means that the profile does not report the rule. The four texts of a row are its page: what
-the rule does, why it matters, an example that breaks it, and what to write instead. Rules of advice are declared in
-`prowess.lint.rules`, one in a file.
-Of the rules of `skill.manifest.yaml`, those between the skills of a set are applied by the catalog.
+Rule ids never change. `N` means that the profile does not report the rule. The four texts of a row are its page: what
+the rule checks, why it matters, an example that breaks it, and the correct form. Advisory rules are declared in
+`prowess.lint.rules`, one per file. Among the rules on `skill.manifest.yaml`, those that compare several skills are
+applied by the catalog.
 """
 
 from __future__ import annotations
