@@ -1,7 +1,7 @@
-"""The audit log: what was done, in a file of chained records that can be verified.
+"""The audit log: records of actions in a file whose hash chain can be verified.
 
-It records; it decides nothing and runs nothing. The public names are resolved when first used: who writes a record
-does not need the verification.
+This package only records; it makes no decisions and runs nothing. Public names are imported when first used, so that
+writing records does not load the verification.
 """
 
 from __future__ import annotations
@@ -36,5 +36,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
     __getattr__ = lazy_names(__name__, _HOMES)

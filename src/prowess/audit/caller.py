@@ -1,7 +1,7 @@
-"""Who a record is about: keys that the data of every record of a session has, null if they are not known.
+"""The caller and the skill of a record: keys in the data of every record of a session, null if unknown.
 
-`user`, `uid`, `host`, `client`, `agent` and `tenant` are of whoever calls; `layer`, `source`, `skill` and `digest` are
-of the skill that the record is about. If a call is about several skills, each of these four is a list.
+`user`, `uid`, `host`, `client`, `agent` and `tenant` describe the caller. `layer`, `source`, `skill` and `digest`
+describe the skill that the record is about. If a call is about several skills, each of these four is a list.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ SKILL_KEYS = ("layer", "source", "skill", "digest")
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """Who calls: `user` is a login, over HTTP the name of a token; `uid` and `host` are those of this process.
+    """The caller of a session.
 
-    `client` is the program as it names itself, `agent` the type of the agent, `tenant` the part of an organisation.
+    `user` is a login name, or over HTTP the name of a token. `uid` and `host` are those of this process. `client` is
+    the name that the client program gives itself, `agent` the type of the agent, `tenant` the part of an organisation.
     """
 
     user: str | None = None
@@ -36,7 +37,7 @@ class Caller(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def here(cls) -> Self:
-        """Return the user of this process, as the system knows it; a variable of the environment could name anybody."""
+        """Return the user of this process from the operating system, because environment variables can be forged."""
         if sys.platform == "win32":
             return cls(user=login(), host=os.environ.get("COMPUTERNAME"))
         return cls(user=login(), uid=os.getuid(), host=os.uname().nodename)
@@ -47,10 +48,10 @@ _NOTHING_KNOWN: Mapping[str, object] = dict.fromkeys((*CALLER_KEYS, *SKILL_KEYS)
 
 
 def login() -> str | None:
-    """Return the name of this process's user; None for one without an entry, as in a container."""
+    """Return the login name of this process's user; `None` if the user has no entry, as in a container."""
     if sys.platform == "win32":
         return os.getlogin()
-    # Imported here, not at the top: no other system has it.
+    # Imported here, not at the top: the module does not exist on Windows.
     import pwd
 
     try:
@@ -60,21 +61,21 @@ def login() -> str | None:
 
 
 def with_keys(event: AuditEvent, caller: Caller, about: Mapping[str, object] | None = None) -> AuditEvent:
-    """Return an event whose data has every key; `about` is what is known of its skill beside the data."""
+    """Return the event with all keys in its data. `about` has further keys about its skill; the event's data wins."""
     return replace(event, data={**_NOTHING_KNOWN, **asdict(caller), **(about or {}), **event.data})
 
 
 class CallerLog:
-    """An audit log that writes to `wrapped`, with the keys of `caller` in every record.
+    """An audit log that writes to `wrapped` and adds the keys of `caller` to every record.
 
-    `about` returns what is known of the skill of this name (`layer`, `source`, `digest`) where a record names it alone.
+    If a record names one skill without details, `about(name)` provides them: `layer`, `source` and `digest`.
     """
 
     def __init__(self, wrapped: AuditLog, caller: Caller, about: Callable[[str], Mapping[str, object]]) -> None:
         self.wrapped, self.caller, self._about = wrapped, caller, about
 
     def append(self, event: AuditEvent) -> AuditRecord:
-        """Write one record; AuditError as from `wrapped`."""
+        """Write one record; raises AuditError as `wrapped` does."""
         name = event.data.get("skill")
         alone = isinstance(name, str) and "layer" not in event.data
         return self.wrapped.append(with_keys(event, self.caller, self._about(str(name)) if alone else None))

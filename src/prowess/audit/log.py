@@ -1,15 +1,15 @@
-"""An audit log in one JSONL file that several processes append to.
+"""An audit log in one JSONL file, with several processes as writers.
 
-Under a lock on the file, an append learns from `head.json` where the chain ends, announces there what the head will be,
-writes the record, and replaces the head. A writer may be killed between any two of these steps. The next
-append takes over a record that was announced, removes half a line, and writes a record of its own about both
-(`log.recovered`). Records behind the head that nobody announced are not taken over: appending fails until a person has
-looked and accepts them (`accept`, a record `log.accepted`). A log that is shorter than its head, or that has lost it,
-is not continued: that is for `prowess audit verify` and a person.
+An append locks the file, reads the end of the chain from `head.json`, announces the next head there, writes the record,
+and replaces the head. A writer may be killed between any two of these steps. The next append then adopts a record that
+was announced, removes an incomplete line, and writes a record about the recovery (`log.recovered`). Records behind the
+head that were not announced are not adopted: appending fails until a person has checked and accepted them (`accept`,
+which writes a record `log.accepted`). Appending also fails if the log is shorter than its head or the head is missing;
+a person must then run `prowess audit verify`.
 
-The file is private (0600 in a 0700 directory) and is never reached through a link. `head.json` beside it holds how
-many records it has, the hash of the last one, and where that one ends; its further lines announce what is about to be
-written. It is replaced as a whole after each record.
+The file is private (0600 in a 0700 directory) and is never opened through a link. The first line of `head.json`, in the
+same directory, has the number of records, the hash of the last one, and the offset of its end. Further lines announce
+heads of records that are about to be written. The file is replaced as a whole after each record.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MAX_BYTES = 4096
-_MOST_ANNOUNCED = 16  # records; one that is written, and those before it that are taken over
+_MOST_ANNOUNCED = 16  # the record being written, and adopted records before it
 
 
 class AuditHead(Struct, frozen=True, kw_only=True):
-    """`hash` is None where `count` is 0; `size` is the length in bytes of the first `count` records."""
+    """The end of the chain after `count` records, which take `size` bytes. `hash` is `None` if `count` is 0."""
 
     count: int
     hash: str | None
@@ -54,22 +54,23 @@ class AuditHead(Struct, frozen=True, kw_only=True):
 
 
 class BadHeadError(ValueError):
-    """The file is there but is not one that this module writes."""
+    """head.json exists, but this module did not write it."""
 
 
 EMPTY = AuditHead(count=0, hash=None, size=0)
 
 
 def head_path(log_path: str) -> str:
-    """Return where the head of the log at `log_path` lies."""
+    """Return the path of head.json for the log at `log_path`."""
     return os.path.join(os.path.dirname(log_path), "head.json")
 
 
 class HeadFile:
-    """The head of one log, for callers that hold its lock; read again only where somebody else may have written.
+    """The head of one log, cached; for callers that hold the lock of the log.
 
-    Whoever adds a record makes the log longer, and whoever changes the head alone puts another file in its place: the
-    length and one call of `stat` tell. Neither would do alone, for inodes and time stamps repeat within a moment.
+    The file is read again only if another process may have written it. An append makes the log longer, and a change of
+    the head alone replaces head.json, so the log's length and one call of `stat` show both. Neither check is enough
+    alone, because inodes and time stamps can repeat within a moment.
     """
 
     def __init__(self, log_path: str) -> None:
@@ -77,7 +78,7 @@ class HeadFile:
         self._known: tuple[Mark, AuditHead] | None = None
 
     def read(self, log_bytes: int) -> AuditHead | None:
-        """As `read_head`; `log_bytes` is how long the log is now."""
+        """Return the head as `read_head` does; `log_bytes` is the current length of the log."""
         mark = self._mark()
         if self._known is not None and self._known[0] == mark and self._known[1].size == log_bytes:
             return self._known[1]
@@ -86,10 +87,10 @@ class HeadFile:
         return head
 
     def write(self, head: AuditHead) -> None:
-        """Replace the head; OSError where nothing was changed.
+        """Replace the head; raises OSError if it was not changed.
 
-        It is not synced: the log is, where that is asked for, and a head that a loss of power has set back is one that
-        the log runs ahead of, which recovery and verification know.
+        The head is not synced to disk. The log is, if configured. After a power failure the log may therefore be ahead
+        of the head; recovery and verification handle this case.
         """
         write_atomically(head_path(self._log_path), _spell(head), sync=False)
         mark = self._mark()
@@ -103,10 +104,10 @@ class HeadFile:
 
 
 def read_head(log_path: str) -> AuditHead | None:
-    """Return the head, or None where there is none.
+    """Return the head, or `None` if there is no file.
 
     Raises:
-        BadHeadError: it was changed by something else.
+        BadHeadError: another program changed the file.
         OSError: it cannot be read, or is a link.
     """
     found = _read(log_path)
@@ -114,7 +115,7 @@ def read_head(log_path: str) -> AuditHead | None:
 
 
 def _read(log_path: str) -> list[AuditHead] | None:
-    """Return the head and those that are announced behind it."""
+    """Return the head and the announced heads after it."""
     try:
         descriptor = os.open(head_path(log_path), READ)
     except FileNotFoundError:
@@ -133,13 +134,13 @@ def _read(log_path: str) -> list[AuditHead] | None:
 
 
 def announced(log_path: str) -> frozenset[AuditHead]:
-    """Return the heads that a writer announced before it wrote; errors as from `read_head`."""
+    """Return the heads that writers announced before writing; raises the errors of `read_head`."""
     found = _read(log_path)
     return frozenset(() if found is None else found[1:])
 
 
 def _announce(log_path: str, heads: Sequence[AuditHead]) -> None:
-    """Announce the heads to come behind the head, in place: to replace the file would cost twice."""
+    """Write the announced heads after the head, in place: replacing the file would cost twice as much."""
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(head_path(log_path), flags)
     try:
@@ -150,7 +151,7 @@ def _announce(log_path: str, heads: Sequence[AuditHead]) -> None:
         try:
             write_all(descriptor, data)
             written = len(data)
-        finally:  # half a line would be no head of this log
+        finally:  # head.json must not contain an incomplete line
             os.ftruncate(descriptor, end + written)
     finally:
         os.close(descriptor)
@@ -166,19 +167,19 @@ def _fits(head: AuditHead) -> bool:
 
 
 RECOVERED, ACCEPTED = "log.recovered", "log.accepted"
-_OWN_KINDS = "log."  # events of the log itself; nobody else writes one
+_OWN_KINDS = "log."  # events that only the log itself writes
 _SYNC_SECONDS = 1.0
 _MAX_RECOVERY_BYTES = 64 * 1024 * 1024
 
 
 class JsonlAuditLog:
-    """The log at `path`, with `head.json` beside it; one log has one directory.
+    """The log at `path`, with `head.json` in the same directory. Each log needs its own directory.
 
     Args:
-        path: the file, by custom `audit.jsonl`. It and its directory are made when first used.
-        fsync: `record` puts each record on the disk before `append` returns; `second` at most once a second and on
-            `close`, so that a loss of power (not a killed process) may cost the last records.
-        wait_seconds: how long to wait for other writers.
+        path: the file, usually `audit.jsonl`. It and its directory are created when first used.
+        fsync: `record` syncs each record to disk before `append` returns. `second` syncs at most once a second and on
+            `close`, so a power failure (not a killed process) may lose the last records.
+        wait_seconds: time limit on waiting for other writers.
     """
 
     def __init__(
@@ -197,10 +198,10 @@ class JsonlAuditLog:
         self._unsynced = False
 
     def append(self, event: AuditEvent) -> AuditRecord:
-        """Write one record behind the last.
+        """Append one record.
 
         Raises:
-            AuditError: nothing was written, and the file is as it was.
+            AuditError: the record was not written, and the file is unchanged.
         """
         if event.kind.startswith(_OWN_KINDS):
             raise AuditError(self.path, f"kind {event.kind!r} is kept for the log itself")
@@ -208,19 +209,20 @@ class JsonlAuditLog:
             return self._locked(lambda descriptor: self._write(descriptor, event, self._end_of_chain(descriptor))[0])
 
     def accept(self) -> int:
-        """Take over the records behind the head that no writer announced; return how many there were.
+        """Adopt records behind the head that no writer announced. Return their number.
 
-        A record of its own (`log.accepted`) names them and who accepted them. For a person who has looked at them.
+        Call it only after a person has checked the records. A record `log.accepted` states their number and who
+        accepted them.
 
         Raises:
-            AuditError: they do not continue the chain, or the log cannot be written; nothing was changed.
+            AuditError: the records do not continue the chain, or the log cannot be written; the log is unchanged.
         """
         with self._told():
             return self._locked(self._accept)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Turn what goes wrong in a change into an AuditError; one change of this process at a time."""
+        """Convert errors to AuditError, and allow one change at a time in this process."""
         with self._lock:
             try:
                 yield
@@ -234,7 +236,7 @@ class JsonlAuditLog:
                 raise AuditError(self.path, f"this event cannot be recorded: {fault}") from fault
 
     def close(self) -> None:
-        """Put on the disk what `second` has left; the log can be used again afterwards."""
+        """Sync records that `second` has not yet synced. The log can be used again afterwards."""
         with self._lock:
             if self._unsynced:
                 with suppress(OSError):
@@ -260,7 +262,7 @@ class JsonlAuditLog:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         if os.path.islink(self.path):
             raise AuditError(self.path, "is a link; name the file itself")
-        # O_NONBLOCK, so that a pipe in its place cannot make the open wait for ever.
+        # O_NONBLOCK: opening a pipe in place of the file must not block.
         descriptor = os.open(self.path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
         try:
             self._check_private(os.fstat(descriptor), self.path)
@@ -271,7 +273,7 @@ class JsonlAuditLog:
 
     def _check_private(self, status: os.stat_result, path: str) -> None:
         if os.name != "posix":
-            return  # Windows has access lists, which the modes do not show
+            return  # Windows has access control lists, which modes do not show
         if (why := exposed(status, path, bits=OTHERS)) is not None:
             raise AuditError(self.path, why)
         if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
@@ -280,7 +282,7 @@ class JsonlAuditLog:
             raise AuditError(self.path, "is not a plain file")
 
     def _check_still_in_place(self, descriptor: int) -> None:
-        """Refuse a file that was moved away while this process waited: its chain goes on without a head."""
+        """Refuse a file that was moved away while this process waited, because its chain no longer has a head."""
         if os.name == "posix" and not os.path.samestat(os.fstat(descriptor), os.stat(self.path)):
             raise AuditError(self.path, "was replaced just now; try again")
 
@@ -295,7 +297,7 @@ class JsonlAuditLog:
         return head if size == head.size else self._recover(descriptor, head, size)
 
     def _known_head(self, descriptor: int) -> tuple[AuditHead, int]:
-        """Return the head, and how long the log is, at least as long as the head has it."""
+        """Return the head and the length of the log, which is not less than the head's `size`."""
         size = os.fstat(descriptor).st_size
         head = self._head.read(size)
         if head is None:
@@ -309,9 +311,9 @@ class JsonlAuditLog:
         return head, size
 
     def _recover(self, descriptor: int, head: AuditHead, size: int, *, accepting: bool = False) -> AuditHead:
-        """Take over whole records behind the head, remove a torn line, and record both.
+        """Adopt complete records behind the head, remove an incomplete line, and write a record about it.
 
-        The head moves after that record is written, and not before.
+        The head changes only after that record is written.
         """
         if size - head.size > _MAX_RECOVERY_BYTES:
             raise AuditError(self.path, "too much stands behind its last known record; run `prowess audit verify`")
@@ -345,7 +347,7 @@ class JsonlAuditLog:
     def _write(
         self, descriptor: int, event: AuditEvent, head: AuditHead, before: Sequence[AuditHead] = ()
     ) -> tuple[AuditRecord, AuditHead]:
-        """Write a record behind `head`; `before` are the heads of records that the head of the disk does not count."""
+        """Write a record behind `head`. `before` are the heads of adopted records, not yet counted in head.json."""
         record, line = seal(event, sequence=head.count + 1, at=_now(), previous=head.hash)
         behind = AuditHead(count=record.sequence, hash=record.hash, size=head.size + len(line))
         try:
@@ -355,13 +357,13 @@ class JsonlAuditLog:
                 os.fsync(descriptor)
             self._head.write(behind)
         except OSError:
-            with suppress(OSError):  # where even this fails, a torn line is left, and the next append removes it
+            with suppress(OSError):  # if this fails too, the next append removes the incomplete line
                 os.ftruncate(descriptor, head.size)
             raise
         if not self._each:
             self._unsynced = True
             if time.monotonic() - self._synced_at >= _SYNC_SECONDS:
-                with suppress(OSError):  # the record is written; the next second tries again
+                with suppress(OSError):  # the record is written; syncing is tried again after a second
                     self._sync(descriptor)
         return record, behind
 
@@ -375,7 +377,7 @@ def _now() -> str:
 
 
 def _read_at(descriptor: int, start: int, size: int) -> bytes:
-    os.lseek(descriptor, start, os.SEEK_SET)  # not pread, which Windows lacks; writes go to the end in any case
+    os.lseek(descriptor, start, os.SEEK_SET)  # not pread, which Windows lacks; writes append in any case
     parts = []
     while size and (part := os.read(descriptor, size)):
         parts.append(part)

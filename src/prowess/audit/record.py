@@ -1,10 +1,10 @@
-"""Events and records of the audit log, and the line of one: canonical JSON with the hash of all of it but the hash.
+"""Events and records of the audit log, and the line format: canonical JSON with a hash of all other fields.
 
-An event goes in, a record with its place in the chain comes out. A line is read back only if it is, byte for byte, what
-this module would write. So there is no byte of it that can change without being found, not even a blank.
+An event becomes a record when it gets its place in the chain. A line is accepted only if it equals, byte for byte, the
+line that this module would write. Therefore any changed byte is detected, even a space.
 
-`read_tail` returns the last records of a log, for people: it reads from the end, so that a long log is no slower than
-a short one. It does not judge. A line that is no record is handed on as None.
+`read_tail` returns the last records of a log for display. It reads from the end, so that its time does not depend on
+the length of the log. It does not verify the chain; a line that is not a record becomes `None`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FIELDS = {"at", "call_id", "data", "hash", "kind", "previous", "sequence", "ses
 
 
 class AuditEvent(Struct, frozen=True, kw_only=True):
-    """Something that happened.
+    """An event to be recorded.
 
-    `kind` is dotted (`tool.started`, `tool.finished`, `tool.refused`, `skill.loaded` ...). `data` holds JSON values
-    without floats, because two programs may print the same float differently. It must hold no secret: of a call's
-    arguments it has names, sizes and a digest, of an environment the names.
+    `kind` is dotted (`tool.started`, `tool.finished`, `tool.refused`, `skill.loaded` ...). `data` contains JSON values
+    without floats, because two programs may print the same float differently. It must not contain secrets: for the
+    arguments of a call it has names, sizes and a digest, for an environment only the names.
     """
 
     kind: str
@@ -44,10 +44,10 @@ class AuditEvent(Struct, frozen=True, kw_only=True):
 
 
 class AuditRecord(Struct, frozen=True, kw_only=True):
-    """An event in its place.
+    """An event with its place in the chain.
 
-    `sequence` counts from 1; `at` is the time of writing, RFC 3339 in UTC with microseconds; `previous` is the hash
-    of the record before (None for the first), `hash` is `sha256:` over the canonical JSON of all other fields.
+    `sequence` counts from 1. `at` is the time of writing, RFC 3339 in UTC with microseconds. `previous` is the hash of
+    the record before (None for the first). `hash` is `sha256:` over the canonical JSON of all other fields.
     """
 
     sequence: int
@@ -61,22 +61,22 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
 
 
 class AuditLog(Protocol):
-    """Keeps events for ever, in one order. Safe to call from several threads; blocking."""
+    """An append-only log of events in one order. Safe to call from several threads; calls block."""
 
     def append(self, event: AuditEvent) -> AuditRecord:
         """Write one record.
 
         Raises:
-            AuditError: nothing was written. A caller that must leave a record refuses to act.
+            AuditError: the record was not written. A caller that requires a record must then not act.
         """
 
 
 class BadLineError(ValueError):
-    """The line is not one that this module writes; the sentence says why."""
+    """The line was not written by this module; the message is the reason."""
 
 
 class ChangedRecordError(ValueError):
-    """The line is a record, but its hash is not the hash of its fields."""
+    """The line is a record, but its hash does not match its fields."""
 
     def __init__(self, record: AuditRecord) -> None:
         super().__init__(record)
@@ -87,7 +87,7 @@ def seal(event: AuditEvent, *, sequence: int, at: str, previous: str | None) -> 
     """Return the record of `event` at this place in the chain, and its line.
 
     Raises:
-        BadLineError: the event holds what a record cannot.
+        BadLineError: the event has data that a record cannot contain.
     """
     fields: dict[str, object] = {
         "at": at,
@@ -115,8 +115,8 @@ def read_line(line: bytes) -> AuditRecord:
     """Return the record in a line, with or without its line break.
 
     Raises:
-        BadLineError: this is no record in canonical form.
-        ChangedRecordError: its fields do not belong to its hash.
+        BadLineError: the line is not a record in canonical form.
+        ChangedRecordError: the hash does not match the fields.
     """
     text = line.removesuffix(b"\n")
     try:
@@ -142,7 +142,7 @@ _BEHIND_HASH = ("kind", "previous", "sequence", "session_id")
 
 
 def _around_hash(fields: Mapping[str, object]) -> tuple[bytes, bytes]:
-    """Return the two halves of a record's canonical JSON, between which the hash stands; together they are hashed."""
+    """Return the canonical JSON of a record before and after its hash. The hash covers both parts joined."""
     before = canonical_json({name: fields[name] for name in _BEFORE_HASH}, floats=False)
     behind = canonical_json({name: fields[name] for name in _BEHIND_HASH}, floats=False)
     return before[:-1] + b",", behind[1:]
@@ -169,10 +169,10 @@ _BLOCK = 64 * 1024
 
 
 def open_log(path: str) -> BinaryIO:
-    """Open a log to read it; not through a link, and nothing but a plain file.
+    """Open a log for reading. Links and special files are refused.
 
     Raises:
-        AuditReadError: something else stands there.
+        AuditReadError: the path is a link or not a regular file.
         OSError: it cannot be opened.
     """
     if os.path.islink(path):
@@ -185,7 +185,7 @@ def open_log(path: str) -> BinaryIO:
 
 
 def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | None]:
-    """Return the last `count` records in the order of the file; half a line at the end is left out.
+    """Return the last `count` records in the order of the file. An incomplete line at the end is left out.
 
     Raises:
         AuditReadError: there is no log, or it cannot be read.
@@ -208,7 +208,7 @@ def read_tail(path: str | os.PathLike[str], count: int) -> list[AuditRecord | No
 
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[AuditRecord | None]:
-    """Yield every record of a log, None for a line that is none; half a line at the end is left out.
+    """Yield every record of a log, or None for a damaged line. An incomplete line at the end is left out.
 
     Raises:
         AuditReadError: there is no log, or it cannot be read.

@@ -1,7 +1,7 @@
-"""Records as rows of a table for spreadsheets.
+"""Audit records as rows of a table for spreadsheets.
 
-A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula. Such a text gets an apostrophe in front;
-control characters are escaped in every cell.
+A spreadsheet evaluates a cell that begins with `=`, `+`, `-` or `@` as a formula, so such a text gets a leading
+apostrophe. Control characters are escaped in every cell.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\t\r")
 
 
 def rows(records: Sequence[AuditRecord]) -> Iterator[list[str]]:
-    """Yield the header, and each record as texts that are safe in a spreadsheet."""
+    """Yield the header and then each record, as strings that are safe in a spreadsheet."""
     yield list(COLUMNS)
     for record in records:
         values = [getattr(record, name) for name in _OF_RECORD]

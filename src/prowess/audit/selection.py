@@ -1,4 +1,4 @@
-"""Choosing records of a log by what they name, how they ended, and when they were written."""
+"""Select records of a log by skill, user, session, kind, outcome and time."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _DATE_LENGTH = len("2026-11-28")
 
 
 class RecordFilter(Struct, frozen=True, kw_only=True):
-    """What is wanted of a log; an empty tuple and None leave everything. Of several values one must fit.
+    """Criteria for records. An empty tuple or None matches every record; of several values one must match.
 
-    `kinds` are kinds or their beginnings (`tool` is `tool.started`, `tool.finished` and `tool.refused`). `since` and
-    `until` are compared with `at`: the first is included, the second is not.
+    `kinds` are kinds or their first parts (`tool` matches `tool.started`, `tool.finished` and `tool.refused`). `since`
+    and `until` are compared with `at`; `since` is inclusive, `until` exclusive.
     """
 
     skills: tuple[str, ...] = ()
@@ -39,11 +39,11 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
 
     @property
     def leaves_all(self) -> bool:
-        """Whether every record fits."""
+        """Whether the filter matches every record."""
         return self == RecordFilter()
 
     def fits(self, record: AuditRecord) -> bool:
-        """Whether a record is wanted."""
+        """Whether the filter matches a record."""
         skill = record.data.get("skill")
         names = [normalise(name) for name in (skill if isinstance(skill, list) else [skill]) if isinstance(name, str)]
         return (
@@ -60,12 +60,12 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
 
 
 def outcome_of(record: AuditRecord) -> object:
-    """Return the outcome that a record names; None if it names none."""
+    """Return the outcome of a record, or None if it has none."""
     return "refused" if record.kind.endswith(".refused") else record.data.get("outcome")
 
 
 def select(path: str | os.PathLike[str], wanted: RecordFilter, count: int) -> tuple[list[AuditRecord], int]:
-    """Return the last `count` records that fit, in the order of the file, and how many lines are no records.
+    """Return the last `count` matching records, in the order of the file, and the number of damaged lines.
 
     Raises:
         AuditReadError: there is no log, or it cannot be read.
@@ -81,12 +81,13 @@ def select(path: str | os.PathLike[str], wanted: RecordFilter, count: int) -> tu
 
 
 def moment(text: str, *, end: bool) -> str:
-    """Return a date or a time as records have it; without an offset it is in UTC, a date is its first moment.
+    """Convert a date or time to the format of `AuditRecord.at`.
 
-    With `end` a date is the first moment of the next day, so that the day is within.
+    A time without an offset is in UTC. A date is its first moment, or, with `end`, the first moment of the next day, so
+    that the range includes the day.
 
     Raises:
-        ValueError: it is neither a date nor a time.
+        ValueError: the text is neither a date nor a time.
     """
     parsed = datetime.fromisoformat(text.strip())
     if end and len(text.strip()) <= _DATE_LENGTH:

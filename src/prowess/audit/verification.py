@@ -1,9 +1,9 @@
-"""Is the log what its writers wrote? One pass that finds every break of the chain and says at which record.
+"""Verify an audit log in one pass, and report every break of the hash chain with its record.
 
-A record's hash covers its fields and the hash of the record before, so a change, a deletion, a move and an insertion
-each leave a place where the chain does not hold; a cut tail leaves it whole, and is found because `head.json` counts
-more. A bare chain proves no more than that: whoever may write the directory can write a new chain and a new head.
-Against that stands a head kept elsewhere.
+The hash of a record covers its fields and the hash of the previous record. A change, deletion, move or insertion
+therefore breaks the chain at that place. If records are cut from the end, the chain stays intact, but `head.json`
+counts more records. A chain alone proves no more than this: a person with write access to the directory can write a new
+chain and a new head. A copy of the head kept elsewhere protects against that.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditRecord
 
 
-MAX_FINDINGS = 100  # of each sort are kept; `Verification.more` counts the rest
+MAX_FINDINGS = 100  # kept of faults, and of notices; `Verification.more` counts the rest
 
 
 class AuditFinding(Struct, frozen=True, kw_only=True):
-    """One break, or one remark.
+    """One fault or one notice.
 
-    `kind` of a fault: `changed`, `damaged` (a line that is no record), `missing`, `moved`, `inserted`, `cut` (from
-    the end), `added` (behind the head, announced by no writer), `head` (head.json itself), `kept_head`. Of a notice:
-    `ahead`, `torn`, `recovered`, `accepted`, `exposed` (others can change a file of the log). `record` is the number of
-    the record in question, `line` its line in the file; both count from 1.
+    Kinds of faults: `changed`, `damaged` (a line that is not a record), `missing`, `moved`, `inserted`, `cut` (from the
+    end), `added` (behind the head and not announced by a writer), `head` (head.json itself), `kept_head`. Kinds of
+    notices: `ahead`, `torn`, `recovered`, `accepted`, `exposed` (others can change a file of the log). `record` is the
+    number of the record, `line` its line in the file; both count from 1.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class AuditFinding(Struct, frozen=True, kw_only=True):
 
 
 class LogFile(Struct, frozen=True, kw_only=True):
-    """One file of a log: the numeric `owner`, the `mode` in octal digits, and how many hard `links` it has."""
+    """One file of a log: the numeric `owner`, the `mode` in octal digits, and the number of hard `links`."""
 
     path: str
     owner: int
@@ -62,12 +62,13 @@ class LogFile(Struct, frozen=True, kw_only=True):
 
 
 class Verification(Struct, frozen=True, kw_only=True):
-    """The verdict on one log. `ok` means no faults; notices are what a person should know and no break of the chain.
+    """The result of verifying one log.
 
-    `head` is the hash of the last record: keep it elsewhere to prove later that nothing before it has changed.
-    `kept_at` is the number of the record that a given head names. `unfinished` are the numbers of records that began a
-    call whose end is not in the log, at most 100: its process was killed, or is at work. `files` are the log and its
-    head as they lie on the disk.
+    `ok` is true if there are no faults. Notices are facts that a person should know but that do not break the chain.
+    `head` is the hash of the last record; keep a copy elsewhere to prove later that no earlier record has changed.
+    `kept_at` is the number of the record with the given head. `unfinished` are the numbers of records that started a
+    call without an end in the log, at most 100: the process was killed, or is still working. `files` are the log and
+    its head with owner and mode.
     """
 
     ok: bool
@@ -83,9 +84,9 @@ class Verification(Struct, frozen=True, kw_only=True):
 
 
 def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verification:
-    """Check the whole log at `path`; `head` is a hash kept elsewhere, with or without `sha256:`.
+    """Verify the whole log at `path`. `head` is a hash kept elsewhere, with or without `sha256:`.
 
-    It reads what was there at one moment; writers may go on meanwhile.
+    The log is verified as it was at one moment; writers may continue meanwhile.
 
     Raises:
         AuditReadError: there is no log, or it cannot be read.
@@ -111,7 +112,7 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
         faults=tuple(sorted(walk.faults, key=lambda fault: fault.line or walk.lines + 1)),
         notices=tuple(notice for notice in walk.notices if not (walk.faults and notice.kind == "ahead")),
         more=walk.more,
-        # Beside a fault an end may be among what is lost.
+        # If there is a fault, the end of a call may be among the lost records.
         unfinished=() if walk.faults else walk.unfinished.records()[:MAX_FINDINGS],
         files=files,
     )
@@ -119,9 +120,9 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
 
 @contextmanager
 def _snapshot(path: str) -> Iterator[tuple[BinaryIO | None, int, AuditHead | str, frozenset[AuditHead]]]:
-    """Yield the log, how much of it to read, its head (or what is wrong with it), and what is announced.
+    """Yield the log, the number of bytes to read, its head (or why it is invalid), and the announced heads.
 
-    All of them are as they were at one moment.
+    All four are from the same moment.
     """
     with ExitStack() as stack:
         try:
@@ -168,18 +169,18 @@ class _Walk:
         self.notices: list[AuditFinding] = []
         self.more = 0
         self.lines = 0
-        self.records = 0  # lines that are records of this chain, in their place or not
-        self.top = 0  # the highest number reached in order
-        self.last: str | None = None  # the hash that the next record must name
+        self.records = 0  # lines that are records of this chain, in order or not
+        self.top = 0  # highest record number reached in order
+        self.last: str | None = None  # hash that the next record must name
         self.kept_at: int | None = None
         self._kept = kept
         self._gaps: list[_Gap] = []
-        self._ahead: list[AuditHead] = []  # the heads that records behind the head would have given
+        self._ahead: list[AuditHead] = []  # heads of the records behind the head
         self._size = 0  # bytes of complete lines
         self._head: AuditHead | None = None
-        self._at_head: tuple[str | None, int] | None = (None, 0)  # hash and end of the record that the head counts to
+        self._at_head: tuple[str | None, int] | None = (None, 0)  # hash and end of the last record that the head counts
         self.unfinished = UnfinishedCalls()
-        self._unknown = False  # the last line was no record, so nobody knows its hash
+        self._unknown = False  # the last line was not a record, so its hash is unknown
 
     def fault(self, kind: str, message: str, *, record: int | None = None, line: int | None = None) -> None:
         self._add(self.faults, AuditFinding(kind=kind, message=message, record=record, line=line))
@@ -275,7 +276,7 @@ class _Walk:
         self.notice("recovered", text, record=record.sequence, line=self.lines)
 
     def look_at(self, log_path: str) -> tuple[LogFile, ...]:
-        """Return the files of the log; a notice for each that somebody else could change."""
+        """Return the files of the log, and add a notice for each that others could change."""
         files: list[LogFile] = []
         for path in (log_path, head_path(log_path)):
             try:
@@ -322,7 +323,7 @@ class _Walk:
 
 
 class _Gap(Struct, frozen=True, kw_only=True):
-    """Numbers that were jumped over, before `line`."""
+    """A range of missing record numbers, found before `line`."""
 
     first: int
     last: int
@@ -338,15 +339,15 @@ _STARTED, _FINISHED = "tool.started", "tool.finished"
 
 
 class UnfinishedCalls:
-    """What is open after the records that were taken so far; it holds no more than that."""
+    """Tracks calls that were started but not finished. Memory is needed only for open calls."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str | None, str], list[int]] = {}
 
     def take(self, record: AuditRecord) -> None:
-        """Take the next record of the log."""
+        """Process the next record of the log."""
         if record.call_id is None:
-            return  # nobody can tell its end
+            return  # cannot be matched with its end
         call = (record.session_id, record.call_id)
         if record.kind == _STARTED:
             self._open.setdefault(call, []).append(record.sequence)
@@ -356,5 +357,5 @@ class UnfinishedCalls:
                 del self._open[call]
 
     def records(self) -> tuple[int, ...]:
-        """Return the numbers of the records that began what has not ended, in their order."""
+        """Return the numbers of the records that started unfinished calls, in order."""
         return tuple(sorted(number for numbers in self._open.values() for number in numbers))

@@ -1,1 +1,1 @@
-"""Other libraries' interfaces over our parser, so that a program can change sides without being rewritten."""
+"""Interfaces of other libraries on top of our parser, so that programs can switch without a rewrite."""

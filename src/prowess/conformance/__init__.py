@@ -1,8 +1,8 @@
-"""The conformance kit: cases of the format as language-neutral data, and a runner that puts them to any other tool.
+"""The conformance kit: language-neutral test cases of the format, and a runner that tests any other tool.
 
-The data is one JSON file (`cases`), described by a schema (`cases_schema`), so an implementation in another language
-can also take it without us. `runner` lays each case out and asks a command about it, one process a question, watched
-by a process of its own (`watcher`). `agreement` holds what was answered against what a profile expects.
+The cases are one JSON file (`cases`) with a schema (`cases_schema`), so implementations in other languages can use it
+directly. `runner` writes the files of each case and runs a command on them, one process per case, supervised by a
+separate process (`watcher`). `agreement` compares the answers with the expectations of a profile.
 """
 
 from __future__ import annotations

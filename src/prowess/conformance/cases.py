@@ -1,7 +1,7 @@
-"""The cases of the format as values, how one becomes files, and the JSON Schema of all of them.
+"""The test cases as values, writing a case to files, and the JSON Schema of all cases.
 
-A case is a skill's directory with its files, what lies around it, and for each profile whether a reader accepts it.
-`cases.json` is written from our own tests' files and holds nothing of this library but the ids of its rules.
+A case is a skill's directory with its files, files around it, and the expected outcome for each profile. `cases.json`
+is generated from our own test files. It does not depend on this library, except for the ids of its rules.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Mapping  # noqa: TC003 -- msgspec reads it when cases are decoded
+from collections.abc import Mapping  # noqa: TC003 -- msgspec needs it to decode cases
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
@@ -36,7 +36,10 @@ _RULES: Schema = {"type": "array", "items": _TEXT, "uniqueItems": True}
 
 
 class Expectation(Struct, frozen=True, kw_only=True):
-    """What a profile makes of a case. `rules`: the ids of its errors; `notes`: ids that are reported below error."""
+    """The expected result of a case in one profile.
+
+    `rules` are the ids of its errors, `notes` the ids that are reported with a lower severity.
+    """
 
     outcome: Outcome
     rules: tuple[str, ...] = ()
@@ -44,11 +47,11 @@ class Expectation(Struct, frozen=True, kw_only=True):
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """One input and its outcomes.
+    """One input and its expected outcomes.
 
-    `directory` is the skill's, relative to the case's folder; `files` are relative to the skill's directory, `around`
-    to the case's folder. A content is `{"text": ...}`, `{"base64": ...}` or `{"link": target}`. `sources` says where
-    the format speaks of it, then whose readings differ from the specification's.
+    `directory` is the skill's directory, relative to the folder of the case. `files` are relative to the skill's
+    directory, `around` to the folder of the case. A content is `{"text": ...}`, `{"base64": ...}` or `{"link":
+    target}`. `sources` names the sections of the format, and then the profiles that differ from the specification.
     """
 
     id: str
@@ -61,11 +64,10 @@ class Case(Struct, frozen=True, kw_only=True):
     around: Mapping[str, Mapping[str, str]] = {}
 
     def lay_out(self, folder: str) -> str:
-        """Write the files below `folder`, which is made, and return the path of the skill's directory.
+        """Create `folder` with the files of the case. Return the path of the skill's directory.
 
         Raises:
-            OSError: a file cannot be written, for example a link where there are none, or two names that this file
-                system takes for one.
+            OSError: a file cannot be written, for example because the file system has no links or ignores case.
         """
         skill = os.path.join(folder, self.directory)
         os.makedirs(skill)
@@ -82,7 +84,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
 
 class Suite(Struct, frozen=True, kw_only=True):
-    """All cases of one version. `digest` is the SHA-256 of the file as it is shipped, for whoever cites it."""
+    """All cases of one version. `digest` is the SHA-256 of the shipped file, for citing it."""
 
     version: int
     digest: str
@@ -92,10 +94,10 @@ class Suite(Struct, frozen=True, kw_only=True):
     cases: tuple[Case, ...]
 
     def select(self, terms: Sequence[str]) -> tuple[Case, ...]:
-        """Return the cases that a term names: a topic, an id, or a pattern of ids such as `k4-*`. No term means all.
+        """Return the cases named by terms: topics, ids, or patterns of ids such as `k4-*`. No terms select all.
 
         Raises:
-            InvalidArgumentsError: a term names nothing.
+            InvalidArgumentsError: a term matches no case.
         """
         if not terms:
             return self.cases
@@ -112,7 +114,7 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 
 def suite_text() -> str:
-    """Return the data as it is shipped, one JSON document."""
+    """Return the shipped cases as JSON text."""
     return files("prowess.conformance").joinpath("cases.json").read_text(encoding="utf-8")
 
 
@@ -121,7 +123,7 @@ class _Theme(Struct, frozen=True, kw_only=True):
 
 
 class _Document(Struct, frozen=True, kw_only=True):
-    """`cases.json`, as far as it is read here; `cases_schema` describes all of it."""
+    """The parts of `cases.json` that this module reads; `cases_schema` describes the whole file."""
 
     version: int
     profiles: Mapping[str, _Theme]
@@ -132,7 +134,7 @@ class _Document(Struct, frozen=True, kw_only=True):
 
 @cache
 def suite() -> Suite:
-    """Return the cases that are shipped with this version."""
+    """Return the cases shipped with this version."""
     text = suite_text()
     document = decode(text, type=_Document)
     return Suite(
@@ -146,7 +148,7 @@ def suite() -> Suite:
 
 
 def cases_schema() -> Schema:
-    """Return the schema of `cases.json`. Every object is closed: a new key is a new version."""
+    """Return the schema of `cases.json`. Every object is closed, so a new key needs a new version."""
     return {
         "$schema": DIALECT,
         "title": "Conformance cases of the Agent Skills format",

@@ -1,7 +1,7 @@
-"""Put the cases to a command, several at once: lay each out, ask, and take the answer.
+"""Run a command on the conformance cases, several at a time, and collect its answers.
 
-The command is words and no line for a shell. A tool that hangs, floods, crashes, or leaves processes behind costs its
-bounds and no more; after a few such cases in a row from the start, the rest is not asked.
+The command is a list of words, not a shell command line. A tool that hangs, prints too much, crashes or leaves
+processes behind is stopped at its limits. If the first few cases get no answer, the remaining cases are skipped.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ SECONDS = 10.0
 MOST_BYTES = 8 << 20
 PLACES = ("{path}", "{file}", "{directory}")
 GIVEN_UP_AFTER = 5
-_GRACE_SECONDS = 15.0  # beyond a question's own time: the watcher ends everything that the tool has started
+_GRACE_SECONDS = 15.0  # beyond the case's time limit, for the watcher to kill all processes of the tool
 _UNEXPLAINED = "the process that watched it was ended"
 
 Said = Literal["accept", "reject", "none", "skipped"]
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """How a tool is asked.
+    """The command to run and the meaning of its exit codes.
 
-    `argv` are its words; `{path}` in one is the skill's directory, `{file}` its SKILL.md, `{directory}` the folder of
-    the case. `accepts` are the exit codes that mean accept; of the rest, `rejects` or, where that is empty, all mean
-    reject. `seconds` and `most_bytes` bound one case. The tool runs in our working directory with our environment.
+    `argv` are the words of the command. `{path}` in a word is the skill's directory, `{file}` its SKILL.md,
+    `{directory}` the folder of the case. The exit codes in `accepts` mean accept. `rejects` are those that mean reject;
+    if it is empty, all others do. `seconds` and `most_bytes` limit one case. The tool runs in our working directory
+    with our environment.
     """
 
     argv: tuple[str, ...]
@@ -63,18 +64,17 @@ class Question(Struct, frozen=True, kw_only=True):
             raise InvalidArgumentsError(("an exit code cannot mean both accept and reject",))
 
     def words(self, *, skill: str, folder: str) -> list[str]:
-        """Return the command for one case."""
+        """Return the words of the command for one case."""
         places = {"{path}": skill, "{file}": os.path.join(skill, "SKILL.md"), "{directory}": folder}
-        # Each place once, from left to right, so that a path cannot bring another place with it.
+        # One pass from left to right, so that placeholders in a path are not replaced.
         return [re.sub(r"{path}|{file}|{directory}", lambda found: places[found[0]], word) for word in self.argv]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a tool made of one case.
+    """The tool's answer to one case.
 
-    `said` is `none` where it gave no answer and `skipped` where it was not asked; `why` says what happened instead.
-    `status` is its exit code, `output` the first text that it printed (hostile, at most 4096 bytes), `seconds` wall
-    time.
+    `said` is `none` if the tool gave no answer, and `skipped` if it was not run; `why` is the reason. `status` is the
+    exit code. `output` is the start of the printed text (untrusted, at most 4096 bytes), `seconds` the wall time.
     """
 
     case: Case
@@ -92,19 +92,19 @@ def ask(
     jobs: int = 1,
     told: Callable[[Answer], None] = lambda _: None,
 ) -> list[Answer]:
-    """Put every case to the tool, `jobs` at a time, and return the answers in the order of the cases.
+    """Run the tool on every case, `jobs` at a time. Return the answers in the order of the cases.
 
-    `told` is called with each answer as it comes, from several threads but never at once.
+    `told` is called with each answer, from several threads but never concurrently.
 
     Raises:
-        OSError: there is no temporary directory to write to.
+        OSError: there is no writable temporary directory.
     """
     with tempfile.TemporaryDirectory(prefix="prowess-conformance-", ignore_cleanup_errors=True) as place:
         round_ = _Round(question, os.path.realpath(place), told)
         with ThreadPoolExecutor(max(1, min(jobs, len(cases)))) as executor:
             try:
                 return list(executor.map(round_.answer, range(len(cases)), cases))
-            except BaseException:  # a fault or an interrupt: what runs is ended before we leave
+            except BaseException:  # error or interrupt: stop running tools first
                 round_.stop()
                 executor.shutdown(cancel_futures=True)
                 raise
@@ -113,7 +113,7 @@ def ask(
 
 
 class _Round:
-    """One run over the cases, shared by its threads, each of which has a watcher of its own."""
+    """One run over the cases, shared by its threads. Each thread has its own watcher."""
 
     def __init__(self, question: Question, place: str, told: Callable[[Answer], None]) -> None:
         self._question, self._place, self._told = question, place, told
@@ -124,7 +124,7 @@ class _Round:
         self._silent = 0
 
     def answer(self, number: int, case: Case) -> Answer:
-        """Ask about one case, unless the tool has answered none before."""
+        """Run the tool on one case. Skip it if the tool has answered none of the first few cases."""
         if not self._spoke and self._silent >= GIVEN_UP_AFTER:
             answer = Answer(case=case, said="skipped", why="the tool had answered none before")
         else:
@@ -136,14 +136,14 @@ class _Round:
         return answer
 
     def stop(self) -> None:
-        """End what runs, and ask nothing more."""
+        """Stop running tools, and start no more."""
         with self._lock:
             self._stopped = True
             for watched in self._watchers:
                 watched.end()
 
     def close(self) -> None:
-        """Wait for the end of every watcher."""
+        """Wait until all watchers have ended."""
         for watched in self._watchers:
             watched.close()
 
@@ -192,7 +192,7 @@ def _judged(case: Case, question: Question, report: dict[str, object]) -> Answer
 
 
 class _Watcher:
-    """A process that runs the tool, one question at a time."""
+    """A child process that runs the tool, one case at a time."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -200,14 +200,14 @@ class _Watcher:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # a Ctrl-C at the terminal is for us, who then end the run in order
+            start_new_session=True,  # Ctrl-C must reach only us, because we then stop the watchers in order
         )
         self.alive = True
 
     def ask(self, argv: list[str], seconds: float, most_bytes: int) -> dict[str, object]:
-        """Return the watcher's report; where it was ended itself, a report that says so."""
+        """Return the watcher's report. If the watcher itself was killed, `ended` is `watcher`."""
         assert self._process.stdin is not None  # noqa: S101 -- both are pipes
-        assert self._process.stdout is not None  # noqa: S101 -- the same
+        assert self._process.stdout is not None  # noqa: S101 -- both are pipes
         question = {"argv": argv, "seconds": seconds, "most_bytes": most_bytes}
         overdue = threading.Timer(seconds + _GRACE_SECONDS, self._process.kill)
         overdue.start()
@@ -223,13 +223,13 @@ class _Watcher:
         return report
 
     def end(self) -> None:
-        """Tell it to end what it runs; may be called from another thread than the one that asks."""
+        """Tell the watcher to stop the tool. Safe to call from another thread during `ask`."""
         with suppress(OSError, ValueError):
             assert self._process.stdin is not None  # noqa: S101 -- it is a pipe
             self._process.stdin.close()
 
     def close(self) -> None:
-        """End it and wait for it."""
+        """Stop the watcher and wait for it."""
         self.end()
         try:
             self._process.wait(_GRACE_SECONDS)
@@ -244,7 +244,7 @@ Verdict = Literal["agrees", "accepts wrongly", "rejects wrongly", "no answer", "
 
 
 class Agreement(Struct, frozen=True, kw_only=True):
-    """How far the answers agree with one profile. `skipped` cases were not asked and count for nothing."""
+    """The number of cases by verdict, for one profile. `skipped` cases count neither for nor against the tool."""
 
     cases: int = 0
     agrees: int = 0
@@ -260,7 +260,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
 
 
 def verdict(answer: Answer, profile: str) -> Verdict:
-    """Hold one answer against the profile."""
+    """Compare one answer with the expectation of the profile."""
     if answer.said == "skipped":
         return "skipped"
     if answer.said == "none":
@@ -271,7 +271,7 @@ def verdict(answer: Answer, profile: str) -> Verdict:
 
 
 def agreement(answers: Sequence[Answer], profile: str) -> Agreement:
-    """Count the verdicts."""
+    """Count the verdicts for all answers."""
     return Agreement(cases=len(answers), **Counter(verdict(answer, profile).replace(" ", "_") for answer in answers))
 
 

@@ -1,12 +1,13 @@
-"""A process that asks one tool at a time and lets nothing of it live on. It is run by its path.
+"""Child process that runs one tool at a time and kills everything the tool started. It is run by its path.
 
-It imports only the standard library, reads questions from standard input, a JSON object a line, and answers each with
-one: `argv`, `seconds` and `most_bytes` against `ended`, `status`, `output` (base64) and `seconds`. `ended` is `exit`,
-`signal`, `timeout`, `output` (more than it may print) or `start` (it could not be started). When standard input closes,
-it ends what runs and leaves.
+It imports only the standard library. Each line of standard input is a request, a JSON object with `argv`, `seconds` and
+`most_bytes`. Each request gets a line with `ended`, `status`, `output` (base64) and `seconds`. `ended` is `exit`,
+`signal`, `timeout`, `output` (printed too much) or `start` (could not be started). When standard input closes, the
+process kills the running tool and exits.
 
-Why a process: on Linux it adopts whatever a tool leaves behind, also what left the tool's group and session, and since
-it asks one thing at a time, all that it has adopted belongs to that one question.
+A separate process is needed because, on Linux, it becomes the parent of all processes that a tool leaves behind, even
+of those that left the tool's process group and session. As it runs one tool at a time, all these processes belong to
+the current request.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _KILL_SECONDS = 5.0
 
 
 def main() -> None:
-    """Answer questions until standard input closes."""
+    """Process requests until standard input closes."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     happenings: queue.Queue[tuple[str, bytes]] = queue.Queue()
@@ -41,7 +42,7 @@ def main() -> None:
         kind, line = happenings.get()
         if kind == "closed":
             return
-        if kind != "question":  # what a tool's threads had left to say about an earlier one
+        if kind != "question":  # late event from a thread of an earlier request
             continue
         question = json.loads(line)
         answer = _ask(question["argv"], question["seconds"], question["most_bytes"], happenings)
@@ -60,7 +61,7 @@ def _listen(happenings: queue.Queue[tuple[str, bytes]]) -> None:
 
 
 class _Output:
-    """What the tool prints: the beginning is kept, all of it is counted."""
+    """The tool's output: the first bytes are kept, all bytes are counted."""
 
     def __init__(self, most: int, happenings: queue.Queue[tuple[str, bytes]]) -> None:
         self.kept = b""
@@ -105,7 +106,7 @@ def _ask(
         ended = "timeout"
     took = time.monotonic() - began
     _end(process, waiter)
-    reader.join(_LAST_WORDS_SECONDS)  # every writer is gone, so it finds the end
+    reader.join(_LAST_WORDS_SECONDS)  # all writers are dead, so it reaches the end
     if not reader.is_alive():
         process.stdout.close()
     _forget(happenings, keep=ended)
@@ -123,7 +124,7 @@ def _wait(process: subprocess.Popen[bytes], happenings: queue.Queue[tuple[str, b
 
 
 def _forget(happenings: queue.Queue[tuple[str, bytes]], *, keep: str) -> None:
-    """Drop what the last tool's threads said too late; nobody asks before we have answered."""
+    """Drop late events from threads of the last tool. No new request can arrive before the answer."""
     with suppress(queue.Empty):
         while True:
             kind, _ = happenings.get_nowait()
@@ -137,7 +138,7 @@ def _as_text(data: bytes) -> str:
 
 
 def _end(process: subprocess.Popen[bytes], waiter: threading.Thread) -> None:
-    """Kill the tool with all that it has started, and wait until none of it is left."""
+    """Kill the tool and all processes that it started, and wait until all have ended."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
@@ -146,7 +147,7 @@ def _end(process: subprocess.Popen[bytes], waiter: threading.Thread) -> None:
         return
     last = time.monotonic() + _KILL_SECONDS
     while time.monotonic() < last:
-        # What is killed hands its own children to us, so this goes on until nobody is left.
+        # Children of a killed process become our children, so repeat until there are none.
         for child in _children():
             with suppress(OSError):
                 os.kill(child, signal.SIGKILL)

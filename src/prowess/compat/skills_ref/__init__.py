@@ -1,9 +1,9 @@
-"""The interface of the reference library `skills-ref` 0.1.1, over the parser of Prowess.
+"""The interface of the reference library `skills-ref` 0.1.1, on top of the parser of Prowess.
 
-`import prowess.compat.skills_ref as skills_ref` is all that a program has to change: the names, the messages and the
-texts are the reference library's. What differs is what is wrong there; `docs/skills-ref.md` lists each case.
-`python -m prowess.compat.skills_ref` is its command. No command and no module called `skills_ref` or `agentskills` is
-installed, so the reference package may stand beside this one.
+To switch, a program only needs `import prowess.compat.skills_ref as skills_ref`: names, messages and texts are those of
+the reference library. Behaviour differs only where the reference library has defects; `docs/skills-ref.md` lists each
+difference. The command is `python -m prowess.compat.skills_ref`. No command or module called `skills_ref` or
+`agentskills` is installed, so the reference package can be installed too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from prowess.compat.skills_ref.parser import find_skill_md, read_properties
 from prowess.compat.skills_ref.prompt import to_prompt
 from prowess.compat.skills_ref.validator import validate
 
-__version__ = "0.1.1"  # of the reference library whose behaviour this is
+__version__ = "0.1.1"  # version of the reference library with this behaviour
 
 __all__ = [
     "ParseError",

@@ -1,4 +1,4 @@
-"""`python -m prowess.compat.skills_ref` is the reference library's command."""
+"""The reference library's command, run as `python -m prowess.compat.skills_ref`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The reference tool's command: `validate`, `read-properties`, `to-prompt`, one skill at a time.
+"""The reference tool's command line: `validate`, `read-properties`, `to-prompt`, one skill at a time.
 
-Run it as `python -m prowess.compat.skills_ref`. The commands of the same names in `prowess` answer alike and can do
-more; this one is for scripts that must not see a difference.
+Run it as `python -m prowess.compat.skills_ref`. The commands of `prowess` with the same names give the same answers and
+have more options. This one is for scripts that need exactly the reference tool's interface.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ def to_prompt_cmd(skill_paths: tuple[Path, ...]) -> None:
 def _answer(outcome: outcomes.Outcome, *, document: bool = False) -> None:
     """Write both streams and exit.
 
-    A document that goes into a pipe keeps every byte, in UTF-8 wherever this runs; what a person may see on a
-    terminal is escaped.
+    A document that is written to a pipe keeps every byte, in UTF-8 on every system. Output to a terminal is escaped.
     """
     if document and not sys.stdout.isatty():
         sys.stdout.buffer.write(outcome.stdout.encode("utf-8", "surrogateescape"))

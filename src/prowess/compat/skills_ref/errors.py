@@ -1,8 +1,8 @@
-"""The reference library's three exceptions, hung into our tree.
+"""The reference library's three exceptions, as part of our exception tree.
 
-`SkillError` is `prowess.errors.SkillError` itself: a program that catches the one catches the other, and everything
-else that Prowess raises on purpose. The two below exist only here, because their facts are the reference library's:
-a sentence without a place. Code written for Prowess meets `SkillParseError` and `InvalidSkillError` instead.
+`SkillError` is `prowess.errors.SkillError` itself, so catching it also catches every other error that Prowess raises on
+purpose. The other two exist only here, because like the reference library's they have a message but no place. Code
+written for Prowess gets `SkillParseError` and `InvalidSkillError` instead.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ __all__ = ["ParseError", "SkillError", "ValidationError"]
 
 
 class ParseError(SkillError):
-    """SKILL.md is not there, cannot be read, or has no front matter that can be parsed."""
+    """SKILL.md is missing, cannot be read, or has no valid front matter."""
 
     code = "skill_invalid"
 
 
 class ValidationError(SkillError):
-    """A required property is missing or empty; `errors` holds every message, by default the one given."""
+    """A required property is missing or empty. `errors` has all messages; defaults to the one message."""
 
     code = "skill_invalid"
 
     def __init__(self, message: str, errors: list[str] | None = None) -> None:
-        super().__init__(message)  # the message alone, as callers of the reference find it in `args`
+        super().__init__(message)  # only the message, because callers of the reference library expect it in `args`
         self.errors = [message] if errors is None else errors

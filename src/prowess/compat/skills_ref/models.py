@@ -1,4 +1,4 @@
-"""What `read_properties` returns. The shape is the reference library's: positional, mutable, nothing checked."""
+"""The result of `read_properties`. Like the reference library's, it is positional, mutable and unchecked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class SkillProperties:
     """The six properties of a skill.
 
-    A property that the file does not have is None, `metadata` too when it was read. A list where text is wanted
-    stays a list, as in the reference library; `prowess check` reports it.
+    A property that is absent in the file is None, including `metadata` from `read_properties`. A list in place of a
+    text stays a list, as in the reference library; `prowess check` reports it.
     """
 
     name: str
@@ -21,7 +21,7 @@ class SkillProperties:
     metadata: dict[str, str] | None = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the properties under their names in the file; absent ones and empty metadata are left out."""
+        """Return the properties under their names in the file. Absent properties and empty metadata are left out."""
         optional = {
             "license": self.license,
             "compatibility": self.compatibility,

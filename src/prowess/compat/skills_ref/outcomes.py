@@ -1,7 +1,7 @@
-"""What the three commands of the reference tool answer: text for each stream and an exit code.
+"""Results of the reference tool's three commands: text for each stream and an exit code.
 
-Both command lines, `prowess` and `python -m prowess.compat.skills_ref`, print these outcomes, so they cannot differ.
-Nothing here prints or exits.
+Both `prowess` and `python -m prowess.compat.skills_ref` print these results, so they cannot differ. This module neither
+prints nor exits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One command's answer; each text ends with a line break unless it is empty."""
+    """The result of one command. Each text is empty or ends with a line break."""
 
     stdout: str = ""
     stderr: str = ""
@@ -31,28 +31,28 @@ class Outcome:
 
 
 def skill_directory(path: Path) -> Path:
-    """Return the directory that `path` stands for: a file called skill.md, in any casing, stands for its parent."""
+    """Return the skill's directory for `path`. For a file called skill.md, in any letter case, it is its parent."""
     return path.parent if path.name.lower() == "skill.md" and path.is_file() else path
 
 
 def validation(path: Path) -> Outcome:
-    """Answer `validate PATH`."""
+    """Return the result of `validate PATH`."""
     directory = skill_directory(path)
     return validation_block(str(directory), validate(directory))
 
 
 def validation_block(label: str, messages: Sequence[str]) -> Outcome:
-    """Answer for one skill with these messages: valid where there are none."""
+    """Return the result for one skill with these messages; it is valid if there are none."""
     if not messages:
         return Outcome(stdout=f"Valid skill: {printable_line(label)}\n")
-    # A name with a line break must not be able to write the line of another skill.
+    # Escape line breaks, so that a name cannot imitate the line of another skill.
     lines = [f"Validation failed for {printable_line(label)}:"]
     lines += [f"  - {printable_line(message)}" for message in messages]
     return Outcome(stderr="\n".join(lines) + "\n", exit_code=1)
 
 
 def properties(path: Path) -> Outcome:
-    """Answer `read-properties PATH`."""
+    """Return the result of `read-properties PATH`."""
     try:
         values = read_properties(skill_directory(path)).to_dict()
     except SkillError as fault:
@@ -61,7 +61,7 @@ def properties(path: Path) -> Outcome:
 
 
 def prompt(paths: Iterable[Path]) -> Outcome:
-    """Answer `to-prompt PATH...`: all of the skills or none of them."""
+    """Return the result of `to-prompt PATH...`: all of the skills, or an error."""
     try:
         return Outcome(stdout=to_prompt([skill_directory(path) for path in paths]) + "\n")
     except SkillError as fault:
@@ -69,5 +69,5 @@ def prompt(paths: Iterable[Path]) -> Outcome:
 
 
 def failure(fault: SkillError) -> Outcome:
-    """Answer a call that could not be carried out."""
+    """Return the result of a command that failed."""
     return Outcome(stderr=f"Error: {printable_line(str(fault))}\n", exit_code=1)

@@ -1,7 +1,7 @@
-"""Find and read a skill's file with the reference library's names, through the one parser of Prowess.
+"""Find and read SKILL.md under the reference library's names, with the parser of Prowess.
 
-Nothing is parsed here: `prowess.format` reads the file and says, in the reference library's words, why it cannot be
-read. Its diagnostics become the exceptions that callers of the reference library expect.
+This module does no parsing. `prowess.format` reads the file and returns diagnostics in the reference library's words.
+They are converted to the exceptions that callers of the reference library expect.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 __all__ = ["ParseError", "ValidationError", "find_skill_md", "parse_frontmatter", "read_properties"]
 
-# Rules that judge a document which can be read; every other fault in the reference library's list keeps it from that.
+# Rules on a document that can be read. A fault of any other rule means that it cannot be read.
 _JUDGEMENTS = ("name.", "description.", "compatibility.", "frontmatter.unknownField")
 
 
 def find_skill_md(skill_dir: Path) -> Path | None:
-    """Return the path of SKILL.md, else of skill.md, else None. What it is, is not looked at."""
+    """Return the path of SKILL.md, else of skill.md, else None. The type of the file is not checked."""
     for name in ("SKILL.md", "skill.md"):
         path = Path(skill_dir) / name
-        if os.path.exists(path):  # unlike Path.exists, also false for a path that no system accepts
+        if os.path.exists(path):  # unlike Path.exists, returns False for a path that no system accepts
             return path
     return None
 
 
 def parse_frontmatter(content: str) -> tuple[dict[str, object], str]:
-    """Return the fields and the trimmed body. Scalars are text; the values of `metadata` are made text with `str`.
+    """Return the fields and the trimmed body. Scalars are strings; the values of `metadata` are converted with `str`.
 
     Raises:
         ParseError: there is no front matter, or it cannot be read.
@@ -44,11 +44,11 @@ def parse_frontmatter(content: str) -> tuple[dict[str, object], str]:
 
 
 def read_properties(skill_dir: str | os.PathLike[str]) -> SkillProperties:
-    """Return the properties of the skill in a directory. Only name and description are demanded, nothing is judged.
+    """Return the properties of the skill in a directory. Only name and description are required; no rules are applied.
 
     Raises:
         ParseError: there is no SKILL.md, or it cannot be read.
-        ValidationError: name or description is missing, empty or no text.
+        ValidationError: name or description is missing, empty or not a string.
     """
     directory = Path(skill_dir)
     if find_skill_md(directory) is None:
@@ -57,7 +57,7 @@ def read_properties(skill_dir: str | os.PathLike[str]) -> SkillProperties:
     for key in ("name", "description"):
         if key not in fields:
             raise ValidationError(f"Missing required field in frontmatter: {key}")
-    # What stands in the file is passed on whatever its type, as the reference library does.
+    # Values are passed on with any type, as in the reference library.
     return SkillProperties(
         name=_text(fields, "name"),
         description=_text(fields, "description"),
@@ -69,10 +69,10 @@ def read_properties(skill_dir: str | os.PathLike[str]) -> SkillProperties:
 
 
 def fields_of(document: SkillDocument) -> dict[str, object]:
-    """Return the fields of a document as the reference library gives them.
+    """Return the fields of a document in the form of the reference library.
 
     Raises:
-        ParseError: the document cannot be read; the first reason.
+        ParseError: the document cannot be read; the message is the first reason.
     """
     for fault in reference_faults(document, None):
         if not fault.rule.startswith(_JUDGEMENTS):
@@ -84,18 +84,20 @@ def fields_of(document: SkillDocument) -> dict[str, object]:
 
 
 def located(directory: Path) -> str:
-    """Return the absolute path of a directory, its own name kept where it has one: a link is judged by its name.
+    """Return the absolute path of a directory. Links in its parent are resolved, but its own name is kept.
+
+    The name must be kept because a link to a skill is validated under the name of the link.
 
     Raises:
         ParseError: the path cannot be resolved.
     """
-    if directory.name in {"", ".."}:  # `.`, `x/..`: only the file system knows the name
+    if directory.name in {"", ".."}:  # `.` or `x/..`: the name is known only after resolving
         return resolved(directory)
     return os.path.join(resolved(directory.parent), directory.name)
 
 
 def resolved(path: Path) -> str:
-    """Return the absolute path without links.
+    """Return the absolute path with all links resolved.
 
     Raises:
         ParseError: no file system accepts the path, or it is relative and the working directory is gone.

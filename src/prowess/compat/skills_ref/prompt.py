@@ -1,7 +1,7 @@
-"""The `<available_skills>` block, byte for byte as the reference library writes it.
+"""The `<available_skills>` block, byte for byte as in the reference library.
 
-Names and descriptions are escaped, the location is not: whoever parses these bytes expects it raw. A host that wants
-well-formed XML from every path uses `prowess to-prompt --form xml`.
+Names and descriptions are escaped. The location is not, because programs that parse this block expect the raw path. A
+host that needs well-formed XML for every path uses `prowess to-prompt --form xml`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 
 
 def to_prompt(skill_dirs: Iterable[str | os.PathLike[str]]) -> str:
-    """Render name, description and location of each directory, in this order, repeats kept; never a body.
+    """Render name, description and location of each directory, in this order and with repetitions.
 
-    No directories give the opening and the closing tag. There is no line break at the end.
+    Bodies are not included.
+
+    Without directories the result is the opening and the closing tag. There is no line break at the end.
 
     Raises:
-        ParseError, ValidationError: for the first directory that cannot be read; nothing is rendered then.
+        ParseError, ValidationError: for the first directory that cannot be read.
     """
     found = [(directory, read_properties(directory)) for directory in map(directory_of, skill_dirs)]
     return block((directory, properties.name, properties.description) for directory, properties in found)
 
 
 def directory_of(skill_dir: str | os.PathLike[str]) -> Path:
-    """Return the directory under the name that the block shows it by."""
+    """Return the directory with the path that the block shows."""
     return Path(resolved(Path(skill_dir)))
 
 

@@ -1,4 +1,4 @@
-"""Judge a skill with the reference library's names, rules and words; `prowess.format` holds all three."""
+"""Validate a skill with the reference library's names, rules and messages, which `prowess.format` implements."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ ALLOWED_FIELDS = set(FIELDS)
 
 
 def validate(skill_dir: str | os.PathLike[str]) -> list[str]:
-    """Return one message for each fault of the skill in a directory; an empty list means that it is valid.
+    """Return one message for each fault of the skill in a directory; an empty list if it is valid.
 
-    A path that is missing, no directory or without SKILL.md, and a file that cannot be read, give a single message.
+    If the path is missing, is not a directory or has no SKILL.md, or if the file cannot be read, there is one message.
     """
     directory = Path(skill_dir)
     if not os.path.exists(directory):
@@ -55,6 +55,6 @@ def validate(skill_dir: str | os.PathLike[str]) -> list[str]:
 
 
 def validate_metadata(metadata: Mapping[str, object], skill_dir: str | os.PathLike[str] | None = None) -> list[str]:
-    """Return the messages for front matter that was parsed already; without a directory its name is not compared."""
+    """Return the messages for parsed front matter. Without `skill_dir` the name is not compared with the directory."""
     name = None if skill_dir is None else os.path.basename(located(Path(skill_dir)))
     return [message for _, message in metadata_faults(metadata, name)]
