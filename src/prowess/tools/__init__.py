@@ -1,4 +1,4 @@
-"""Tools: what can be called, the executor that every call goes through, and what comes back."""
+"""Tools, their results, and the executor that every tool call goes through."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The one place that makes audit records of a session: those of each call, and those that its tools add.
+"""Audit records of a session: those of each call, and those that its tools add. No other module creates them.
 
-No raw argument is in a record: names, sizes and digests alone. Blocking writes run in a worker thread. The end of a
-call is written even if the call is cancelled. Two facts decide what a cancelled call must still write: whether its
-start has been written, and whether it may still be. A lock keeps them, because the worker may be writing the start at
-the moment in which the call is cancelled.
+A record contains names, sizes and digests, never a raw argument. Blocking writes run in a worker thread. The end of a
+call is recorded even if the call is cancelled. What a cancelled call must still record depends on two facts: whether
+its start was recorded, and whether it may still be recorded. A lock protects both, because the worker thread may be
+writing the start at the moment of the cancellation.
 
-Observers are told what becomes of each call after the audit log has it. They change nothing.
+Observers are notified after the audit log has the record. They cannot change the call.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ if TYPE_CHECKING:
     from prowess.audit.record import AuditLog
     from prowess.tools.spec import ToolCall
 
-_MAX_TEXT = 80  # characters kept of a name that a caller made up
-_MAX_NAMES = 64  # argument names, and names of one environment, that are listed
-_ENVIRONMENT = "env"  # the names inside this argument are recorded too: which variables a script got matters later
+_MAX_TEXT = 80  # characters kept of a name that a caller chose
+_MAX_NAMES = 64  # limit on the listed argument names, and on the names of one environment
+_ENVIRONMENT = "env"  # the names inside this argument are recorded too: which variables a script received matters later
 
 
 class AuditRecorder:
-    """Writes the records of one session to its log; without a log it does nothing."""
+    """Writes the audit records of one session. Without a log it records nothing."""
 
     def __init__(self, log: AuditLog | None, session_id: str | None = None) -> None:
         self._log, self._session_id = log, session_id
 
     @property
     def has_log(self) -> bool:
-        """Whether anything is recorded."""
+        """Whether there is a log, so that events are recorded."""
         return self._log is not None
 
     async def record(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Write one record of something that happened during a call.
+        """Write one record of an event that happened during a call.
 
         Raises:
-            AuditError: it is not written.
+            AuditError: the record is not written.
         """
         if self._log is not None:
             await to_thread.run_sync(self.write, kind, call_id, data)
 
     def write(self, kind: str, call_id: str, data: Mapping[str, object]) -> None:
-        """Do what `record` does, blocking."""
+        """Write one record like `record`, but blocking."""
         log = self._log
         if log is None:
             return
@@ -62,15 +62,15 @@ class AuditRecorder:
             log.append(AuditEvent(kind=kind, session_id=self._session_id, call_id=call_id, data=data))
         except AuditError:
             raise
-        except Exception as fault:  # a log of the host's own may fail in any way, and each of them means "not recorded"
+        except Exception as fault:  # the host's own log may raise any exception, and each means "not recorded"
             named = type(getattr(log, "wrapped", log)).__name__
             raise AuditError(named, f"failed with {type(fault).__name__}") from fault
 
 
 class CallAudit:
-    """The records of one call. `tool` is empty until it is known which tool the call means.
+    """The audit records of one call. `tool` is empty until the name of the call is resolved.
 
-    `policy_version` is of the policy that decides about the call, None if none does.
+    `policy_version` is the version of the policy that decides about the call, or None without a policy.
     """
 
     def __init__(self, recorder: AuditRecorder, call_id: str, policy_version: str | None = None) -> None:
@@ -78,7 +78,7 @@ class CallAudit:
         self.rule: str | None = None
         self.skill: str | None = None
         self.allowed_by: str | None = None
-        self.about: Mapping[str, object] = {}  # `skill_facts` of the call, once it is known
+        self.about: Mapping[str, object] = {}  # `skill_facts` of the call, once known
         self._recorder, self._call_id = recorder, call_id
         self._decided = {} if policy_version is None else {"policy_version": policy_version}
         self._arguments: Mapping[str, object] = {}
@@ -86,7 +86,7 @@ class CallAudit:
         self._lock = threading.Lock()
 
     def measure(self, arguments: object, canonical: bytes) -> None:
-        """Remember names, sizes in bytes and the digest of the arguments."""
+        """Remember the names, the sizes in bytes and the digest of the arguments."""
         if not self._recorder.has_log:
             return
         known: dict[str, object] = {"arguments_sha256": sha256_of(canonical), "arguments_bytes": len(canonical)}
@@ -98,14 +98,14 @@ class CallAudit:
         self._arguments = known
 
     async def started(self) -> None:
-        """Record that the tool is about to run; AuditError if it must not."""
+        """Record that the tool is about to run. If this raises AuditError, the tool must not run."""
         if self._recorder.has_log:
             await to_thread.run_sync(self._start)
 
     async def finished(self, duration_ms: int, code: str | None, approved_by: str | None = None) -> None:
-        """Record how the run ended; `code` is None for a success. AuditError if it is not recorded.
+        """Record how the run ended. `code` is None for a success. AuditError if it is not recorded.
 
-        `approved_by` is who approved a part of it, if the tool itself had to ask.
+        `approved_by` is the person who approved a part of the run, if the tool itself had to ask.
         """
         outcome: dict[str, object] = {"outcome": "success"} if code is None else {"outcome": "failure", "code": code}
         if approved_by is not None:
@@ -119,7 +119,7 @@ class CallAudit:
         await self._write_shielded("tool.refused", {**self._arguments, "code": code, **known, **self._decided})
 
     async def cancelled(self, duration_ms: int) -> None:
-        """Record that the caller gave up. A log that fails here can tell nobody: the caller is gone."""
+        """Record that the caller cancelled the call. AuditError is ignored, because the caller is gone."""
         if self._recorder.has_log:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(self._cancel, duration_ms)
@@ -149,13 +149,16 @@ class CallAudit:
                 return
 
     def _write(self, kind: str, data: Mapping[str, object]) -> None:
-        # The skill that refuses is named instead of the one that the call is about.
+        # If another skill refuses, record that skill instead of the skill that the call is about.
         about = {} if "skill" in data and data["skill"] != self.about.get("skill") else self.about
         self._recorder.write(kind, self._call_id, {"tool": self.tool, **about, **data})
 
 
 def skill_facts(call: ToolCall) -> dict[str, object]:
-    """Return what a record names of the skills of a call; for a tool that names none, of the one loaded last."""
+    """Return the facts about a call's skills for its audit record.
+
+    If the tool names no skill, they describe the skill that was loaded last.
+    """
     skills = call.skills or ()
     if call.name not in SKILL_ARGUMENTS:
         skills = skills[-1:]
@@ -179,7 +182,7 @@ def _sizes(arguments: Mapping[str, object]) -> dict[str, object]:
 
 
 def shortened(text: str) -> str:
-    """Return an identifier or a name that a caller made up as a short text that every log can hold."""
+    """Return a name or identifier from a caller as a short, printable text that every log can store."""
     if len(text) <= _MAX_TEXT and text.isascii() and text.isprintable():
         return text
     shown = printable_line(text[:_MAX_TEXT])
@@ -190,22 +193,23 @@ Outcome = Literal["success", "failure", "cancelled"]
 
 
 class CallObserver(Protocol):
-    """Is told of one call: once `started` and once `finished`, or once `refused`. It must raise only cancellation.
+    """Notified of one call: either once `started` and once `finished`, or once `refused`.
 
-    `tool` is the canonical name; of a tool that does not exist it is what the caller wrote, shortened.
+    It must not raise, except to pass on a cancellation. `tool` is the canonical name; for a tool that does not exist it
+    is the caller's spelling, shortened.
     """
 
     @property
     def wanted(self) -> bool:
-        """Whether it wants to be told now; asked before each of the methods below."""
+        """Whether the observer wants notifications now. Checked before each method below."""
 
     async def started(self, call: ToolCall) -> None:
-        """The call passed every gate and is about to run."""
+        """Called when the call has passed every gate and is about to run."""
 
     async def finished(
         self, call: ToolCall, outcome: Outcome, code: str | None, duration_ms: int, result: Mapping[str, object] | None
     ) -> None:
-        """The tool came back; `result` is what the caller gets, None if that is an error."""
+        """Called when the tool has ended. `result` is the caller's result; None for an error or a cancellation."""
 
     async def refused(self, tool: str, call_id: str, code: str, rule: str | None, skill: str | None) -> None:
-        """The call ended before its tool."""
+        """Called when the call has ended before its tool could run."""

@@ -1,13 +1,13 @@
 """The executor that every tool call goes through.
 
-A call is resolved, measured, checked against the schema, shown to the gates, recorded as started, run, and recorded
-as finished. Each step may end the call; what it says is a result, never an exception. A call leaves `tool.refused`,
-or `tool.started` and `tool.finished`, in the audit log, whatever happens:
+A call is resolved, measured, checked against the schema, passed through the gates, recorded as started, run, and
+recorded as finished. Each step may end the call. The outcome is always a result, never an exception. Every call leaves
+`tool.refused`, or `tool.started` and `tool.finished`, in the audit log:
 
-- if `tool.started` cannot be written, the tool does not run (`unavailable`);
-- if `tool.finished` cannot be written, the result is withheld: the call fails with `unavailable` and says that the
-  tool did run, so that neither a model nor a person takes it for untried;
-- a call that is cancelled is recorded as finished with the outcome `cancelled`, then the cancellation goes on.
+- If `tool.started` cannot be written, the tool does not run (`unavailable`).
+- If `tool.finished` cannot be written, the result is withheld. The call fails with `unavailable`, and the message
+  states that the tool did run, so that neither a model nor a person believes that it was not tried.
+- A cancelled call is recorded as finished with the outcome `cancelled`; then the cancellation continues.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _MAX_REMEMBERED = 256
 
 
 class ToolExecutor:
-    """Runs calls of its tools, for one session.
+    """Runs tool calls for one session.
 
-    `clock` gives nanoseconds that never go back; `observer` is told what becomes of each call. `policy` is taken once
-    for each call. `complete` fills in what a call leaves to the session, so that gates and tool see the same arguments.
-    Calls may overlap; `call_all` keeps the order of a message.
+    `clock` returns monotonic nanoseconds. `observer` is notified of each call. `policy` is read once for each call.
+    `complete` fills in arguments that a call leaves to the session, so that gates and tool see the same arguments.
+    Calls may overlap; `call_all` runs the calls of one message in their order.
 
     Raises:
         ValueError: two tools share a name or a spelling.
@@ -80,15 +80,19 @@ class ToolExecutor:
         self._observer = observer
 
     def add(self, *tools: Tool) -> None:
-        """Offer more tools from the next call on.
+        """Add tools, available from the next call on.
 
         Raises:
-            ValueError: two tools would share a name or a spelling; then none is added.
+            ValueError: two tools would share a name or a spelling; then no tool is added.
         """
         self._register((*self._tools.values(), *tools))
 
     def remove(self, name: str) -> None:
-        """Take a tool away, under its canonical name; ToolNotFoundError where there is none. Running calls end."""
+        """Remove a tool by its canonical name. Running calls continue.
+
+        Raises:
+            ToolNotFoundError: there is no tool of this name.
+        """
         if name not in self._tools:
             raise ToolNotFoundError(name[:80])
         self._register(tool for known, tool in self._tools.items() if known != name)
@@ -100,14 +104,14 @@ class ToolExecutor:
         self._tools = dict(zip(names, listed, strict=True))
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return what is offered, in the order of registration."""
+        """Return the specifications of the tools, in the order of registration."""
         return tuple(tool.spec for tool in self._tools.values())
 
     def resolve(self, name: str) -> Tool:
-        """Return the tool that answers to this spelling.
+        """Return the tool with this name, in any accepted spelling.
 
         Raises:
-            ToolNotFoundError: with the names that may have been meant.
+            ToolNotFoundError: with similar names as suggestions.
         """
         if name in self._spellings:
             return self._tools[self._spellings[name]]
@@ -115,17 +119,21 @@ class ToolExecutor:
         raise ToolNotFoundError(name[:80], tuple(dict.fromkeys(self._spellings[spelling] for spelling in near)))
 
     async def call_all(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
-        """Run the calls of one message one after another; the results stand in the order of the calls."""
+        """Run the calls of one message one after another. The results are in the order of the calls."""
         return [await self.call(call) for call in calls]
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call and return its result; only cancellation raises. Its arguments must not change meanwhile."""
+        """Run one call and return its result. Only cancellation raises.
+
+        The arguments must not be changed during the call.
+        """
         with nullcontext() if self._policy is None else self._policy.during_call() as policy:
             return await self._call(call, None if policy is None else policy.recorded_version)
 
     async def _call(self, call: ToolCall, policy_version: str | None) -> ToolResult:
         begun = self._clock()
-        # Once and here: every record of the call, those of the tool too, has the same identifier, and one that fits.
+        # Shorten the id once, here, so that every record of the call, including those of the tool, has the same valid
+        # id.
         if (short := shortened(call.id)) != call.id:
             call = replace(call, id=short)
         audit = CallAudit(self._recorder, call.id, policy_version)
@@ -133,8 +141,9 @@ class ToolExecutor:
         try:
             measured = _canonical(call.arguments)
             audit.measure(call.arguments, measured)
-            # The one place where every call lets other tasks run and can be cancelled: what follows may never wait.
-            await anyio.sleep(0)  # noqa: ASYNC115 -- `checkpoint` is the same, in a module that brings dataclasses
+            # The only checkpoint that every call passes: other tasks run, and the call can be cancelled. The steps
+            # after it may complete without waiting.
+            await anyio.sleep(0)  # noqa: ASYNC115 -- `checkpoint` does the same, but its module imports dataclasses
             tool = self.resolve(call.name)
             spec = tool.spec
             audit.tool = spec.name
@@ -166,7 +175,10 @@ class ToolExecutor:
         return ready
 
     async def _pass_gates(self, call: ToolCall, spec: ToolSpec, audit: CallAudit) -> ToolCall:
-        """Return the call as it may run: a gate may have changed its arguments, which pass those before it again."""
+        """Return the call as it may run.
+
+        If a gate changes the arguments, the changed call passes all earlier gates again.
+        """
         for place, gate in enumerate(self._gates):
             decision = await _passed(gate, call, spec, audit)
             if decision.by is not None:
@@ -190,7 +202,7 @@ class ToolExecutor:
                 told = True
                 await observer.started(call)
             outcome: Any = await _attempt(running)
-        except AuditError as error:  # from the log alone: an attempt returns its errors
+        except AuditError as error:  # raised by the audit log only: `_attempt` returns the errors of the tool
             await self._tell_refused(audit, call.id, error.code)
             return ToolResult.failed(error, duration_ms=self._since(begun), remark=_NOT_RUN, called=call.called)
         except BaseException:
@@ -202,7 +214,8 @@ class ToolExecutor:
             raise
         duration_ms, usage = self._since(begun), running.usage
         failure = outcome if isinstance(outcome, SkillError) else None
-        # A record of the tool's own that could not be written: what went before it has happened.
+        # An AuditError of the tool means that one of its own records was not written. Its earlier effects have
+        # happened.
         remarks = [_RUN_BUT_NOT_ALL_RECORDED] if isinstance(failure, AuditError) else []
         try:
             await audit.finished(duration_ms, None if failure is None else failure.code, usage.approved_by)
@@ -228,7 +241,7 @@ class ToolExecutor:
         result: Mapping[str, object] | None = None,
     ) -> None:
         if self._observer is not None and self._observer.wanted:
-            with anyio.CancelScope(shield=True):  # whoever heard of a beginning hears of the end
+            with anyio.CancelScope(shield=True):  # an observer that was told of the start is also told of the end
                 await self._observer.finished(call, outcome, code, self._since(begun), result)
 
     async def _tell_refused(self, audit: CallAudit, call_id: str, code: str) -> None:
@@ -256,7 +269,7 @@ async def _passed(gate: Gate, call: ToolCall, spec: ToolSpec, audit: CallAudit) 
         decision = await gate.check(call, spec)
     except SkillError:
         raise
-    except Exception as fault:  # a gate that fails stays shut, whatever went wrong in it
+    except Exception as fault:  # a gate that fails refuses the call, whatever the error
         raise _defect(f"a gate before tool {call.name!r}", fault) from fault
     if isinstance(decision, Refuse):
         audit.rule, audit.skill = decision.rule, decision.skill
@@ -274,16 +287,16 @@ async def _attempt(running: RunningCall) -> Mapping[str, object] | SkillError:
     call = running.call
     try:
         with running:
-            # A copy, because a tool may change what it is given.
+            # A copy, because a tool may change its arguments.
             value: object = await running.tool.run(dict(call.arguments), call)
     except SkillError as error:
         return error
-    except Exception as fault:  # noqa: BLE001 -- the executor answers for every tool
+    except Exception as fault:  # noqa: BLE001 -- the executor turns every failure of a tool into a result
         return _defect(f"tool {call.name!r}", fault)
     if not isinstance(value, Mapping):
         return _defect(f"tool {call.name!r}", TypeError("result is not a mapping"))
     try:
-        require_finite(value, "the result")  # every way out of here is JSON, or the shape of a provider
+        require_finite(value, "the result")  # every result is returned as JSON or in the format of a provider
     except NotJsonValueError as error:
         return error
     return value
@@ -306,7 +319,7 @@ def _unrecorded(fault: AuditError) -> str:
 
 
 def _defect(what: str, fault: Exception) -> SkillError:
-    """Return an error with code `internal`. The exception is its cause, for the host; its text may hold anything."""
+    """Return an error with code `internal`. The exception, whose text may hold anything, is its cause, for the host."""
     error = SkillError(f"{what} failed inside ({type(fault).__name__}); that is a defect of the tool, not of the call")
     error.__cause__ = fault
     return error
@@ -320,19 +333,19 @@ def _canonical(arguments: object) -> bytes:
 
 
 class _FailedCalls:
-    """Remembers failed calls: the second time the same call fails, the result states that it failed before.
+    """Remembers failed calls. If the same call fails a second time, its result states that it failed before.
 
-    A model that gets the same sentence twice tends to try a third time. The same call means the same tool and the same
-    canonical arguments; a success in between clears it.
+    A model that gets the same message twice tends to try a third time. Two calls are the same if the tool and the
+    canonical arguments are equal. A success removes the call from the memory.
     """
 
     def __init__(self) -> None:
-        self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the order of arrival
+        self._failed: dict[tuple[str, str | None], None] = {}  # a dict, because it keeps the insertion order
 
     def remark(self, tool: str, arguments: bytes | None, result: ToolResult) -> ToolResult:
-        """Return `result`, with the remark where this call, with these canonical arguments, has failed before."""
+        """Return `result`, with a remark if this call, with these canonical arguments, has failed before."""
         if (result.success and not self._failed) or isinstance(result.cause, ApprovalRequiredError):
-            return result  # who waits for an approval is told to send the call again
+            return result  # a call that waits for an approval must be sent again
         key = (tool, None if arguments is None else sha256_of(arguments))
         known = key in self._failed
         self._failed.pop(key, None)

@@ -1,17 +1,20 @@
-"""Gates decide between a valid call and its run: policy, restriction, hooks, approval. The first that refuses wins.
+"""Gates decide whether a valid call may run: policy, restriction, hooks, approval. The first refusal ends the call.
 
-A gate sees the canonical name and structured arguments, never rendered text. It cannot permit what another refuses.
+A gate receives the canonical tool name and structured arguments, never rendered text. It cannot permit a call that
+another gate refuses.
 
-The gates of every session are asked in this order: policy, restriction, hooks of skills, approval.
-The first refuses what the policy denies; what it asks about passes, for the approval gate. The second refuses what the
-active skills do not allow; they are looked up for each call, from the state of the session that makes it, so a
-restriction holds from the first call after activation, ends with the skill, and never reaches another session.
+The gates of every session run in this order: policy, restriction, hooks of skills, approval. The policy gate refuses
+calls that the policy denies; calls that the policy asks about pass, for the approval gate. The restriction gate refuses
+calls that the active skills do not allow. It reads the active skills at each call, from the state of the session that
+makes the call. So a restriction holds from the first call after activation, ends with the skill, and never affects
+another session.
 
-The approval gate runs last: if the policy or a hook asks, somebody has to agree. It decides again instead of being
-handed what the gates before it found, because deciding is pure and cheap, and what was active a moment ago may have
-changed. A skill's pre-approval answers for a policy that asks by default, never for a rule or a hook that asks, nor for
-a tool that its host marked (`ToolSpec.needs_approval`). Each answer is recorded before it counts, with who gave it; if
-that fails, the call is refused. The approvers are a person at the terminal, the host's own code, or nobody.
+The approval gate runs last: if the policy or a hook asks, a person must approve the call. It decides again instead of
+receiving the decisions of the earlier gates, because deciding is pure and cheap, and the active skills may have
+changed. The pre-approval of a skill is enough if the policy asks by default. It is not enough if a rule or a hook asks,
+or for a tool that its host marked (`ToolSpec.needs_approval`). Each answer is recorded, with the approver, before it
+takes effect; if recording fails, the call is refused. An approver is a person at the terminal, the host's own code, or
+`NoApprover`.
 """
 
 from __future__ import annotations
@@ -53,16 +56,16 @@ if TYPE_CHECKING:
     from prowess.tools.spec import ToolCall, ToolSpec
 
     Record = Callable[[str, str, Mapping[str, object]], Awaitable[None]]
-    # Returns an Answer or a bool, or an awaitable of one.
+    # Returns an Answer or a bool, or an awaitable of one of them.
     Approve = Callable[[ApprovalRequest], object]
 
 
 class Proceed(Struct, frozen=True, kw_only=True):
-    """This gate has nothing against the call.
+    """This gate does not object to the call.
 
-    `by` says who or what let it through: a rule, a person, a skill. It is recorded, so it holds no argument.
-    `arguments` take the place of the call's: they are validated, and the gates before this one decide about them anew.
-    `asks` is a reason to ask a person first, whatever the policy permits.
+    `by` names the rule, person or skill that permits the call. It is recorded, so it must not quote arguments.
+    `arguments` replace the arguments of the call: they are validated, and the earlier gates decide about them again.
+    `asks` is a reason to ask a person first, even if the policy permits the call.
     """
 
     by: str | None = None
@@ -70,13 +73,13 @@ class Proceed(Struct, frozen=True, kw_only=True):
     asks: str | None = None
 
 
-PROCEED = Proceed()  # all are alike, and every call passes several gates
+PROCEED = Proceed()  # shared, because all are equal and every call passes several gates
 
 
 class Refuse(Struct, frozen=True, kw_only=True):
-    """The call is not run; the result carries `error`, the audit log its code, `rule` and the `skill` behind it.
+    """The call is not run. The result contains `error`; the audit log contains its code, `rule` and `skill`.
 
-    `rule` and `skill` must hold nothing of the arguments.
+    `rule` and `skill` must not quote arguments.
     """
 
     error: SkillError
@@ -84,18 +87,19 @@ class Refuse(Struct, frozen=True, kw_only=True):
     skill: str | None = None
 
 
-ActiveRestrictions = Callable[[], Awaitable[Sequence[Restriction]]]  # of each active skill, asked at each call
+# Returns the restrictions of the active skills; called at each tool call.
+ActiveRestrictions = Callable[[], Awaitable[Sequence[Restriction]]]
 
 
 class Gate(Protocol):
-    """Decides on one call. An exception from a gate refuses the call: a gate that fails stays shut."""
+    """Decides about one call. If a gate raises an exception, the call is refused."""
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Return the decision."""
+        """Return the decision about the call."""
 
 
 def policy_call(call: ToolCall, spec: ToolSpec) -> PolicyCall:
-    """Return a call as a policy sees it, with the arguments that its tool takes."""
+    """Return a call as a policy sees it, with the names of the arguments that its tool accepts."""
     properties = spec.input_schema.get("properties")
     closed = spec.input_schema.get("additionalProperties") is False and isinstance(properties, Mapping)
     accepts = frozenset(map(str, properties)) if closed and isinstance(properties, Mapping) else None
@@ -106,9 +110,10 @@ APPROVAL = "approval"
 
 
 class ApprovalGate:
-    """Asks `approver` about calls that `policy` or a skill asks about, once for the same bytes while `memory` lives.
+    """Asks `approver` if the policy, a skill or the tool requires approval of a call.
 
-    `record` writes to the log of the session: kind, id of the call, data.
+    An answer for the session is reused for equal requests while `memory` exists. `record` writes to the log of the
+    session; its arguments are the kind, the id of the call, and the data.
     """
 
     def __init__(
@@ -128,7 +133,7 @@ class ApprovalGate:
         self._asking: dict[str, anyio.Event] = {}
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Refuse what nobody approved."""
+        """Refuse a call that needs an approval and has none."""
         active: Sequence[Restriction] | None = None
         decision = self._decide(call, spec)
         if canonical_tool_name(call.name) not in SKILL_TOOLS:
@@ -136,7 +141,7 @@ class ApprovalGate:
             if any(item.mode == "ask" for item in active):
                 by_skills = decide(call.name, call.arguments, active, self._workspace)
                 decision = strictest((decision, by_skills)) if isinstance(by_skills, Ask) else decision
-        if isinstance(decision, Deny):  # only where this gate stands without the policy gate before it
+        if isinstance(decision, Deny):  # only if this gate is used without the policy gate before it
             return Refuse(error=PolicyDeniedError(decision.rule, decision.reason), rule=decision.rule)
         if isinstance(decision, policy_decision.Allow):
             return PROCEED
@@ -188,8 +193,8 @@ class ApprovalGate:
             await self._record(kind, call.id, data)
 
     async def _ask(self, request: ApprovalRequest) -> tuple[Answer, bool]:
-        """Return the answer, and whether it was known already."""
-        # The same request of a parallel call waits for the answer to the first instead of being asked beside it.
+        """Return the answer, and whether it was already known."""
+        # If a parallel call makes the same request, it waits for the first answer instead of asking again.
         while request.id in self._asking:
             await self._asking[request.id].wait()
         if (known := self._memory.ask(request)) is not None:
@@ -208,41 +213,41 @@ class ApprovalGate:
 
 
 _MOST_CHARACTERS = 4000  # of the arguments, on a terminal
-_MOST_SHOWN = 80  # characters of a wrong answer
+_MOST_SHOWN = 80  # characters of an invalid answer
 _NO_TERMINAL = "Nobody sits at a terminal to be asked: run it in one, or allow the call in a policy file."
 _QUESTION = "Run it? [y]es once, yes for this [s]ession, [N]o: "
 
 
 class NoApprover:
-    """Asks nobody: the call is refused with `approval_required` and waits for somebody to approve its request."""
+    """Asks no person. The call is refused with `approval_required` until a person approves its request."""
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return that nobody was asked."""
+        """Return `Unanswered`."""
         del request
         return Unanswered()
 
 
 class CallbackApprover:
-    """Asks the host: `ask` gets the request and returns the answer, or true or false, at once or awaited.
+    """Asks the host: `ask` receives the request and returns an answer, a bool, or an awaitable of one of them.
 
-    An answer that does not name who gave it was given by `callback`.
+    If the answer does not name the approver, `callback` is recorded.
     """
 
     def __init__(self, ask: Approve) -> None:
         self._ask = ask
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return what the host answered.
+        """Return the host's answer.
 
         Raises:
-            ApproverError: that is no answer, or the function failed.
+            ApproverError: the function failed or returned no answer.
         """
         answer = await asked(self._ask, request)
         return answer if isinstance(answer, Unanswered) or answer.by is not None else replace(answer, by="callback")
 
 
 class ApproverError(SkillError, TypeError):
-    """An approver of the host failed or returned no answer: `approver` names it. Nothing was approved."""
+    """The host's approver failed or returned no answer. Nothing was approved. `approver` is its name."""
 
     code = "internal"
     approver: str
@@ -251,11 +256,11 @@ class ApproverError(SkillError, TypeError):
 
 
 async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
-    """Return the answer of an approver's function; true is an `Approval` of this one call, false a `Refusal`.
+    """Return the answer of an approver's function. True is an `Approval` of this call, False a `Refusal`.
 
     Raises:
-        ApproverError: it returned anything else, or failed.
-        SkillError: what it raises of ours.
+        ApproverError: the function returned another value, or failed.
+        SkillError: raised by the function itself.
     """
     name = str(getattr(ask, "__qualname__", type(ask).__qualname__))
     try:
@@ -264,7 +269,7 @@ async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
             answer = await answer
     except SkillError:
         raise
-    except Exception as fault:  # whatever it is, nobody said yes
+    except Exception as fault:  # an approver that fails has not approved
         raise ApproverError(name, f"failed ({type(fault).__name__})") from fault
     match answer:
         case True:
@@ -278,10 +283,10 @@ async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
 
 
 def approver_of(approve: Approve | None, approver: Approver | None) -> Approver | None:
-    """Return the one approver of a host that gave a function, an object with `approve`, or nothing.
+    """Return the host's approver: a function (wrapped), an object with `approve`, or None if neither is given.
 
     Raises:
-        InvalidArgumentsError: both are given, or what was given as a function cannot be called.
+        InvalidArgumentsError: both are given, or the function is not callable.
     """
     if approve is None:
         return approver
@@ -296,9 +301,9 @@ def approver_of(approve: Approve | None, approver: Approver | None) -> Approver 
 class TerminalApprover:
     """Asks the person at the terminal, one question at a time.
 
-    `source` and `screen` default to standard input and standard error. Where one of them is no terminal nobody is
-    asked. Everything shown is escaped: arguments can neither move the cursor nor draw a question of their own. Answers
-    are given by `terminal:` and the name of this process's user.
+    `source` and `screen` default to standard input and standard error. If one of them is not a terminal, no person is
+    asked. All shown text is escaped, so that arguments can neither move the cursor nor imitate a question. The approver
+    is recorded as `terminal:` and the name of this process's user.
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
@@ -306,11 +311,11 @@ class TerminalApprover:
         self._one_at_a_time = anyio.Lock()
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Show the call and wait for an answer; the end of input, and anything that is not yes, is no."""
+        """Show the call and wait for an answer. End of input, and every answer other than yes, refuses the call."""
         if not (self._source.isatty() and self._screen.isatty()):
             return Unanswered(instead=_NO_TERMINAL)
         async with self._one_at_a_time:
-            # A person may never answer, and a cancelled call must not wait for that.
+            # A person may never answer, and a cancelled call must not wait for an answer.
             return await to_thread.run_sync(self._ask, request, abandon_on_cancel=True)
 
     def _ask(self, request: ApprovalRequest) -> Answer:
@@ -326,18 +331,18 @@ class TerminalApprover:
 
 
 def _person() -> str:
-    """Return who sits at the terminal, as the system knows it."""
+    """Return the user at the terminal, by the system's user name."""
     return f"terminal:{login() or Caller.here().uid}"
 
 
 def question(request: ApprovalRequest) -> str:
-    """Return what a person is shown: tool, reason and arguments, escaped, long ones shortened."""
+    """Return the text shown to a person: tool, reason and arguments, escaped, with long arguments shortened."""
     lines = [f"Tool {printable_line(request.tool)} asks to run: {printable_line(request.reason)}"]
     for name, value in request.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         left = len(text) - _MOST_CHARACTERS
         text = text if left <= 0 else f"{text[:_MOST_CHARACTERS]}… and {left} characters more"
-        # Each line of a value is set in, so that none can pass for the question.
+        # Each line of a value is indented, so that no line can imitate the question.
         shown = "\n".join(f"    {line}" for line in printable(text).split("\n"))
         lines.append(f"  {printable_line(name)}:\n{shown}")
     return "\n".join(lines)
@@ -353,11 +358,11 @@ def standard_gates(
     workspace: str | None = None,
     record: Record | None = None,
 ) -> tuple[Gate, ...]:
-    """Return the three gates of one session.
+    """Return the policy, restriction and approval gates of one session.
 
-    `active` returns a restriction for each active skill, at each call. Without an approver nobody is asked. `memory`
-    is shared with whoever settles requests from outside; `workspace` is what path globs hang from. `record` is told who
-    approved what.
+    `active` returns the restriction of each active skill, at each call. Without an approver no person is asked. Pass a
+    `memory` to settle requests from outside. `workspace` is the directory that path globs are relative to. `record` is
+    called with each answer.
     """
     return (
         PolicyGate(policy, workspace=workspace),
@@ -375,13 +380,13 @@ def standard_gates(
 
 
 class PolicyGate:
-    """Holds calls against `policy`; `workspace` is the directory that its path globs hang from."""
+    """Checks calls against `policy`. `workspace` is the directory that its path globs are relative to."""
 
     def __init__(self, policy: PolicySource, *, workspace: str | None = None) -> None:
         self._policy, self._workspace = policy, workspace
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Refuse what is denied."""
+        """Refuse a call that the policy denies."""
         policy = self._policy.now()
         if policy.fault is not None:
             return Refuse(
@@ -397,15 +402,15 @@ class PolicyGate:
 
 
 class RestrictionGate:
-    """Holds calls against what the skills that `active` returns allow and disallow, one for each active skill."""
+    """Checks calls against `allowed-tools` and `disallowed-tools` of the active skills, which `active` returns."""
 
     def __init__(self, active: ActiveRestrictions, *, workspace: str | None = None) -> None:
         self._active, self._workspace = active, workspace
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Refuse what an active skill does not permit."""
+        """Refuse a call that an active skill does not permit."""
         del spec
-        if canonical_tool_name(call.name) in SKILL_TOOLS:  # never restricted, so nobody has to look what is active
+        if canonical_tool_name(call.name) in SKILL_TOOLS:  # never restricted, so the active skills need not be read
             return PROCEED
         decision = decide(call.name, call.arguments, await self._active(), self._workspace)
         if isinstance(decision, Deny):
@@ -415,13 +420,13 @@ class RestrictionGate:
 
 
 class NoLogGate:
-    """Refuses calls with `unavailable` while the policy permits none without a record, because nothing records."""
+    """Refuses every call with `unavailable` while the policy requires audit records, because there is no log."""
 
     def __init__(self, policy: PolicySource) -> None:
         self._policy = policy
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Refuse if a record is required."""
+        """Refuse the call if the policy requires a record."""
         del call, spec
         if not self._policy.now().audit_required:
             return PROCEED

@@ -1,13 +1,13 @@
-"""Escaping of foreign text inside our tags: it can hold anything, but cannot close a section of ours or open another.
+"""Escape foreign text inside Prowess's tags, so that it cannot close a section or open another.
 
-Short texts (names, descriptions, paths) are escaped as XML. A body stays as readable as its author wrote it: HTML, code
-and placeholders are left alone, and only a `<` that would begin one of our own tags becomes `&lt;`. A forger gains
-nothing by white space, by characters that show nothing (before the name or inside it), by case, or by characters that
-look like those of a tag: tags are looked for in a shadow of the text, in which each character stands for what a reader
-takes it for. The shadow is as long as the text, so what is found there stands at the same place here, and every search
-takes time in proportion to the text.
+Short texts (names, descriptions, paths) are escaped as XML. A body stays as its author wrote it: HTML, code and
+placeholders are unchanged, and only a `<` that would begin one of our tags becomes `&lt;`. White space, invisible
+characters (before or inside the name), case, and characters that look like those of a tag do not help to forge one.
+Tags are searched in a copy of the text, its shadow, in which each character is replaced by the character that a reader
+takes it for. Shadow and text have the same length, so a position in one is the same position in the other. The time of
+every search is linear in the length of the text.
 
-A half of a surrogate pair (from a file name that is not UTF-8) becomes U+FFFD, because no host could be sent it.
+An unpaired surrogate (from a file name that is not UTF-8) becomes U+FFFD, because it cannot be sent to any host.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from prowess._internal.text.terminal_text import printable_line
 
 SECTION_TAGS = ("available_skills", "active_skills", "skill_content", "skill_resources", "skill")
 
-_NOTHING = "\0"  # what shows nothing, in the shadow
+_NOTHING = "\0"  # stands for an invisible character in the shadow
 _BLANK = " \t\n\v\f\r"
-# Categories that show nothing, or nothing of their own; the unassigned, private ones and halves of pairs may.
+# Unicode categories of characters that are invisible or have no glyph of their own. Unassigned characters, private ones
+# and surrogates may be invisible.
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"})
-# Unicode, Default_Ignorable_Code_Point of category Lo, and a braille cell without dots.
+# Letters (category Lo) with Default_Ignorable_Code_Point in Unicode, and the braille cell without dots.
 _UNSEEN_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
-# U+226E is a `<` that is struck through: another spelling of `<` and a combining mark.
+# U+226E is a struck-through `<`: another spelling of `<` with a combining mark.
 _OPENERS = "<\u226e\ufe64\uff1c\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u27e8\u29fc\u3008\ufe3f\U0001d236"
 _SLASHES = "/\u2044\u2215\u2571\u29f8\uff0f\u3033\u4e3f\U0001d23a"
-# Letters of other alphabets that look like those in our tags; most are in Unicode's confusables.
+# Letters of other alphabets that look like those in our tags; most are from Unicode's confusables.
 _LOOKALIKES = {
     "a": "\u0251\u03b1\u0430\u0410\u0391",
     "b": "\u0432\u0412\u0392\u042c\u044c",
@@ -56,7 +57,7 @@ _FIXED = {
     **{ord(char): _NOTHING for char in _UNSEEN_LETTERS},
     **{ord(char): letter for letter, chars in _LOOKALIKES.items() for char in chars},
 }
-_ROMAN_FOUR = "\u2173"  # the one character that stands for two letters of our tags
+_ROMAN_FOUR = "\u2173"  # the only character that looks like two letters of our tags
 _MAX_KNOWN = 1 << 16
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
@@ -67,7 +68,7 @@ _UNICODE_ESCAPES = {char: f"\\u{ord(char):04x}" if char == "<" else json.dumps(c
 
 
 class _Shadows(dict[int, str]):
-    """What each character is taken for: always one character, worked out when it is first met."""
+    """Maps each character to its shadow, always one character, computed at its first use."""
 
     def __missing__(self, point: int) -> str:
         shadow = _shadow(chr(point))
@@ -87,32 +88,32 @@ def _shadow(char: str) -> str:
 
 
 def _spelled(tag: str) -> str:
-    """Return the pattern of a tag with nothing between its letters, or what shows nothing."""
+    """Return the pattern of a tag that allows invisible characters between its letters."""
     pattern = f"{_NOTHING}*+".join(re.escape(letter) for letter in tag)
     pair = f"i{_NOTHING}*+v"
     return pattern.replace(pair, f"(?:{pair}|{_ROMAN_FOUR})")
 
 
-# The letters of most texts are known from the start: a text of very many different characters may leave no room.
+# Frequent characters are preloaded: a text of very many different characters may fill the cache.
 _SHADOWS = _Shadows({point: chr(point).lower() for point in range(0x21, 0x7F)} | _FIXED)
-# No part can match what the next one begins with, and `*+` gives nothing back: each character is looked at a bounded
-# number of times.
+# No part matches the first character of the next part, and `*+` does not backtrack, so each character is examined a
+# bounded number of times.
 _OURS = rf"<(?=[ /{_NOTHING}]*+(?:{'|'.join(map(_spelled, SECTION_TAGS))})(?![\w.:-]))"
 
 
 def escaped(text: str) -> str:
-    """Return `text` on one line, fit for the content or a quoted attribute of an element."""
+    """Return `text` on one line, escaped for the content or a quoted attribute of an element."""
     return neutral(one_line(text).translate(_ESCAPES))
 
 
 def one_line(text: str) -> str:
-    """Return `text` with every run of white space as one space."""
+    """Return `text` with each run of white space replaced by one space."""
     return re.sub(_SPACE, " ", text).strip()
 
 
 def neutral(body: str) -> str:
-    """Return `body` with every tag of ours in it made plain text."""
-    if body.isascii() and "<" not in body:  # as nearly every sentence: told without looking for either pattern
+    """Return `body` with each of our tags in it turned into plain text."""
+    if body.isascii() and "<" not in body:  # fast path for nearly every message: no pattern is searched
         return body
     whole = re.sub(_HALF, "\ufffd", body)
     if re.search(_OPENER, whole) is None:
@@ -126,31 +127,32 @@ def neutral(body: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence that repeats names, paths or arguments, fit to be shown to a model: one line, no tag of ours.
+    """Return a sentence that quotes names, paths or arguments in a form that is safe for a model.
 
-    Characters that show nothing stand as escapes, as on a terminal.
+    The result is one line without our tags. Invisible characters become escapes, as on a terminal.
     """
     return neutral(printable_line(text))
 
 
 def json_for_model(value: object) -> str:
-    r"""Return `value` as JSON in which no tag can be read: each `<`, and what looks like one, is written as `\u003c`.
+    r"""Return `value` as JSON without tags.
 
-    It is the same value, but for halves of surrogate pairs, which become U+FFFD.
+    Each `<`, and each character that looks like one, is written as an escape such as `\u003c`. The value is
+    unchanged, except that unpaired surrogates become U+FFFD.
 
     Raises:
-        ValueError: it holds infinity or not-a-number, which JSON cannot write.
+        ValueError: the value contains infinity or NaN, which JSON cannot express.
     """
     text = re.sub(_HALF, "\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
-    # Outside strings JSON is ASCII without these, so every match stands inside one.
+    # Outside strings, JSON is ASCII without these characters, so every match is inside a string.
     return re.sub(_OPENER, lambda found: _UNICODE_ESCAPES[found[0]], text)
 
 
 def encodable(value: object) -> object:
-    """Return JSON data in which halves of surrogate pairs are U+FFFD: UTF-8 has no form for them.
+    """Return JSON data in which unpaired surrogates are replaced by U+FFFD, because UTF-8 cannot encode them.
 
     Raises:
-        ValueError: it holds infinity or not-a-number, which JSON cannot write.
+        ValueError: the data contains infinity or NaN, which JSON cannot express.
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"the number {value} has no JSON form")

@@ -1,7 +1,8 @@
-"""What a call gives back, always: a value with `success`, never an exception.
+"""The result of a call: always a value with `success`, never an exception.
 
-The eight keys are those of the platform requirements 003, "Understanding Tool Results"; `error_detail` stands beside
-them for programs: the code of the closed list, the sentence, suggestions, and the request that awaits an approval.
+The eight keys are those of the platform requirements 003, "Understanding Tool Results". `error_detail` is an addition
+for programs: the error code from the closed list, the message, suggestions, and the id of a request that awaits
+approval.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from prowess.tools.spec import ToolCall, as_called
 class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
     """The outcome of one call.
 
-    `result` is a mapping exactly when `success`, `error` a sentence exactly when not. `duration_ms` is measured;
-    `tokens_used` and `cost_usd` are 0 for tools without a model. `cause` is the typed error behind a failure; it is
-    not serialised and not compared.
+    `result` is a mapping if `success` is true; otherwise it is None and `error` is a sentence. `duration_ms` is
+    measured. `tokens_used` and `cost_usd` are 0 for tools without a model. `cause` is the typed error of a failure; it
+    is neither serialised nor compared.
     """
 
     success: bool
@@ -43,18 +44,18 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def ok(cls, result: Mapping[str, object], *, duration_ms: int = 0) -> ToolResult:
-        """Return a success."""
+        """Return a successful result."""
         return cls(success=True, result=result, duration_ms=duration_ms)
 
     @classmethod
     def failed(
         cls, cause: SkillError, *, duration_ms: int = 0, remark: str | None = None, called: str | None = None
     ) -> ToolResult:
-        """Return a failure for `cause`; `remark` is a sentence that follows its own.
+        """Return a failure for `cause`. `remark` is a sentence that is appended to the message.
 
-        With `called`, the name under which the tool was called, tools are named as the caller spells their names.
-
-        A model reads these texts, and they repeat names, paths and arguments: none of them can forge a tag of ours.
+        `called` is the name under which the tool was called. If given, all tools in the message are spelled in the same
+        style. A model reads these texts, and they quote names, paths and arguments, so they are escaped: none of them
+        can forge one of our tags.
         """
         told = cause if called is None else _as_called(cause, called)
         text = sentence(str(told) if remark is None else followed_by(str(told), remark))
@@ -72,44 +73,44 @@ class ToolResult(Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def from_dict(cls, value: Mapping[str, object]) -> ToolResult:
-        """Return the result that `as_dict` wrote; TypeError for keys that are not its own."""
+        """Return the result from the output of `as_dict`. TypeError for unknown keys."""
         return cls(**value)  # type: ignore[arg-type]  # the keys are as_dict's; a wrong one is a TypeError
 
     def for_anthropic(self, tool_use_id: str) -> dict[str, object]:
-        """Return the user message with this result, for the Anthropic Messages API."""
+        """Return the user message with this result for the Anthropic Messages API."""
         return self._shaped("anthropic", tool_use_id)
 
     def for_openai_chat(self, tool_call_id: str) -> dict[str, object]:
-        """Return the message of the role `tool`, for OpenAI Chat Completions."""
+        """Return the message with role `tool` for OpenAI Chat Completions."""
         return self._shaped("openai-chat", tool_call_id)
 
     def for_openai_responses(self, call_id: str) -> dict[str, object]:
-        """Return the `function_call_output` item, for OpenAI Responses."""
+        """Return the `function_call_output` item for OpenAI Responses."""
         return self._shaped("openai-responses", call_id)
 
     def for_gemini(self, name: str, call_id: str = "") -> dict[str, object]:
-        """Return the content with the `functionResponse`, for the Gemini API."""
+        """Return the content with the `functionResponse` for the Gemini API."""
         return self._shaped("gemini", call_id, name)
 
     def for_mcp(self) -> dict[str, object]:
-        """Return the result of `tools/call`, for the Model Context Protocol."""
+        """Return the result of `tools/call` for the Model Context Protocol."""
         return self._shaped("mcp", "")
 
     def _shaped(self, shape: str, call_id: str, name: str = "") -> dict[str, object]:
-        # Imported here, not at the top: the shapes know this module.
+        # Imported here, because the shapes import this module.
         from prowess.tools.shapes import SHAPES
 
         return SHAPES[shape].result_message(self, ToolCall(id=call_id, name=name, arguments={}))
 
     def unwrap(self) -> Mapping[str, object]:
-        """Return the result, or raise the typed error; a plain SkillError where only the sentence is known."""
+        """Return the result, or raise the typed error. If only the message is known, raise a plain `SkillError`."""
         if self.success:
             return self.result or {}
         raise self.cause or SkillError(self.error)
 
 
 def _as_called(cause: SkillError, called: str) -> SkillError:
-    """Return the error with tools named as the caller of `called` names them."""
+    """Return a copy of the error in which tools are spelled in the style of `called`."""
     if not cause.tool_facts:
         return cause
     told = copy(cause)
@@ -121,5 +122,5 @@ def _as_called(cause: SkillError, called: str) -> SkillError:
 
 
 def followed_by(text: str, sentence: str) -> str:
-    """Return `text`, ended as a sentence, and another sentence."""
+    """Return `text`, ended as a sentence, followed by `sentence`."""
     return f"{text} {sentence}" if text.endswith((".", "?", "!")) else f"{text}. {sentence}"

@@ -1,10 +1,10 @@
-"""The call that is running in this task: which tool runs for which call, and what it has used so far.
+"""The call that is running in this task: its tool, and the resources it has used so far.
 
 The executor opens a `RunningCall` for one tool and one call, and closes it when the tool has returned. Every `run`
-begins with `require_executor(self, call)`, so a program that holds a tool cannot run it past validation, gates and
-audit, not even from inside another tool. This guards against mistakes; code in this process that means harm has other
-means. A tool that asks a model reports what that cost with `report_usage`, from wherever it runs; the executor gives
-every call its own meter, so that calls at the same time do not share one.
+begins with `require_executor(self, call)`. So a program that holds a tool cannot run it without validation, gates and
+audit, not even from inside another tool. This prevents mistakes; it does not stop malicious code in this process. A
+tool that asks a model reports the cost with `report_usage`, from any place in its code. Each call has its own usage
+counters, so concurrent calls do not share them.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from prowess.errors import SkillError
 if TYPE_CHECKING:
     from prowess.tools.spec import Tool, ToolCall
 
-_counting = threading.Lock()  # one for all calls: it is held for a few additions
+_counting = threading.Lock()  # one lock for all calls: it is held only for a few additions
 
 
 class NotThroughExecutorError(SkillError, RuntimeError):
-    """A tool was run by something other than its executor; nothing was done."""
+    """A tool was run by code other than its executor. It did nothing."""
 
     tool: str
     sentence = "tool {tool!r} was not called through ToolExecutor.call, so it did nothing"
 
 
 class Usage(Struct, kw_only=True):
-    """The meter of one call. `cost_usd` is in US dollars; `retry_count` counts the attempts after the first.
+    """The usage counters of one call.
 
-    `approved_by` is who answered if the tool itself asked a person.
+    `cost_usd` is in US dollars. `retry_count` counts the attempts after the first. `approved_by` is the approver if the
+    tool itself asked a person.
     """
 
     tokens: int = 0
@@ -44,11 +45,11 @@ class Usage(Struct, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to report."""
+        """Whether there is no usage to report. `approved_by` does not count."""
         return not (self.tokens or self.cost_usd or self.retry_count or self.cached)
 
     def add(self, *, tokens: int = 0, cost_usd: float = 0.0, retries: int = 0) -> None:
-        """Add to the meter; safe from several threads. ValueError for an amount below zero."""
+        """Add to the counters. Safe to call from several threads. ValueError for a negative amount."""
         if tokens < 0 or cost_usd < 0 or retries < 0:
             raise ValueError("a call cannot give back what it used")
         with _counting:
@@ -58,9 +59,9 @@ class Usage(Struct, kw_only=True):
 
 
 class RunningCall:
-    """One tool, and what it wraps, for one call; open inside `with`. For executors.
+    """One tool (with the tools that it wraps) and one call, open inside `with`. For executors.
 
-    A task that outlives the call keeps the object, closed.
+    A task that outlives the call still holds this object, with `open` false.
     """
 
     __slots__ = ("_token", "call", "open", "tool", "usage")
@@ -82,13 +83,13 @@ _running: ContextVar[RunningCall | None] = ContextVar("prowess_running_call", de
 
 
 def running_call() -> RunningCall | None:
-    """Return the call that is open here, in this task or in a thread that it started."""
+    """Return the call that is running in this task, or in the task that started this thread; None outside of a call."""
     found = _running.get()
     return found if found is not None and found.open else None
 
 
 def require_executor(tool: Tool, call: ToolCall) -> None:
-    """Return only if an executor is running `tool`, or a wrapper around it, for this very `call`.
+    """Return if an executor is running `tool`, or a wrapper around it, for exactly this `call`.
 
     Raises:
         NotThroughExecutorError: in every other case.
@@ -107,20 +108,20 @@ def _leads_to(outer: object, tool: Tool) -> bool:
 
 
 def current_usage() -> Usage | None:
-    """Return the meter of the call that is running here; None outside of a call."""
+    """Return the usage counters of the call that is running here; None outside of a call."""
     found = running_call()
     return None if found is None else found.usage
 
 
 def report_usage(*, tokens: int = 0, cost_usd: float = 0.0) -> None:
-    """Add model tokens and their cost to the call that is running here; outside of a call this does nothing."""
+    """Add model tokens and their cost to the call that is running here. Outside of a call this does nothing."""
     usage = current_usage()
     if usage is not None:
         usage.add(tokens=tokens, cost_usd=cost_usd)
 
 
 def report_approval(by: str | None) -> None:
-    """Note for the record of the call that is running here who answered a question that its tool asked."""
+    """Record who answered a question that the running tool asked. Outside of a call this does nothing."""
     usage = current_usage()
     if usage is not None:
         usage.approved_by = by or "unknown"

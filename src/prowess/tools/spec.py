@@ -1,15 +1,15 @@
-"""Specification of a tool, and a call of it: names, the schema of the arguments, and whether arguments fit the schema.
+"""Specifications of tools, tool calls, and the validation of arguments against a schema.
 
-A canonical name may hold dots (`skills.run_script`). Many hosts refuse dots, so the same tool is exported under its
-wire name (`skills_run_script`), which fits the strictest rule known: letters, digits and underscores, at most 40.
-A call is looked up in a table that is made from the registered names. The way back is never computed by replacing
-characters, because `run_script` holds an underscore of its own.
+A canonical name may contain dots (`skills.run_script`). Many hosts refuse dots, so a tool is exported under its wire
+name (`skills_run_script`). Wire names follow the strictest known rule: letters, digits and underscores, at most 40. A
+call is looked up in a table made from the registered names. Replacing characters cannot restore a canonical name,
+because `run_script` contains an underscore of its own.
 
-The schemas are a subset of JSON Schema: `type` (a name or a list of names), `properties`, `required`,
+Schemas are a subset of JSON Schema: `type` (a name or a list of names), `properties`, `required`,
 `additionalProperties`, `enum`, `items`, `minItems`, `maxItems`, `minimum`, `maximum`, `minLength`, `maxLength`. A
-schema with any other keyword is refused when the tool is registered, because a rule that nobody checks is worse than
-none. `true` is not an integer, and 2.0 is not one either. Every problem of the arguments is named at once, and nothing
-is coerced. The messages are those of the platform requirements 003, "Error Handling".
+schema with any other keyword is refused when the tool is registered, because a rule that is not enforced is worse than
+none. Neither `true` nor 2.0 is an integer. All problems of the arguments are reported together, and no value is
+coerced. The messages are those of the platform requirements 003, "Error Handling".
 """
 
 from __future__ import annotations
@@ -36,19 +36,22 @@ _CANONICAL = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
 
 
 def wire_name(name: str) -> str:
-    """Return the name under which a host that refuses dots sees the tool: `skills.load` is `skills_load`."""
+    """Return the name of a tool for hosts that refuse dots: `skills_load` for `skills.load`."""
     return name.replace(".", "_")
 
 
 def as_called(name: str, called: str) -> str:
-    """Return a canonical name as the caller spells names, who called a tool `called`: `skills_load` is the rule."""
+    """Spell a canonical name in the style of `called`, a tool name that the caller used.
+
+    The styles are dots, hyphens and underscores; without dots or hyphens in `called` it is underscores.
+    """
     if "." in called:
         return name
     return name.replace(".", "-") if "-" in called else wire_name(name)
 
 
 def check_name(name: str) -> None:
-    """Raise ValueError where `name` cannot be a canonical tool name."""
+    """Raise ValueError if `name` cannot be a canonical tool name."""
     if not re.fullmatch(_CANONICAL, name) or len(name) > MAX_WIRE_LENGTH:
         rule = f"words of letters, digits and underscores, joined by dots, {MAX_WIRE_LENGTH} characters at most"
         message = f"tool name {name!r} must be {rule}"
@@ -56,7 +59,7 @@ def check_name(name: str) -> None:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return every accepted spelling: dotted, underscored and hyphenated (with hyphens for the dots, or for all)."""
+    """Return all accepted spellings: with dots, with underscores, and with hyphens for the dots or for both."""
     underscored = wire_name(name)
     return tuple(
         dict.fromkeys((name, underscored, name.replace(".", "-"), underscored.replace("_", "-").strip("-") or name))
@@ -64,7 +67,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, str]:
-    """Return spelling → canonical name; `aliases` has other names of tools among `names`.
+    """Return a table from spellings to canonical names. `aliases` maps some of `names` to their other names.
 
     Raises:
         ValueError: two tools would share a spelling.
@@ -83,12 +86,13 @@ def spelling_table(names: Iterable[str], aliases: Mapping[str, tuple[str, ...]] 
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
-    """`id` is the caller's and comes back in the audit log; `name` may be any accepted spelling.
+    """One call of a tool.
 
-    A tool and a gate receive the call with the canonical name and with arguments that fit the schema. `unreadable` is
-    one sentence where the arguments came as a text that could not be read; such a call is refused and recorded.
-    `skills` are those that the call is about (`prowess.policy.PolicyCall`), if a session has looked.
-    `called` is the spelling of the name that the caller used, empty if it is that of `name`.
+    `id` is the caller's and is recorded in the audit log. `name` may be any accepted spelling. Tools and gates receive
+    the call with the canonical name and with arguments that fit the schema. `unreadable` is a sentence if the arguments
+    came as a text that could not be parsed; such a call is refused and recorded. `skills` are the skills that the call
+    is about (`prowess.policy.PolicyCall`), or None if they have not been determined. `called` is the caller's spelling
+    of the name; empty if it equals `name`.
     """
 
     id: str
@@ -100,20 +104,23 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 def object_schema(required: str = "", /, **properties: object) -> dict[str, object]:
-    """Return the JSON Schema of an object with these properties and no others; blanks separate the required names."""
+    """Return the JSON Schema of an object with these properties and no others.
+
+    `required` is a text with the required names, separated by blanks.
+    """
     listed = {"required": required.split()} if required else {}
     return {"type": "object", "properties": properties, **listed, "additionalProperties": False}
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):
-    """A tool as it is offered to a model; it belongs to no provider.
+    """A tool as it is offered to a model, independent of providers.
 
-    `name` is canonical (`skills.load`). `input_schema` is a JSON Schema of the subset that
-    `prowess.tools.spec` enforces; ValueError for any other, so that no schema promises what nobody checks.
-    `output_schema` is for hosts and is not checked. The four flags are hints to a host, never a ground to permit a
-    call: `read_only` changes nothing, `destructive` may remove or overwrite, `idempotent` may be repeated safely,
-    `open_world` reaches outside this machine. `aliases` are other names that calls of this tool may use.
-    `needs_approval` says why a person must be asked before each run; None leaves that to the policy.
+    `name` is canonical (`skills.load`). `input_schema` must be in the subset of JSON Schema that `prowess.tools.spec`
+    enforces; otherwise ValueError, so that no schema promises a rule that is not checked. `output_schema` is for hosts
+    and is not checked. Four flags are hints for a host and never a reason to permit a call: `read_only` (changes
+    nothing), `destructive` (may remove or overwrite), `idempotent` (may be repeated safely), `open_world` (reaches
+    outside this machine). `aliases` are other names that calls of this tool may use. `needs_approval` is the reason why
+    a person must approve each run; None leaves the decision to the policy.
     """
 
     name: str
@@ -143,22 +150,23 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
 
 
 class Tool(Protocol):
-    """Something that can be called. It receives arguments that fit its schema, with defaults filled in.
+    """A tool that an executor can run. It receives arguments that fit its schema, with defaults filled in.
 
-    `run` begins with `prowess.tools.require_executor(self, call)`, so that only an executor can run it. A `SkillError`
-    is a failed result with that error's code; any other exception is a defect of the tool, reported as `internal`.
+    `run` must begin with `prowess.tools.require_executor(self, call)`, so that only an executor can run it. A
+    `SkillError` becomes a failed result with that error's code. Any other exception is a defect of the tool and is
+    reported as `internal`.
     """
 
     @property
     def spec(self) -> ToolSpec:
-        """What is offered."""
+        """The specification of this tool."""
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Do it and return the result as JSON values."""
+        """Run the tool and return its result as JSON values."""
 
 
-MAX_PROBLEMS = 50  # named; the rest is counted
-_MAX_NAME = 80  # characters of a name that are repeated in a message
+MAX_PROBLEMS = 50  # limit on the named problems; the rest is counted
+_MAX_NAME = 80  # characters of a name that a message quotes
 
 _REMARKS = frozenset({"title", "description", "default", "examples", "$schema"})
 _RULES = frozenset({"type", "properties", "required", "additionalProperties", "enum", "items"}) | {
@@ -176,10 +184,10 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def check_schema(schema: object, where: str = "schema") -> None:
-    """Raise ValueError for a schema that `problems` would not enforce in full."""
+    """Raise ValueError for a schema that is not enforced completely."""
     if not isinstance(schema, Mapping):
         message = f"{where} must be a mapping, not {type(schema).__name__}"
-        raise ValueError(message)  # noqa: TRY004 -- one kind of error for every fault of a schema
+        raise ValueError(message)  # noqa: TRY004 -- every fault of a schema raises the same type of error
     if unknown := sorted(set(schema) - _RULES - _REMARKS):
         message = f"{where} uses {', '.join(unknown)}, which is not enforced"
         raise ValueError(message)
@@ -194,10 +202,10 @@ def check_schema(schema: object, where: str = "schema") -> None:
 
 
 def require_fitting(arguments: object, schema: Mapping[str, object]) -> dict[str, object]:
-    """Return the arguments with the declared defaults of what was left out.
+    """Return the arguments, with defaults filled in for those that were left out.
 
     Raises:
-        InvalidArgumentsError: with one sentence a problem, and names that may have been meant.
+        InvalidArgumentsError: with one sentence for each problem, and suggestions for misspelt names.
     """
     found: list[str] = []
     suggestions: list[str] = []
@@ -223,8 +231,8 @@ def _with_defaults(arguments: Mapping[str, object], schema: Mapping[str, object]
     return filled
 
 
-def _copied(value: Any) -> Any:  # noqa: ANN401 -- JSON of any kind
-    """Copy what of a JSON value can be changed; a mapping of another kind than `dict` is left to who made it."""
+def _copied(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Copy the mutable parts of a JSON value. Mappings other than `dict` are not copied."""
     kind = type(value)
     if kind is dict:
         return {name: _copied(item) for name, item in value.items()}
@@ -285,7 +293,7 @@ def _faults_of_choice(value: object, choices: Sequence[object], path: str) -> It
 def _faults_of_size(
     size: float, schema: Mapping[str, object], path: str, suffix: str, unit: str = ""
 ) -> Iterator[_Fault]:
-    """Hold a number, or how many of a unit there are, against both limits."""
+    """Compare a number, or a count of `unit`, with both limits."""
     for prefix, word, wrong in (("min", "at least", lt), ("max", "at most", gt)):
         limit = schema.get(prefix + suffix)
         if isinstance(limit, (int, float)) and wrong(size, limit):
@@ -294,7 +302,7 @@ def _faults_of_size(
 
 
 def type_name(value: object) -> str:
-    """Return the JSON name of a value's type, or the Python name where JSON has none."""
+    """Return the JSON name of a value's type, or the Python name if JSON has no such type."""
     for name in ("boolean", "integer", *_TYPES):
         if _is(value, name):
             return name
@@ -302,13 +310,13 @@ def type_name(value: object) -> str:
 
 
 def _is(value: object, name: str) -> bool:
-    if isinstance(value, bool):  # Python counts it among the integers
+    if isinstance(value, bool):  # in Python, bool is a subclass of int
         return name == "boolean"
     return isinstance(value, _TYPES[name])
 
 
 def type_names(schema: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the names of the types that a schema permits; none if it permits any."""
+    """Return the names of the types that a schema permits. An empty tuple means any type."""
     declared = schema.get("type", ())
     return (declared,) if isinstance(declared, str) else tuple(str(name) for name in _sequence(declared))
 

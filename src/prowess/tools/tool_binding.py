@@ -1,7 +1,7 @@
-"""Tools that a skill's manifest depends on, and which of them are missing here.
+"""The tools that a skill's manifest depends on, and the dependencies that are missing.
 
-A binding is the value of `tools` in an extended manifest (extended specification 001, tool binding). Nothing is read
-from disk here, and nothing is refused: whoever activates a skill asks `missing` first.
+A binding is the value of `tools` in an extended manifest (extended specification 001, tool binding). This module reads
+no files and refuses no skill: the code that activates a skill calls `missing` first.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["MissingTool", "ToolBinding", "ToolDependency", "missing", "read_tool
 
 
 class MissingTool(Struct, frozen=True, kw_only=True):
-    """A dependency that is not met here; `reason` is one sentence."""
+    """A dependency that is not met. `reason` is one sentence."""
 
     dependency: ToolDependency
     reason: str
 
 
 def read_tool_binding(value: object) -> ToolBinding:
-    """Read the value of `tools`.
+    """Parse the value of `tools`.
 
     Raises:
-        InvalidArgumentsError: with one sentence for each thing that is wrong.
+        InvalidArgumentsError: with one sentence for each fault.
     """
     faults = Faults()
     binding = read_binding(value, faults)
@@ -42,9 +42,10 @@ def read_tool_binding(value: object) -> ToolBinding:
 
 
 def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[MissingTool, ...]:
-    """Return the dependencies that `available` (tool name → version, None where unknown) does not meet, in order.
+    """Return the unmet dependencies, in order.
 
-    One that is not required is among them too: `dependency.required` says which must stop an activation.
+    `available` maps tool names to versions; None means that the version is unknown. Optional dependencies are included:
+    only those with `dependency.required` must stop an activation.
     """
     found = []
     for each in binding.dependencies:
@@ -64,10 +65,10 @@ def missing(binding: ToolBinding, available: Mapping[str, str | None]) -> tuple[
 
 
 def version_key(text: str) -> tuple[object, ...]:
-    """Return what versions are compared by: 1.10 is later than 1.9, 1.0 is 1.0.0, and 1.0-rc.1 comes before 1.0.
+    """Return a sort key for a version: 1.10 is later than 1.9, 1.0 equals 1.0.0, and 1.0-rc.1 comes before 1.0.
 
     Raises:
-        ValueError: it is no version.
+        ValueError: `text` is not a version.
     """
     match = re.fullmatch(VERSION, text.strip())
     if match is None:
@@ -76,6 +77,6 @@ def version_key(text: str) -> tuple[object, ...]:
     while release and release[-1] == 0:
         release.pop()
     pre = match["pre"]
-    # Numbers before words, and nothing at all after everything: a release is later than its candidates.
+    # Numbers sort before words. A release sorts after its pre-releases.
     parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"[.-]", pre)] if pre else []
     return tuple(release), pre is None, tuple(parts)

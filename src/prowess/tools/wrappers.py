@@ -1,4 +1,4 @@
-"""Tools around tools: each wrapper adds one thing and passes everything else on."""
+"""Tool wrappers: each adds one behaviour to a tool and forwards everything else."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class ToolWrapper:
     """Forwards every part of the `Tool` protocol to `wrapped`.
 
-    A subclass overrides `spec` to be offered differently, or `around` to act before and after a run. `run` stays as it
-    is, so that no wrapper can forget the check; the call is passed on as the very object that the executor made.
+    A subclass overrides `spec` to change the specification, or `around` to act before and after a run. `run` is final,
+    so that no wrapper can omit the check. It passes on the same call object that the executor created.
     """
 
     def __init__(self, wrapped: Tool) -> None:
@@ -37,22 +37,22 @@ class ToolWrapper:
 
     @property
     def spec(self) -> ToolSpec:
-        """What is offered."""
+        """The specification of the wrapped tool."""
         return self.wrapped.spec
 
     @final
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the wrapped tool, with what this wrapper adds."""
+        """Run the wrapped tool with the behaviour of this wrapper."""
         require_executor(self, call)
         return await self.around(arguments, call)
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the wrapped tool; an override awaits `self.wrapped.run(arguments, call)`, or not."""
+        """Run the wrapped tool. An override may await `self.wrapped.run(arguments, call)`, or skip it."""
         return await self.wrapped.run(arguments, call)
 
 
 class NeedsApproval(ToolWrapper):
-    """The same tool, with `spec.needs_approval` set to `reason`: one clause that the person will read."""
+    """The same tool with `spec.needs_approval` set to `reason`, a clause that is shown to the person."""
 
     def __init__(self, wrapped: Tool, reason: str) -> None:
         super().__init__(wrapped)
@@ -60,32 +60,32 @@ class NeedsApproval(ToolWrapper):
 
     @property
     def spec(self) -> ToolSpec:
-        """What is offered, marked."""
+        """The specification with `needs_approval`."""
         return replace(self.wrapped.spec, needs_approval=self.reason)
 
 
 class Renamed(ToolWrapper):
-    """The same tool under `name`; policy, audit and models see that name. Aliases are dropped: they are the other's.
+    """The same tool under the name `name`, which policy, audit and models see. Its aliases are dropped.
 
     Raises:
-        ValueError: no tool can have this name.
+        ValueError: `name` is not a valid tool name.
     """
 
     def __init__(self, wrapped: Tool, name: str, description: str | None = None) -> None:
         super().__init__(wrapped)
         self.name, self.description = name, description
-        _ = self.spec  # a name that cannot be is told here, not at the first call
+        _ = self.spec  # check the name now instead of at the first call
 
     @property
     def spec(self) -> ToolSpec:
-        """What is offered, under the other name."""
+        """The specification with the new name."""
         spec = self.wrapped.spec
         description = spec.description if self.description is None else self.description
         return replace(spec, name=self.name, description=description, aliases=())
 
 
 def prefixed(tools: Iterable[Tool], prefix: str) -> tuple[Renamed, ...]:
-    """Return the tools with `prefix` and a dot before their names: `search` of `docs` is `docs.search`."""
+    """Return the tools with `prefix` and a dot before their names. For example, `search` becomes `docs.search`."""
     return tuple(Renamed(tool, f"{prefix}.{tool.spec.name}") for tool in tools)
 
 
@@ -93,10 +93,10 @@ Keep = Callable[[Mapping[str, object]], bool]
 
 
 class Filtered(ToolWrapper):
-    """Runs the tool where `keep(arguments)` is true, and otherwise fails with `policy_denied` and `reason`.
+    """Runs the tool if `keep(arguments)` is true; otherwise fails with `policy_denied` and `reason`.
 
-    `keep` is called once per run, with arguments that fit the schema. It is a second fence and no replacement for a
-    policy: a refusal here is recorded as a run that failed.
+    `keep` is called once per run, with arguments that fit the schema. A filter is an additional check and does not
+    replace a policy: its refusal is recorded as a failed run.
     """
 
     def __init__(self, wrapped: Tool, keep: Keep, reason: str) -> None:
@@ -104,10 +104,10 @@ class Filtered(ToolWrapper):
         self.keep, self.reason = keep, reason
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run it or refuse.
+        """Run the tool or refuse.
 
         Raises:
-            PolicyDeniedError: the filter does not let these arguments through.
+            PolicyDeniedError: the filter refuses these arguments.
         """
         if not self.keep(arguments):
             raise PolicyDeniedError(f"the filter of {self.spec.name}", self.reason)
@@ -115,10 +115,10 @@ class Filtered(ToolWrapper):
 
 
 class Audited(ToolWrapper):
-    """Writes `tool.answered` after each success: `tool`, and `result_bytes` and `result_sha256` of the canonical JSON.
+    """Records `tool.answered` after each success: `tool`, `result_bytes` and `result_sha256`.
 
-    An answer that cannot be recorded is withheld: the call fails with `unavailable`, as it does if the executor
-    itself cannot record.
+    Size and digest are those of the result's canonical JSON. If the answer cannot be recorded, it is withheld: the call
+    fails with `unavailable`, as it does if the executor itself cannot record.
     """
 
     def __init__(self, wrapped: Tool, log: AuditLog, *, session_id: str | None = None) -> None:
@@ -143,14 +143,14 @@ TRANSIENT: tuple[type[Exception], ...] = (UnavailableError, StoreError, Connecti
 
 
 class Retrying(ToolWrapper):
-    """Runs a tool up to `attempts` times while it fails with one of `transient`; the last error is raised.
+    """Runs a tool up to `attempts` times while it fails with an error in `transient`; then raises the last error.
 
-    Between two attempts it waits `pause` seconds, twice as long each time, or what the error asks for
-    (`retry_after`); where that is more than `longest_pause`, the error is raised at once. `retry_count` of the result
-    counts the attempts after the first. The executor, the audit log included, sees one call.
+    The first pause lasts `pause` seconds; each further pause is twice as long. `retry_after` of the error overrides the
+    pause. If the pause would exceed `longest_pause`, the error is raised at once. `retry_count` of the result counts
+    the attempts after the first. The executor and the audit log see one call.
 
     Raises:
-        ValueError: the tool is neither `read_only` nor `idempotent`, so that a second run might do the thing twice.
+        ValueError: the tool is neither `read_only` nor `idempotent`, so a second run might repeat an effect.
     """
 
     def __init__(
@@ -172,10 +172,10 @@ class Retrying(ToolWrapper):
         self._transient = transient
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Run the tool, again where that may help."""
+        """Run the tool, and repeat it after transient errors."""
         for number in range(1, self._attempts):
             try:
-                # A copy, because a tool may change what it is given.
+                # A copy, because a tool may change its arguments.
                 return await super().around(dict(arguments), call)
             except self._transient as error:
                 asked = error.retry_after if isinstance(error, UnavailableError) else None
@@ -189,14 +189,15 @@ class Retrying(ToolWrapper):
 
 
 class Caching(ToolWrapper):
-    """Keeps the results of a tool by its canonical arguments, defaults filled in; failures are not kept.
+    """Caches the results of a tool by its canonical arguments, with defaults filled in. Failures are not cached.
 
-    At most `entries` results and `total_bytes` of JSON are kept, the most recently used ones, each for `seconds`.
-    A result from here has `cached` true and used no tokens. Whoever shares this object shares its answers, so a tool
-    that answers differently for different sessions needs one for each. What changed meanwhile is not noticed.
+    At most `entries` results and `total_bytes` of JSON are kept, the most recently used ones, each for `seconds`. A
+    cached result has `cached` true and no token usage. Every user of this object shares its results, so a tool that
+    answers differently for different sessions needs one object for each session. The cache does not notice changes of
+    the underlying data.
 
     Raises:
-        ValueError: the tool is not `read_only`, so that not running it would leave something undone.
+        ValueError: the tool is not `read_only`, so a cached result would skip its effect.
     """
 
     def __init__(
@@ -218,7 +219,7 @@ class Caching(ToolWrapper):
         self._lock = threading.Lock()
 
     async def around(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what is kept, or run the tool and keep its result."""
+        """Return the cached result, or run the tool and cache its result."""
         key = canonical_json(arguments)
         text = self._find(key)
         if text is None:
@@ -232,7 +233,7 @@ class Caching(ToolWrapper):
         return answer
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all cached results."""
         with self._lock:
             self._kept.clear()
             self._size = 0
@@ -250,7 +251,7 @@ class Caching(ToolWrapper):
 
     def _keep(self, key: bytes, text: str) -> None:
         with self._lock:
-            if key in self._kept:  # two calls asked at the same time
+            if key in self._kept:  # two concurrent calls with the same arguments
                 self._drop(key)
             self._kept[key] = self._clock(), text
             self._size += len(text)
