@@ -1,8 +1,8 @@
-"""Glue for agent frameworks that bring their own loop: the tools and the instructions of a session, in their types.
+"""Adapters for agent frameworks with their own loop: tools and instructions of a session in the framework's types.
 
-One module a framework, each with the extra of its library: `pydantic_ai`, `langchain`, `openai_agents`, and
-`agentskills_core` for catalogs; `opentelemetry` makes spans of events. Nothing is decided here: every call goes through
-the `ToolExecutor` of the session.
+Each framework has a module and an extra with its library: `pydantic_ai`, `langchain`, `openai_agents`, and
+`agentskills_core` for catalogs. `opentelemetry` turns events into spans. Adapters make no decisions: every call goes
+through the `ToolExecutor` of the session.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from prowess.errors import SkillError
 
 
 class MissingExtraError(SkillError, ImportError):
-    """The module `adapter` cannot be imported; installing `extra` of Prowess mends that, `why` is Python's sentence."""
+    """An adapter cannot be imported, because its library is missing or unsuitable.
+
+    `adapter` is the module and `extra` the extra of Prowess to install. `why` is the message of Python's ImportError.
+    """
 
     code = "unavailable"
     adapter: str

@@ -3,8 +3,8 @@
     registry = SkillRegistry()
     await registry.register_all(CatalogProvider(Catalog("skills")))
 
-The interface hands out contents and knows neither sessions nor calls, so no restriction, approval or sandbox is behind
-it, and scripts are given as text. What it promises is what is here: the bytes of this skill and of no other.
+The interface returns contents and has neither sessions nor calls. So no restriction, approval or sandbox applies, and
+scripts are returned as text. The provider guarantees only that the bytes belong to the named skill.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _T = TypeVar("_T")
 
 
 class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the package is not there where types are checked
-    """Serves the skills of a catalog; one that is hidden from models is served by name and not discovered.
+    """Serves the skills of a catalog. A skill that is hidden from models is served by name but not discovered.
 
-    No file of more than `max_bytes` is given out. Errors are those of `agentskills_core`, with our sentence.
+    Files larger than `max_bytes` are refused. Errors are those of `agentskills_core`, with the messages of Prowess.
     """
 
     supports_resource_listing = True
@@ -48,7 +48,7 @@ class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the packag
         self._contents = SkillContents(catalog, max_bytes=max_bytes)
 
     async def get_metadata(self, skill_id: str) -> dict[str, object]:
-        """Return the front matter, without characters that nobody sees and a model reads."""
+        """Return the front matter without invisible characters, which a model would read but a person would not see."""
         return await _read(self._contents.frontmatter, skill_id)
 
     async def get_body(self, skill_id: str) -> str:
@@ -56,35 +56,35 @@ class CatalogProvider(theirs.SkillProvider):  # type: ignore[misc]  # the packag
         return await _read(self._contents.body, skill_id)
 
     async def get_script(self, skill_id: str, name: str) -> bytes:
-        """Return a file below `scripts`."""
+        """Return the bytes of a file in `scripts`."""
         return await _read(self._contents.file, skill_id, name, below="scripts")
 
     async def get_asset(self, skill_id: str, name: str) -> bytes:
-        """Return a file below `assets`."""
+        """Return the bytes of a file in `assets`."""
         return await _read(self._contents.file, skill_id, name, below="assets")
 
     async def get_reference(self, skill_id: str, name: str) -> bytes:
-        """Return a file below `references`."""
+        """Return the bytes of a file in `references`."""
         return await _read(self._contents.file, skill_id, name, below="references")
 
     async def list_resources(self, skill_id: str) -> dict[str, list[str]]:
-        """Return the files of each kind, those in directories below too."""
+        """Return the files of each kind, including those in subdirectories."""
         return {kind: await _read(self._contents.below, skill_id, kind) for kind in theirs.RESOURCE_KINDS}
 
     async def list_files(self, skill_id: str) -> list[str]:
-        """Return every file, SKILL.md among them."""
+        """Return the paths of all files, including SKILL.md."""
         return await _read(self._contents.paths, skill_id)
 
     async def read_file(self, skill_id: str, path: str) -> bytes:
-        """Return the bytes of any file."""
+        """Return the bytes of any file of the skill."""
         return await _read(self._contents.file, skill_id, path)
 
     async def discover(self) -> list[str]:
-        """Scan again, and return the names that are open to models."""
+        """Scan the catalog again and return the names of the skills that models may use."""
         return await _read(self._contents.names)
 
     async def get_digest(self, skill_id: str) -> str | None:
-        """Return the digest over all files, which `agentskills_core` has no name for."""
+        """Return the digest of all files. `agentskills_core` does not define this method."""
         return await _read(self._contents.digest, skill_id)
 
 
@@ -96,7 +96,7 @@ async def _read(function: Callable[_P, _T], *args: _P.args, **options: _P.kwargs
 
 
 def _translated(error: errors.SkillError) -> Exception:
-    """Return their exception for ours: absent, unavailable and everything else are different things."""
+    """Return the matching exception of `agentskills_core`: not found, unavailable, or any other error."""
     translated: Exception
     match error:
         case errors.SkillNotFoundError():

@@ -1,8 +1,8 @@
-"""A session in the hands of a framework: what every adapter does, without any framework.
+"""A session inside an agent framework: the part that all adapters share, without any framework.
 
-Before each call of the model the catalog and the store are looked at, and tools and instructions are made anew, because
-loading a skill changes both. Frameworks run the calls of one turn at the same time; here they wait for each other, in
-the order in which they come, because a skill that the first one loads restricts the second.
+Before each model call, catalog and store are checked, and tools and instructions are created again, because loading a
+skill changes both. Frameworks run the calls of one turn concurrently. Here they run one after another, in the order of
+their arrival, because a skill that the first call loads restricts the second.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _SECONDS_TO_BEGIN = 1.0
 
 
 class HostedSession:
-    """One session, offered to one agent; `budget` and `options` are those of `Session.instructions`.
+    """One session, offered to one agent. `budget` and `options` are those of `Session.instructions`.
 
-    A `SyncSession` serves hosts without an event loop. With one, what is awaited runs in a thread, and a call that is
-    cancelled is waited for.
+    A `SyncSession` is for hosts without an event loop. With a `SyncSession`, the async methods run it in a thread, and
+    a cancelled call is still awaited until it ends.
     """
 
     def __init__(
@@ -49,19 +49,19 @@ class HostedSession:
         self._refreshing: anyio.Event | None = None
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return what to offer, as of the last call or `refresh`."""
+        """Return the tools to offer, as of the last call or `refresh`."""
         return self._session.tools(exposure=self._options.get("exposure"), budget=self._budget)
 
     def instructions(self, before: str = "") -> str:
-        """Return the instructions, as of the last call or `refresh`; `before` are those of the host."""
+        """Return the host's instructions `before`, then those of the session as of the last call or `refresh`."""
         ours = self._session.instructions(self._budget, **self._options)
         return "\n\n".join(part for part in (before.rstrip(), ours) if part)
 
     async def refresh(self) -> None:
-        """Look at catalog and store; to be done before each call of the model. Who comes while that goes on waits.
+        """Read catalog and store again. Call this before each model call. Concurrent callers share one refresh.
 
         Raises:
-            SessionNotFoundError, StoreError: the session is gone, or it is not known what is active.
+            SessionNotFoundError, StoreError: the session is gone, or the active skills cannot be determined.
         """
         if self._refreshing is not None:
             await self._refreshing.wait()
@@ -78,7 +78,7 @@ class HostedSession:
             done.set()
 
     async def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """Run one call through the executor, after those that came before it; only cancellation raises."""
+        """Run one call through the executor, after the calls that came earlier. Only cancellation raises."""
         session = self._session
         async with self._turn:
             if isinstance(session, SyncSession):
@@ -86,9 +86,10 @@ class HostedSession:
             return await session.call(name, arguments, call_id)
 
     async def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
-        """Say why a call of a tool of the framework's own is not permitted; None if it is.
+        """Return why a tool of the framework may not be called; None if it may.
 
-        The active skills decide, and the policy files of this machine and this user; what a rule asks about is refused.
+        The active skills decide, and the policy files of this machine and this user. A call that a rule asks about is
+        refused.
         """
         session = self._session
         if isinstance(session, SyncSession):
@@ -98,7 +99,7 @@ class HostedSession:
         return _reason(name, decided)
 
     def blocking(self) -> BlockingSession:
-        """Return the same for callers without an event loop.
+        """Return this session for callers without an event loop.
 
         Raises:
             InvalidArgumentsError: the session is not a `SyncSession`.
@@ -110,27 +111,27 @@ class HostedSession:
 
 
 class BlockingSession:
-    """What `HostedSession` awaits, without an event loop; calls of several threads wait for each other."""
+    """The methods of `HostedSession` without an event loop. Calls of several threads run one after another."""
 
     def __init__(self, hosted: HostedSession, session: SyncSession, turn: threading.Lock) -> None:
         self._hosted, self._session, self._turn = hosted, session, turn
 
     def instructions(self, before: str = "") -> str:
-        """Look at catalog and store, and return the instructions."""
-        return self._hosted.instructions(before)  # a SyncSession refreshes itself here
+        """Read catalog and store again, and return the instructions."""
+        return self._hosted.instructions(before)  # a SyncSession refreshes itself in `instructions`
 
     def call(self, name: str, arguments: Mapping[str, object], call_id: str | None = None) -> ToolResult:
-        """Run one call through the executor; only an interrupt raises."""
+        """Run one call through the executor. Only an interrupt raises."""
         with self._turn:
             return self._session.call(name, arguments, call_id)
 
     def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
-        """As `HostedSession.refusal`."""
+        """Return why a tool of the framework may not be called; None if it may. See `HostedSession.refusal`."""
         return _reason(name, self._session.decide(name, arguments, by_skills_alone=True))
 
 
 def unreadable(problem: str) -> ToolResult:
-    """Return the result of a call whose arguments came as a text that is no JSON object."""
+    """Return the result of a call whose arguments are not a JSON object. `problem` is the message."""
     return ToolResult.failed(InvalidArgumentsError((problem,)))
 
 
@@ -146,10 +147,11 @@ def _reason(name: str, decided: Decision) -> str | None:
 
 
 class CallOrder:
-    """Lets the calls of one message run one after another, in the order of the model, whatever thread is quicker.
+    """Runs the calls of one message one after another, in the order of the model, whichever thread is faster.
 
-    A framework starts them all at once. Each waits until those before it have ended, as far as they have begun; one
-    that somebody else answers never begins, so for a beginning nobody waits long. Calls are known by their ids.
+    A framework starts all of them at once. Each call waits until the earlier calls that have begun have ended. A call
+    that other code answers never begins, so the wait for a beginning has a short timeout. Calls are identified by their
+    ids.
     """
 
     def __init__(self, seconds_to_begin: float = _SECONDS_TO_BEGIN) -> None:
@@ -160,7 +162,7 @@ class CallOrder:
 
     @contextmanager
     def turn(self, call_id: str, before: Collection[str]) -> Iterator[None]:
-        """Wait for the calls `before` this one, then let it run."""
+        """Wait for the calls `before` this one, then run the body of the `with` statement."""
         with self._changed:
             self._begun.add(call_id)
             self._changed.notify_all()

@@ -1,10 +1,10 @@
-"""Skills for agents of LangChain and graphs of LangGraph.
+"""Skills for LangChain agents and LangGraph graphs.
 
     agent = create_agent(model, middleware=[skills_middleware(session)])
 
-The middleware puts tools and instructions into every call of the model as they are at that moment. In a graph of one's
-own, `skills_tools` are the tools, and the node of the model calls `skills_instructions`. An error is a tool message
-with the status `error`; the whole result of a success, for programs, is the artifact of its message.
+The middleware adds the current tools and instructions to every model call. In your own graph, use the tools from
+`skills_tools`, and call `skills_instructions` in the model's node. An error becomes a tool message with status `error`.
+The complete result of a success is the artifact of its message, for programs.
 """
 
 from __future__ import annotations
@@ -47,21 +47,24 @@ def skills_middleware(
 
     One session is one conversation. A `Session` needs `ainvoke` or `astream`; `invoke` and `stream` need a
     `SyncSession`. `budget` and `options` are those of `Session.instructions`. Calls of the agent's other tools are
-    refused where the active skills' `allowed-tools` do not permit them; policy, approval, hooks and audit are for the
-    tools of the session alone, so a function that they are meant for is registered with `session.function`.
+    refused if the active skills or a policy file do not permit them. Approval, hooks and audit apply to the session's
+    tools only, so register a function with `session.function` if they must apply to it.
     """
     return SkillsMiddleware(HostedSession(session, budget, **options))
 
 
 def skills_tools(session: Session | SyncSession, **options: Unpack[InstructionOptions]) -> list[BaseTool]:
-    """Return what the session offers now, as tools for a graph of one's own."""
+    """Return the tools that the session offers now, for your own graph."""
     return _tools(HostedSession(session, **options))
 
 
 def skills_instructions(
     session: Session, before: str = "", *, budget: int | None = None, **options: Unpack[InstructionOptions]
 ) -> Callable[[], Awaitable[SystemMessage]]:
-    """Return a function that gives the system message of the next call of the model: `before`, then the session's."""
+    """Return an async function that returns the system message for the next model call.
+
+    The message consists of `before` and the instructions of the session.
+    """
     hosted = HostedSession(session, budget, **options)
 
     async def instructions() -> SystemMessage:
@@ -72,7 +75,7 @@ def skills_instructions(
 
 
 class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
-    """What `skills_middleware` returns."""
+    """The middleware that `skills_middleware` returns."""
 
     def __init__(self, hosted: HostedSession) -> None:
         super().__init__()
@@ -82,19 +85,19 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """Ask the model with the tools and instructions of now."""
+        """Call the model with the current tools and instructions."""
         return handler(self._asked(request, self._hosted.blocking().instructions()))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        """As `wrap_model_call`."""
+        """Async form of `wrap_model_call`."""
         await self._hosted.refresh()
         return await handler(self._asked(request, self._hosted.instructions()))
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Answer calls whose arguments are no JSON; a run would otherwise end after a message of nothing else."""
+        """Answer calls whose arguments are not JSON. Otherwise a message with only such calls would end the run."""
         del runtime
         said = state["messages"][-1]
         if not isinstance(said, AIMessage):
@@ -108,10 +111,10 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        """Run a call; one of a tool that is not the session's only where the active skills permit it."""
+        """Run a call. A tool that is not the session's runs only if active skills and policy files permit it."""
         request = self._found(request)
         call = request.tool_call
-        # Threads come in any order; without threads, calls come in the order of the model.
+        # Threads start in any order; without threads, calls arrive in the order of the model.
         with self._order.turn(call["id"] or "", _calls_before(request)):
             if not isinstance(request.tool, SessionTool):
                 reason = self._hosted.blocking().refusal(call["name"], call["args"])
@@ -122,7 +125,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
-        """As `wrap_tool_call`."""
+        """Async form of `wrap_tool_call`."""
         request = self._found(request)
         call = request.tool_call
         if not isinstance(request.tool, SessionTool):
@@ -142,7 +145,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
         )
 
     def _found(self, request: ToolCallRequest) -> ToolCallRequest:
-        """Return the request with its tool, also where the session did not offer it when the agent was made."""
+        """Return the request with its tool, even if the session did not offer the tool when the agent was created."""
         if request.tool is not None:
             return request
         name = request.tool_call["name"]
@@ -151,7 +154,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 class SessionTool(BaseTool):
-    """One tool of a session. Its schema is the session's own, and its arguments are checked by the executor."""
+    """One tool of a session. Its schema is the session's, and the executor checks its arguments."""
 
     response_format: str = "content_and_artifact"  # type: ignore[assignment]  # pydantic would check a Literal it cannot see here
     handle_tool_error: bool = True
@@ -164,7 +167,7 @@ class SessionTool(BaseTool):
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        # Whole and by position: a parameter may have any name, `self` and `config` too.
+        # Pass the input as one positional argument: a parameter may have any name, including `self` and `config`.
         return (tool_input, tool_call_id), {}
 
     def _run(self, arguments: dict[str, Any], call_id: str | None) -> tuple[str, dict[str, object]]:
@@ -186,7 +189,7 @@ def _answer(result: ToolResult) -> tuple[str, dict[str, object]]:
 
 
 def _calls_before(request: ToolCallRequest) -> list[str]:
-    """Return the ids of the calls that stand before this one in the message of the model."""
+    """Return the ids of the calls that precede this one in the model's message."""
     asked = request.tool_call["id"]
     state = request.state
     for message in reversed(state.get("messages", ()) if isinstance(state, dict) else ()):

@@ -2,8 +2,8 @@
 
     agent = Agent(name="Clerk", instructions=skills_instructions(session, "Be brief."), tools=skills_tools(session))
 
-Before every call of the model the SDK asks each tool whether it is on and calls the function of the instructions; both
-answers are those of the moment. An error is the output of its call and begins with `Error:`.
+Before every model call, the SDK checks which tools are enabled and calls the instructions function; both return the
+current state of the session. An error is the output of its call and begins with `Error:`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ _OF_SKILLS = (LOAD, UNLOAD, READ, RUN_SCRIPT, SkillTool.spec)
 def skills_instructions(
     session: Session, before: str = "", *, budget: int | None = None, **options: Unpack[InstructionOptions]
 ) -> Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]:
-    """Return the `instructions` of an agent: `before`, then those of the session as they are at each call of the model.
+    """Return the `instructions` of an agent: `before`, then the session's, read again at each model call.
 
-    `budget` and `options` are those of `Session.instructions`; give `exposure` to `skills_tools` as well.
+    `budget` and `options` are those of `Session.instructions`. If you pass `exposure`, pass it to `skills_tools` as
+    well.
     """
     hosted = HostedSession(session, budget, **options)
 
@@ -57,9 +58,9 @@ def skills_instructions(
 
 
 def skills_tools(session: Session, **options: Unpack[InstructionOptions]) -> list[Tool]:
-    """Return the `tools` of an agent; one session is one conversation.
+    """Return the `tools` of an agent. One session is one conversation.
 
-    Tools of skills are switched on and off as the session offers them. Functions count that are registered by now.
+    The skill tools are enabled and disabled as the session offers them. Functions must be registered before this call.
     """
     hosted = HostedSession(session, **options)
     names = {spec.name for spec in _OF_SKILLS}
@@ -67,10 +68,11 @@ def skills_tools(session: Session, **options: Unpack[InstructionOptions]) -> lis
 
 
 def guarded(session: Session, tools: Iterable[Tool]) -> list[Tool]:
-    """Return other tools of an agent, whose calls are refused where the active skills do not permit them.
+    """Return tools of an agent with a guardrail that refuses calls.
 
-    It concerns function tools alone; those that OpenAI runs never pass here. They stay the framework's: policy,
-    approval, hooks and audit do not see them. A function that they are meant for is registered with `session.function`.
+    The guardrail refuses calls that the active skills or a policy file do not permit. Only function tools are guarded;
+    tools that OpenAI runs are unchanged, because their calls do not pass here. Approval, hooks and audit do not apply
+    to these tools. Register a function with `session.function` if they must apply to it.
     """
     hosted = HostedSession(session)
 
@@ -103,7 +105,7 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         await hosted.refresh()
         for offered in hosted.specs():
             if offered.name == spec.name:
-                # The one moment before each call of the model: the list of skills may stand in the description.
+                # The only hook before each model call; the description may contain the list of skills.
                 tool.description = offered.description
                 return True
         return False
@@ -113,7 +115,7 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         description=spec.description,
         params_json_schema=dict(spec.input_schema),
         on_invoke_tool=run,
-        strict_json_schema=False,  # a strict schema would be another one than the executor checks
+        strict_json_schema=False,  # the executor checks another schema than the strict one
         is_enabled=is_offered,
     )
     return tool

@@ -1,13 +1,13 @@
-"""Spans of OpenTelemetry for what a session does: `Session(catalog, observers=[OpenTelemetryObserver()])`.
+"""OpenTelemetry spans for a session: `Session(catalog, observers=[OpenTelemetryObserver()])`.
 
-Each call of a tool is one span, `execute_tool`, with the attributes that the semantic conventions for generative AI
-give to tools and to Agent Skills (status Development, as of November 2026): the skill that was loaded, the file that
-was read, the script that ran. A fork is an `invoke_agent` below the call that started it, and what its sub-agent calls
-lies below that; hooks and commands in bodies are spans of their own. A span is current while its tool runs, so spans of
+Each tool call is one span, `execute_tool`, with the attributes that the semantic conventions for generative AI define
+for tools and Agent Skills (status Development, as of November 2026): the skill that was loaded, the file that was read,
+the script that ran. A fork is an `invoke_agent` span below the call that started it, and contains the calls of its
+sub-agent. Hooks and commands in bodies have spans of their own. A span is current while its tool runs, so spans from
 the tool's own code become its children.
 
-Names, codes and digests are recorded, and no content: arguments, results and instructions only with `content=True`.
-Nothing is sent anywhere: that is for the tracer provider of the host, and without one every span is a no-op.
+Names, codes and digests are recorded. Arguments and results are recorded only with `content=True`. The observer sends
+no data: that is the task of the host's tracer provider. Without a provider every span is a no-op.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
     from prowess.runtime.events.event import SessionEvent
 
-MAX_CONTENT = 16_384  # characters of arguments, and of a result, where content is wanted
+MAX_CONTENT = 16_384  # limit on the characters of arguments, and of a result, if content is recorded
 
 Key = tuple[str, str, str | None, str | None]
 Attributes = dict[str, str | int]
 
 
 class _Open(Struct):
-    """A span that has begun in this task. `skills` are those that were loaded inside it."""
+    """A span that has begun in this task. `skills` are the skills that were loaded inside it."""
 
     key: Key
     span: Span
@@ -55,12 +55,12 @@ class _Open(Struct):
     skills: dict[str, str | None] = field(default_factory=dict)
 
 
-# Per task, so that calls that overlap each have their own, and a fork inherits those that it runs in.
+# Per task, so that overlapping calls have separate stacks and a fork inherits the spans around it.
 _open: ContextVar[tuple[_Open, ...]] = ContextVar("prowess_open_spans", default=())
 
 
 class OpenTelemetryObserver:
-    """An `EventObserver` that makes spans with the tracer of `provider`, by default the global one."""
+    """An `EventObserver` that creates spans with the tracer of `provider`. Defaults to the global provider."""
 
     def __init__(self, provider: TracerProvider | None = None, *, content: bool = False) -> None:
         self._tracer: Tracer = trace.get_tracer("prowess", prowess.__version__, tracer_provider=provider)
@@ -111,7 +111,7 @@ class OpenTelemetryObserver:
         if event.rule is not None:
             attributes["prowess.rule"] = event.rule
         self._begin(_key(event), f"execute_tool {event.tool}", attributes)
-        waits = event.code == ApprovalRequiredError.code  # that is no error
+        waits = event.code == ApprovalRequiredError.code  # waiting for approval is not an error
         _end(_key(event), {"prowess.outcome": "refused"}, None if waits else event.code)
 
     def _program_started(self, event: events.HookStarted | events.CommandStarted) -> None:
@@ -135,13 +135,13 @@ class OpenTelemetryObserver:
 
 
 def _key(event: SessionEvent) -> Key:
-    """Return what a beginning and its end have in common."""
+    """Return the key that a start event and its end event share."""
     stem, skill = event.kind.partition(".")[0], event.skill
     return (event.session_id, stem, event.call_id, None if stem == "tool" else skill)
 
 
 def _end(key: Key, attributes: Attributes, error: str | None) -> None:
-    """End the span of `key`, and before it those that were begun inside it and never ended."""
+    """End the span of `key`. First end the spans that were begun inside it and never ended."""
     stack = _open.get()
     at = max((at for at, known in enumerate(stack) if known.key == key), default=len(stack))
     for inner in reversed(stack[at + 1 :]):
@@ -188,7 +188,7 @@ def _describe(attributes: Attributes) -> None:
 
 
 def _note(event: SessionEvent) -> None:
-    """Add what has no duration to the span it happened in."""
+    """Add an event without duration to the current span."""
     for opened in _open.get()[-1:]:
         opened.span.add_event(event.kind, _of_skill(event))
 
@@ -202,7 +202,7 @@ def _of_call(tool: str, event: SessionEvent) -> Attributes:
     }
     if event.call_id is not None:
         attributes["gen_ai.tool.call.id"] = event.call_id
-    if event.skill is not None:  # the skill that is in force; what the call is about becomes gen_ai.skill.name
+    if event.skill is not None:  # the active skill; the skill that the call is about becomes gen_ai.skill.name
         attributes["prowess.skill.in_force"] = event.skill
     return attributes
 

@@ -1,7 +1,7 @@
-"""Skills for agents of pydantic-ai, as a toolset: `Agent(model, toolsets=[skills_toolset(session)])`.
+"""Skills for pydantic-ai agents, as a toolset: `Agent(model, toolsets=[skills_toolset(session)])`.
 
-The framework asks a toolset for its tools and its instructions before every call of the model, so both are always those
-of the moment. A call that fails is a failed tool result with our sentence; it takes nothing from the retries of a run.
+The framework requests tools and instructions from a toolset before every model call, so both are always current. A
+failed call is a failed tool result with the message of Prowess; it does not use up the retries of a run.
 """
 
 from __future__ import annotations
@@ -33,56 +33,56 @@ if TYPE_CHECKING:
 def skills_toolset(
     session: Session,
     *,
-    id: str = "skills",  # noqa: A002 -- the framework's own word
+    id: str = "skills",  # noqa: A002 -- the framework's parameter name
     budget: int | None = None,
     **options: Unpack[InstructionOptions],
 ) -> SkillsToolset:
-    """Return a toolset with the session's tools and instructions; one session is one conversation.
+    """Return a toolset with the session's tools and instructions. One session is one conversation.
 
-    `budget` and `options` are those of `Session.instructions`; `id` tells toolsets of one agent apart.
+    `budget` and `options` are those of `Session.instructions`. `id` distinguishes the toolsets of one agent.
     """
     return SkillsToolset(HostedSession(session, budget, **options), id)
 
 
 def guarded(session: Session, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
-    """Return another toolset whose calls are refused where the active skills' `allowed-tools` do not permit them.
+    """Return a toolset that refuses calls that the active skills or a policy file do not permit.
 
-    These tools stay the framework's: policy, approval, hooks and audit do not see them. A function that they are meant
-    for is registered with `session.function`.
+    Approval, hooks and audit do not apply to these tools. Register a function with `session.function` if they must
+    apply to it.
     """
     return _Guarded(toolset, HostedSession(session))
 
 
 class SkillsToolset(AbstractToolset[Any]):
-    """The tools of one session, made anew for each step of a run."""
+    """The tools of one session, created again for each step of a run."""
 
     def __init__(self, hosted: HostedSession, name: str) -> None:
         self._hosted, self._name = hosted, name
 
     @property
     def id(self) -> str:
-        """What tells it apart in an agent."""
+        """The name that distinguishes this toolset in an agent."""
         return self._name
 
     async def for_run_step(self, ctx: RunContext[Any]) -> SkillsToolset:
-        """Look at catalog and store before tools and instructions are asked for."""
+        """Read catalog and store again, before tools and instructions are requested."""
         del ctx
         await self._hosted.refresh()
         return self
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str | None:
-        """Return the instructions of the next call of the model."""
+        """Return the instructions for the next model call."""
         del ctx
         return self._hosted.instructions() or None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        """Return the tools of the next call of the model."""
+        """Return the tools for the next model call."""
         del ctx
         return {spec.wire_name: self._tool(spec) for spec in self._hosted.specs()}
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
-    ) -> Any:  # noqa: ANN401 -- the framework's own signature
+    ) -> Any:  # noqa: ANN401 -- the framework's signature
         """Run a call through the session's executor."""
         del tool
         return _answer(await self._hosted.call(name, tool_args, ctx.tool_call_id))
@@ -92,10 +92,10 @@ class SkillsToolset(AbstractToolset[Any]):
             name=spec.wire_name,
             description=spec.description,
             parameters_json_schema=dict(spec.input_schema),
-            strict=False,  # a strict schema would be another one than the executor checks
-            sequential=True,  # in the order of the model: the first call may restrict the second
+            strict=False,  # the executor checks another schema than the strict one
+            sequential=True,  # calls run in the order of the model: the first may restrict the second
         )
-        # Arguments are checked by the executor, so nothing is ever sent back for a retry.
+        # The executor checks the arguments, so no call is sent back for a retry.
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=0, args_validator=_Arguments())
 
 
@@ -106,16 +106,16 @@ class _Guarded(WrapperToolset[Any]):
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
-    ) -> Any:  # noqa: ANN401 -- the framework's own signature
+    ) -> Any:  # noqa: ANN401 -- the framework's signature
         if (reason := await self._hosted.refusal(name, tool_args)) is not None:
             raise ToolFailed(reason)
         return await super().call_tool(name, tool_args, ctx, tool)
 
 
 class _Arguments:
-    """Takes every object as it is, and answers what is none with our own sentence."""
+    """Accepts every JSON object and fails for all other arguments with the message of Prowess."""
 
-    def validate_json(self, input: str | bytes | bytearray, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401 -- the framework's own signature
+    def validate_json(self, input: str | bytes | bytearray, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401 -- the framework's signature
         call = call_of("", "", bytes(input) if isinstance(input, bytearray) else input, ())
         if call.unreadable is not None:
             raise ToolFailed(text_of(unreadable(call.unreadable)))

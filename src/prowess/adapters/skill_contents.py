@@ -1,7 +1,7 @@
-"""Metadata, body and files of any skill of a catalog, for interfaces that know no session.
+"""Metadata, body and files of the skills in a catalog, for interfaces without sessions.
 
-Every answer comes from one state of the disk: the skill is read, and the bytes of a file are those that were hashed
-then. Paths lead to regular files inside that skill alone; another skill's are as far away as the rest of the disk.
+Every result comes from one state of the disk: the bytes of a file are those that were hashed when the skill was read. A
+path can only name a regular file inside the same skill.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class SkillContents:
-    """Reads skills by name; every method may read the disk and blocks. No file has more than `max_bytes`.
+    """Reads skills by name. Every method may read the disk and blocks. Files larger than `max_bytes` are refused.
 
     Raises, in every method that takes a name:
-        SkillNotFoundError: the catalog lists no such skill.
-        UnavailableError, DigestChangedError: it is being written to.
+        SkillNotFoundError: the catalog has no such skill.
+        UnavailableError, DigestChangedError: the skill is being written to.
         LimitExceededError: SKILL.md, or the file, is larger than `max_bytes`.
     """
 
@@ -36,12 +36,12 @@ class SkillContents:
         self._catalog, self._max_bytes = catalog_of(catalog), max_bytes
 
     def names(self) -> list[str]:
-        """Scan again, and return the skills that are open to models, sorted."""
+        """Scan the catalog again and return the names of the skills that models may use, sorted."""
         self._catalog.refresh()
         return sorted(entry.name for entry in self._catalog.entries() if not entry.extended.disable_model_invocation)
 
     def frontmatter(self, name: str) -> dict[str, object]:
-        """Return the front matter typed as JSON, without characters that nobody sees; a fresh value at each call."""
+        """Return the front matter as JSON values without invisible characters. Each call returns a new value."""
         written = as_json(self._skill(name).document)
         return {key: visible_value(value) for key, value in written.items()}
 
@@ -50,7 +50,7 @@ class SkillContents:
         return self._skill(name).body
 
     def paths(self, name: str) -> list[str]:
-        """Return every file, SKILL.md among them, sorted; links and special files are none."""
+        """Return the paths of all regular files, including SKILL.md, sorted."""
         return sorted(file.path for file in self._skill(name).manifest.files)
 
     def below(self, name: str, directory: str) -> list[str]:
@@ -59,11 +59,11 @@ class SkillContents:
         return [path.removeprefix(prefix) for path in self.paths(name) if path.startswith(prefix)]
 
     def file(self, name: str, path: str, *, below: str | None = None) -> bytes:
-        """Return the bytes of one file; with `below`, a directory of the skill, the path is relative to it.
+        """Return the bytes of one file. With `below`, the path is relative to that directory of the skill.
 
         Raises:
-            UnsafePathError: the path could leave the skill or that directory, or leads over a link.
-            ResourceNotFoundError, NotAFileError: no file is there.
+            UnsafePathError: the path could leave the skill or `below`, or passes through a symbolic link.
+            ResourceNotFoundError, NotAFileError: the path does not name a file.
         """
         check_relative(path)
         whole = path if below is None else f"{below}/{path}"
@@ -74,7 +74,7 @@ class SkillContents:
         return read_verified(taken.skill, taken.source.manifest, whole).data
 
     def digest(self, name: str) -> str | None:
-        """Return `sha256:` and 64 hex digits over all files; None where a link or special file is among them."""
+        """Return `sha256:` and 64 hex digits over all files; None if a symbolic link or special file is among them."""
         return self._skill(name).digest
 
     def _skill(self, name: str) -> Skill:
