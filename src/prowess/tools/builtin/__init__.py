@@ -1,6 +1,6 @@
 """Read, Write, Edit, Glob, Grep and Bash: the tools that models know, confined to one workspace.
 
-The public names are resolved when first used: most sessions offer none of these tools.
+Public names are imported lazily, because most sessions offer none of these tools.
 """
 
 from __future__ import annotations
@@ -46,5 +46,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees `__getattr__` would accept any name
     __getattr__ = lazy_names(__name__, _HOMES)

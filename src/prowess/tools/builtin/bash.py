@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_MS = 120_000
 MAX_MS = 600_000
 MAX_CHARACTERS = 30_000  # of each stream
-_TAIL = 2000  # of the output that an error repeats
+_TAIL = 2000  # characters of the output that an error quotes
 
 _MILLISECONDS = {"type": "integer", "minimum": 100, "maximum": MAX_MS}
 
@@ -44,7 +44,7 @@ SPEC = ToolSpec(
 
 
 class Bash(WorkspaceTool):
-    """Hands the command line to the sandbox as it is; the workspace is read-only there unless it may be written."""
+    """Passes the command line unchanged to the sandbox. The workspace is read-only unless writing is enabled."""
 
     spec = SPEC
 
@@ -53,12 +53,12 @@ class Bash(WorkspaceTool):
         self._sandbox, self._session_id = sandbox, session_id
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return both streams and the status.
+        """Return both output streams and the exit status.
 
         Raises:
-            ExecTimeoutError: with the end of what it had printed.
-            SandboxUnavailableError, ScriptUnsupportedError: nothing was run.
-            InvalidArgumentsError: both names of the time limit, or a command that cannot be passed on.
+            ExecTimeoutError: the time limit was exceeded; the message contains the end of the output.
+            SandboxUnavailableError, ScriptUnsupportedError: no command was run.
+            InvalidArgumentsError: both `timeout` and `timeout_ms` are given, or the command cannot be passed on.
         """
         require_executor(self, call)
         if "timeout" in arguments and "timeout_ms" in arguments:
@@ -111,7 +111,7 @@ def _text(data: bytes) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Keep the beginning and the end: either may tell what went wrong."""
+    """Keep the beginning and the end, because either may show the cause of a failure."""
     if len(text) <= MAX_CHARACTERS:
         return text
     half = MAX_CHARACTERS // 2

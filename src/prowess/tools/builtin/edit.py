@@ -1,4 +1,4 @@
-"""Edit: replace one text by another in a file of the workspace, exactly."""
+"""Edit: replace exact text in a file of the workspace."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ SPEC = ToolSpec(
 
 
 class Edit(WorkspaceTool):
-    """Reads, replaces and writes as one step; where the file changes in between, nothing is written."""
+    """Reads, replaces and writes as one step. If the file changes in between, it is not written."""
 
     spec = SPEC
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return how often and where the text was replaced.
+        """Return the number and the lines of the replacements.
 
         Raises:
-            InvalidArgumentsError: the text is not there, or not once; the sentence says where something like it is.
+            InvalidArgumentsError: the text is not in the file, or more than once; the message names similar lines.
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError, ChangedError,
-            LimitExceededError: see each; nothing was changed.
+            LimitExceededError: see each; the file is unchanged.
         """
         place = self._workspace.place_to_write(cast("str", arguments["file_path"]))
         old, new = cast("str", arguments["old_string"]), cast("str", arguments["new_string"])
@@ -57,7 +57,7 @@ class Edit(WorkspaceTool):
                 raise LimitExceededError(f"bytes of {place.shown}", MAX_FILE_BYTES, facts.st_size, "edit it with Bash")
             text = decode(data, place.shown)
             if old not in text and "\r\n" in text:
-                # A model writes plain line ends; the file keeps its own.
+                # A model writes LF line ends; the file keeps its CR LF.
                 old, new = to_crlf(old), to_crlf(new)
             places = _occurrences(text, old, place.shown, every=cast("bool", arguments["replace_all"]))
             edited = text.replace(old, new).encode()
@@ -72,7 +72,11 @@ class Edit(WorkspaceTool):
 
 
 def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
-    """Return the lines where `old` begins; an error that teaches where there is none, or there are too many."""
+    """Return the lines in which `old` begins.
+
+    Raises:
+        InvalidArgumentsError: there is no occurrence, or more than one without `every`; with advice for the model.
+    """
     places: list[int] = []
     line, seen, start = 1, 0, text.find(old)
     while start >= 0:
@@ -89,7 +93,7 @@ def _occurrences(text: str, old: str, path: str, *, every: bool) -> list[int]:
 
 
 def _hint(text: str, old: str) -> str:
-    """Return a hint: the same text with other white space, or the place of its first line."""
+    """Return a hint: the line of the same text with different white space, or the line of its first line."""
     wanted = [" ".join(line.split()) for line in lines_of(old.replace("\r\n", "\n"))]
     have = [" ".join(line.split()) for line in lines_of(text)]
     for index in range(len(have) - len(wanted) + 1):

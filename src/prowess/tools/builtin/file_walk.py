@@ -1,8 +1,8 @@
-"""The walk through the files below a place, within bounds of depth, number and time.
+"""Walk through the files below a directory, within limits on depth, number of entries and time.
 
-Links are not followed. Directories of version control systems are not entered, unless the place lies in one. Everything
-else is, hidden names and what a `.gitignore` lists included: a tool that silently leaves out files makes a model
-believe they are not there.
+Symbolic links are not followed. Directories of version control systems are not entered, unless the walk starts in one.
+All other files are found, including hidden files and files listed in `.gitignore`: if a tool left files out silently, a
+model would believe that they do not exist.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EVERYTHING = PathGlob.parse("**")
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """A regular file: `parts` from the root of the walk's root, `size` in bytes."""
+    """A regular file. `parts` are its path components below the workspace root; `size` is in bytes."""
 
     parts: tuple[str, ...]
     size: int
@@ -36,7 +36,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 class FileWalk(Struct):
-    """The files that a walk found, the most recently changed first; `stopped` is why it ended early, if it did."""
+    """The files that a walk found, most recently changed first. `stopped` is the reason if the walk ended early."""
 
     files: list[Found] = field(default_factory=list)
     stopped: str | None = None
@@ -44,10 +44,10 @@ class FileWalk(Struct):
 
 
 def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathGlob = _EVERYTHING) -> FileWalk:
-    """Return the files below `start` whose path from there matches.
+    """Return the files below `start` whose path relative to `start` matches.
 
     Raises:
-        FileNotFoundError, NotADirectoryError, UnsafePathError, PermissionError: of `start` itself.
+        FileNotFoundError, NotADirectoryError, UnsafePathError, PermissionError: `start` itself cannot be read.
     """
     outcome = FileWalk()
     deadline = time.monotonic() + MAX_SECONDS
@@ -57,7 +57,7 @@ def walk(root: WorkspaceRoot, start: tuple[str, ...], pattern: PathGlob = _EVERY
         parts, states = pending.pop()
         try:
             entries = root.scan(parts)
-        except (OSError, UnsafePathError):  # gone, exchanged or closed since it was listed
+        except (OSError, UnsafePathError):  # removed, replaced or made unreadable since it was listed
             if parts == start:
                 raise
             outcome.unreadable += 1

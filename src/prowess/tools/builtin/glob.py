@@ -1,6 +1,6 @@
-"""Glob: find files of the workspace by the pattern of their paths.
+"""Glob: find files of the workspace by a path pattern.
 
-Patterns are globs from the directory of the search, with `{a,b}` for either of both.
+Patterns are globs relative to the directory of the search. `{a,b}` matches either alternative.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ SPEC = ToolSpec(
 
 
 class Glob(WorkspaceTool):
-    """Walks by descriptors and enters only directories that a match can lie in."""
+    """Walks by file descriptors and enters only directories that can contain a match."""
 
     spec = SPEC
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return the paths.
+        """Return the matching paths.
 
         Raises:
-            InvalidArgumentsError: the pattern cannot be one.
-            NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError: of `path`.
+            InvalidArgumentsError: the pattern is invalid.
+            NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError: `path` cannot be searched.
         """
         pattern, path = cast("str", arguments["pattern"]), cast("str", arguments["path"])
         if pattern.startswith("/"):
-            # Models that were given absolute paths give absolute patterns; the directory before the first star is one.
+            # Models that know absolute paths write absolute patterns. The directory before the first special character
+            # becomes the path of the search.
             fixed = pattern[: min((pattern.find(sign) for sign in "*?[{" if sign in pattern), default=len(pattern))]
             path, pattern = fixed.rpartition("/")[0] or "/", pattern[fixed.rfind("/") + 1 :]
         place = self._workspace.place(path)
@@ -70,10 +71,10 @@ class Glob(WorkspaceTool):
 
 
 def parse_pattern(text: str) -> PathGlob:
-    """Read a pattern of a model; `*` matches names that begin with a dot, too.
+    """Parse a pattern from a model. `*` also matches names that begin with a dot.
 
     Raises:
-        InvalidArgumentsError: it is empty, too long, leads upwards, or stands for too many patterns.
+        InvalidArgumentsError: the pattern is empty, too long, contains `..`, or expands to too many patterns.
     """
     if not text.strip("/") or len(text) > MAX_LENGTH or "\0" in text:
         raise InvalidArgumentsError((f"pattern must have 1 to {MAX_LENGTH} characters, such as '**/*.py'",))
@@ -84,7 +85,7 @@ def parse_pattern(text: str) -> PathGlob:
 
 
 def _without_braces(text: str) -> list[str]:
-    """Return the patterns that `{a,b}` stands for, the innermost braces first."""
+    """Expand braces such as `{a,b}` into plain patterns, innermost braces first."""
     done: list[str] = []
     pending = [text]
     while pending:

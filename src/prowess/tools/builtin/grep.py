@@ -1,4 +1,4 @@
-"""Grep: search the contents of files of the workspace by a regular expression."""
+"""Grep: search the contents of workspace files for a regular expression."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_SECONDS = 10.0
 MAX_FILE_BYTES = 8 * 1024 * 1024
-MAX_CHARACTERS = 100_000  # of one answer
+MAX_CHARACTERS = 100_000  # of one result
 MAX_LINE = 500
 DEFAULT_HEAD = 250
 MAX_HEAD = 10_000
@@ -85,7 +85,7 @@ class _Match(Struct, frozen=True, kw_only=True):
 
 
 class _Tally(Struct):
-    """What a search left out, for the notices of its result."""
+    """Counts of the files that a search skipped, for the notices of its result."""
 
     too_large: int = 0
     unreadable: int = 0
@@ -93,10 +93,10 @@ class _Tally(Struct):
 
 
 class Grep(WorkspaceTool):
-    """Reads by descriptors, and leaves the pattern to a process that can be ended."""
+    """Reads files by file descriptors and runs the pattern in a process that can be killed."""
 
     spec = SPEC
-    abandoned = True  # a cancelled search ends by itself at its deadline, and nobody has to wait for that
+    abandoned = True  # a cancelled search ends at its deadline, so no caller has to wait for it
 
     def __init__(self, workspace: Workspace, *, seconds: float = MAX_SECONDS) -> None:
         super().__init__(workspace)
@@ -106,7 +106,7 @@ class Grep(WorkspaceTool):
         """Return paths, lines or counts.
 
         Raises:
-            InvalidArgumentsError: `pattern` or `glob` cannot be one.
+            InvalidArgumentsError: `pattern` or `glob` is invalid.
             ExecTimeoutError: the pattern took too long.
             NoSuchFileError, OutsideWorkspaceError, AccessRefusedError, LimitExceededError: see each.
         """
@@ -173,7 +173,7 @@ def _files(root: WorkspaceRoot, place: Place) -> FileWalk:
 
 
 def _filter(glob: str, depth: int) -> Callable[[tuple[str, ...]], bool]:
-    """Return the filter of `glob`: a pattern without a slash is for names, `!` before it turns it round."""
+    """Return the filter for `glob`. A pattern without a slash matches file names; a leading `!` negates it."""
     text = glob.removeprefix("!")
     pattern = parse_pattern(text if "/" in text.strip("/") else f"**/{text.strip('/')}")
     return lambda parts: pattern.matches(parts[depth:] or parts[-1:]) is (text == glob)
@@ -207,7 +207,10 @@ def _content(matches: Iterator[_Match], arguments: dict[str, object], head: int)
 
 
 def _shown(match: _Match, before: int, after: int, *, numbered: bool) -> Iterator[str]:
-    """Yield the lines of one file as `path:number:text`, with `-` for lines around a match and `--` between groups."""
+    """Yield the lines of one file as `path:number:text`.
+
+    Context lines use `-` instead of `:`. Groups of lines are separated by `--`.
+    """
     hits = match.numbers
     last = -1
     wanted = sorted({near for hit in hits for near in range(max(0, hit - before), hit + after + 1)})

@@ -1,9 +1,12 @@
-"""The process that runs regular expressions for Grep: Python's `re` can take for ever, and a process can be ended.
+"""Worker process that runs regular expressions for Grep.
 
-It stands alone: it is started by its path, imports the standard library only, and has no files, no network use and no
-rights that its parent did not have. On standard input comes one line of JSON (`pattern`, `ignore_case`, `multiline`,
-`cpu_seconds`, `memory_bytes`), answered by one line (`{}` or `{"error": ...}`); then, again and again, a text as four
-bytes of length and UTF-8, answered by one line: `[[first line, last line], ...]` of the matches, counted from 0.
+Python's `re` can run practically forever, and a process can be killed. The module is started by its path, imports only
+the standard library, opens no files, uses no network, and has no more rights than its parent.
+
+The parent first writes one line of JSON to standard input (`pattern`, `ignore_case`, `multiline`, `cpu_seconds`,
+`memory_bytes`). The worker answers with one line: `{}` or `{"error": ...}`. Then the parent sends texts: the length in
+four bytes, big-endian, followed by UTF-8. The worker answers each text with one line, `[[first line, last line], ...]`
+of the matches, counted from 0.
 """
 
 from __future__ import annotations
@@ -13,11 +16,11 @@ import re
 import sys
 import warnings
 
-MAX_MATCHES = 20_000  # of one text
+MAX_MATCHES = 20_000  # in one text
 
 
 def spans(pattern: re.Pattern[str], text: str, *, multiline: bool) -> list[tuple[int, int]]:
-    """Return the first and the last line of each match; without `multiline` each line is a text of its own."""
+    """Return the first and the last line of each match. Without `multiline`, each line is matched separately."""
     found: list[tuple[int, int]] = []
     if not multiline:
         for number, each in enumerate(text.split("\n")):
@@ -25,7 +28,7 @@ def spans(pattern: re.Pattern[str], text: str, *, multiline: bool) -> list[tuple
                 found.append((number, number))
                 if len(found) >= MAX_MATCHES:
                     break
-        # What follows the last line end is no line if it is empty.
+        # An empty text after the last line end is not a line.
         return found[:-1] if found and text.endswith("\n") and found[-1][0] == text.count("\n") else found
     line, seen = 0, 0
     for match in pattern.finditer(text):
@@ -38,16 +41,16 @@ def spans(pattern: re.Pattern[str], text: str, *, multiline: bool) -> list[tuple
 
 
 def compiled(pattern: str, *, ignore_case: bool, multiline: bool) -> re.Pattern[str]:
-    """Compile as Grep means it; `re.error` where it is no regular expression."""
+    """Compile the pattern with Grep's flags. `re.error` if it is not a regular expression."""
     flags = (re.IGNORECASE if ignore_case else 0) | (re.MULTILINE | re.DOTALL if multiline else 0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what may change in a later Python
+        warnings.simplefilter("ignore")  # warnings about changes in later Python versions
         return re.compile(pattern, flags)
 
 
 def limit(cpu_seconds: int, memory_bytes: int) -> None:
-    """Bound this process, for the case that nobody is left to end it."""
-    # Imported here, because there is no such module on Windows.
+    """Limit CPU time and memory of this process, in case its parent can no longer kill it."""
+    # Imported here, because Windows has no such module.
     import resource
 
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
@@ -55,7 +58,7 @@ def limit(cpu_seconds: int, memory_bytes: int) -> None:
 
 
 def serve() -> None:
-    """Answer until standard input ends."""
+    """Answer requests until standard input ends."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
 
     def answer(value: object) -> None:

@@ -14,12 +14,14 @@ BUILTIN_NAMES = ("Read", "Write", "Edit", "Glob", "Grep", "Bash")
 
 
 def builtin_named(words: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the built-in tools of a list, or of a text with commas, in whatever case they are written, each once.
+    """Return the built-in tools with these names, each once. Case is ignored.
 
         builtin_named("read, bash") == ("Read", "Bash")
 
+    `words` is a list, or a text with names separated by commas.
+
     Raises:
-        ToolNotFoundError: there is no such tool; with the names that may be meant, or all.
+        ToolNotFoundError: there is no such tool; with similar names, or all names, as suggestions.
     """
     listed = words.split(",") if isinstance(words, str) else words
     by_word = {name.lower(): name for name in BUILTIN_NAMES}

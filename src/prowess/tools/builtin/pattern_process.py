@@ -1,4 +1,4 @@
-"""A regular expression in a process of its own, with a deadline: an answer comes, or the process is ended."""
+"""Run a regular expression in a separate process, which is killed if it misses its deadline."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _CHUNK = 1 << 16
 
 
 class PatternProcess(Closing):
-    """A context manager; `search` gives the lines of one text after another, all within `seconds`.
+    """A context manager for one pattern. Its searches together must finish within `seconds`.
 
     Raises:
-        InvalidArgumentsError: the pattern is no regular expression.
-        ExecTimeoutError: its compilation alone took too long.
+        InvalidArgumentsError: the pattern is not a regular expression.
+        ExecTimeoutError: compiling the pattern took too long.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool, multiline: bool, seconds: float) -> None:
@@ -39,7 +39,7 @@ class PatternProcess(Closing):
             bufsize=0,
             env={},
             cwd="/",
-            start_new_session=True,  # a Ctrl-C at the terminal is for Prowess
+            start_new_session=True,  # a Ctrl-C at the terminal must reach Prowess only
         )
         self._kept = b""
         asked = {
@@ -62,14 +62,14 @@ class PatternProcess(Closing):
         """Return the first and the last line of each match in a UTF-8 text, counted from 0.
 
         Raises:
-            ExecTimeoutError: the time is over; the process is gone.
+            ExecTimeoutError: the time is over.
             LimitExceededError: the pattern needs too much memory.
         """
         answer = self._ask(len(text).to_bytes(4, "big") + text)
         return [(first, last) for first, last in cast("list[list[int]]", answer)]
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process and close its pipes."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -77,14 +77,14 @@ class PatternProcess(Closing):
                 stream.close()
 
     def _ask(self, message: bytes) -> object:
-        # The process only ever waits for a message here, so that writing cannot block for long.
+        # The process is waiting for a message at this point, so writing cannot block for long.
         with suppress(BrokenPipeError):
-            assert self._process.stdin is not None  # noqa: S101 -- it was asked for
+            assert self._process.stdin is not None  # noqa: S101 -- opened with PIPE
             write_all(self._process.stdin.fileno(), message)
         return json.loads(self._line())
 
     def _line(self) -> bytes:
-        assert self._process.stdout is not None  # noqa: S101 -- it was asked for
+        assert self._process.stdout is not None  # noqa: S101 -- opened with PIPE
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._kept:

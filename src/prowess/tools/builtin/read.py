@@ -1,4 +1,4 @@
-"""Read: one file of the workspace, as lines of text, as an image, or as bytes."""
+"""Read: return a file of the workspace as lines of text, as an image, or as bytes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LINES = 2000
 DEFAULT_BYTES = 65_536
-MAX_CHARACTERS = 100_000  # of one answer
+MAX_CHARACTERS = 100_000  # of one result
 MAX_FILE_BYTES = 32 * 1024 * 1024
-MAX_IMAGE_BYTES = 3_750_000  # 5 MB as base64, which is what providers take
+MAX_IMAGE_BYTES = 3_750_000  # 5 MB as base64, the limit of providers
 
 SPEC = ToolSpec(
     name="Read",
@@ -44,16 +44,17 @@ SPEC = ToolSpec(
 
 
 class Read(WorkspaceTool):
-    """Opens the file beneath the workspace's descriptor and cuts the part that was asked for."""
+    """Opens the file relative to the workspace's file descriptor and returns the requested part."""
 
     spec = SPEC
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return the part with what is known of the whole.
+        """Return the requested part, and facts about the whole file.
 
         Raises:
             NoSuchFileError, WrongKindError, OutsideWorkspaceError, AccessRefusedError, NoTextError: see each.
-            LimitExceededError: the file or the image is too large to be taken at all.
+            DigestChangedError: the file belongs to a loaded skill and has changed since.
+            LimitExceededError: the file or image is too large to be read.
         """
         place = self._workspace.place(cast("str", arguments["file_path"]))
         encoding = cast("str", arguments["encoding"])
@@ -80,7 +81,7 @@ class Read(WorkspaceTool):
 
 
 def _whole(file: OpenedFile, place: Place) -> bytes:
-    """Return the bytes of a file of a skill, all of which are compared with what was loaded."""
+    """Return all bytes of a skill's file, to compare them with the file that was loaded."""
     if file.size > MAX_FILE_BYTES:
         advice = "a script of the skill can process it"
         raise LimitExceededError(f"bytes of {place.shown}", MAX_FILE_BYTES, file.size, advice)
@@ -89,7 +90,7 @@ def _whole(file: OpenedFile, place: Place) -> bytes:
 
 def _lines(text: str, arguments: dict[str, object], encoding: str) -> dict[str, object]:
     ends = line_ends(text)
-    text = text.removeprefix("\ufeff")  # a byte order mark is no part of the text
+    text = text.removeprefix("\ufeff")  # a byte order mark is not part of the text
     if ends == "crlf":
         text = text.replace("\r\n", "\n")
     lines = lines_of(text)
@@ -143,5 +144,5 @@ def _offset(arguments: dict[str, object]) -> int:
 
 
 def _limit(arguments: dict[str, object], default: int) -> int:
-    # No answer is larger than a model can take, whatever it asks for.
+    # Limit every result to a size that a model can take, whatever it requests.
     return min(cast("int", arguments.get("limit", default)), MAX_CHARACTERS)

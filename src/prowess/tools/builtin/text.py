@@ -1,4 +1,4 @@
-"""Text of files: encodings, line ends, and what is no text at all."""
+"""Text of files: encodings, line ends, and detection of files that are not text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252", "ascii")
 _SNIFFED = 8192
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# The images that models can look at, by their first bytes.
+# Image formats that models can view, by their first bytes.
 _IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -18,17 +18,17 @@ _IMAGES = (
 
 
 def image_type(data: bytes) -> str | None:
-    """Return the media type of an image that models can look at, told by its first bytes."""
+    """Return the media type of an image that models can view, from its first bytes; None for other data."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for magic, kind in _IMAGES if data.startswith(magic)), None)
 
 
 def decode(data: bytes, path: str, encoding: str = "utf-8") -> str:
-    """Return the text.
+    """Decode the bytes of a file.
 
     Raises:
-        NoTextError: with the encoding that may fit.
+        NoTextError: with the encoding that may be right.
     """
     try:
         text = data.decode(encoding)
@@ -41,7 +41,7 @@ def decode(data: bytes, path: str, encoding: str = "utf-8") -> str:
 
 
 def line_ends(text: str) -> str:
-    """Return `crlf` where every line ends so, `mixed` where some do, else `lf`."""
+    """Return `crlf` if every line ends with CR LF, `mixed` if some lines do, else `lf`."""
     both = text.count("\r\n")
     if not both:
         return "lf"
@@ -49,11 +49,11 @@ def line_ends(text: str) -> str:
 
 
 def to_crlf(text: str) -> str:
-    """End every line with CR LF."""
+    """Convert every line end to CR LF."""
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines without their ends; what follows the last line end is a line only if there is something."""
+    """Return the lines without their ends. An empty text after the last line end is not a line."""
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]

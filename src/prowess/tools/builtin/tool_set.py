@@ -1,4 +1,4 @@
-"""Built-in tools for one workspace, by their names."""
+"""Create the built-in tools of one workspace by name."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ def builtin_tools(
 ) -> tuple[Tool, ...]:
     """Return built-in tools for one workspace, in the order of `names`.
 
-    Without `names`, all that work: Write and Edit only with `write`. One that is named and may not write refuses every
-    call. `sandbox` defaults to the strongest of this machine. `readable` returns directories of skills that may be
-    read besides the workspace, asked at each call; `show_scripts` is for authors (see `Workspace`).
+    If `names` is None, return all tools; Write and Edit only with `write`. If Write or Edit is named without `write`,
+    it refuses every call. `sandbox` defaults to the strongest sandbox of this machine. `readable` returns skill
+    directories that may be read in addition to the workspace; it is called at each tool call. `show_scripts` is for
+    skill authors (see `Workspace`).
 
     Raises:
-        InvalidArgumentsError: `workspace` cannot be one.
-        ToolNotFoundError: there is no built-in tool of a name.
+        InvalidArgumentsError: `workspace` cannot be a workspace.
+        ToolNotFoundError: a name is not the name of a built-in tool.
     """
     place = Workspace(workspace, write=write, readable=readable, show_scripts=show_scripts)
     chosen = (

@@ -1,10 +1,11 @@
-"""The places that built-in tools may touch: one workspace, and read-only the directories of skills in force.
+"""The paths that built-in tools may access: one workspace and, read-only, the directories of active skills.
 
-A path is relative to the workspace, or absolute and inside it; `/workspace`, as the workspace is called in the sandbox,
-works as well. Links are not followed. Files below the `scripts` folder of a skill are run, not read (platform
-requirements 003, script execution model), wherever the skill lies: a directory that holds a SKILL.md is one.
+A path is relative to the workspace, or absolute and inside it. `/workspace`, the path of the workspace in the sandbox,
+is accepted as well. Symbolic links are not followed. Files in the `scripts` folder of a skill are run, not read
+(platform requirements 003, script execution model). This holds for skills in any place: a directory that contains a
+SKILL.md is a skill.
 
-The sentences of the errors of the file tools begin as the platform requirements 003 ("Error Handling") want.
+Error messages of the file tools begin as required by the platform requirements 003 ("Error Handling").
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class OutsideWorkspaceError(UnsafePathError):
-    """The path is not one that these tools may touch; nothing was opened or followed."""
+    """The tools may not access this path. It was neither opened nor followed."""
 
     def __str__(self) -> str:
         return f"Permission denied: {self.path}: {self.reason}"
 
 
 class AccessRefusedError(SkillError, PermissionError):
-    """The file may not be read or written, by a rule or by the file system."""
+    """A rule or the file system refuses to read or write the file."""
 
     code = "policy_denied"
     path: str
@@ -47,7 +48,7 @@ class AccessRefusedError(SkillError, PermissionError):
 
 
 class NoSuchFileError(SkillError, LookupError):
-    """There is nothing at this path; `suggestions` are paths that may have been meant."""
+    """The path does not exist. `suggestions` are similar paths."""
 
     code = "resource_not_found"
     path: str
@@ -59,7 +60,7 @@ class NoSuchFileError(SkillError, LookupError):
 
 
 class WrongKindError(SkillError, ValueError):
-    """A directory where a file is wanted, or the other way round; `advice` is what to do instead."""
+    """The path is a directory but must be a file, or the reverse. `advice` is the next step."""
 
     code = "not_a_file"
     path: str
@@ -69,7 +70,7 @@ class WrongKindError(SkillError, ValueError):
 
 
 class NoTextError(SkillError, ValueError):
-    """The bytes are no text in this encoding."""
+    """The bytes are not text in this encoding."""
 
     code = "not_text"
     path: str
@@ -79,7 +80,7 @@ class NoTextError(SkillError, ValueError):
 
 
 class ChangedError(SkillError):
-    """Another program changed the file between reading and writing; nothing was written."""
+    """Another program changed the file between reading and writing. It was not written."""
 
     code = "digest_changed"
     path: str
@@ -89,22 +90,22 @@ class ChangedError(SkillError):
 _SCRIPTS = "scripts"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
-_NO_PART_OF_A_SKILL = ".git"  # belongs to no digest
+_NO_PART_OF_A_SKILL = ".git"  # not covered by any digest
 
 
 class LoadedDirectory(Protocol):
-    """The directory of a loaded skill, of which only files are read that are as they were when it was loaded."""
+    """The directory of a loaded skill. Its files are read only if they are unchanged since it was loaded."""
 
     @property
     def root_dir(self) -> str:
-        """The absolute path."""
+        """The absolute path of the directory."""
         ...
 
     def require_loaded(self, path: str, digest: str) -> None:
-        """Compare a file (`sha256:` and 64 hex digits) with what was loaded.
+        """Compare the digest of a file (`sha256:` and 64 hex digits) with the loaded version.
 
         Raises:
-            DigestChangedError: it was edited or added since.
+            DigestChangedError: the file was edited or added after the skill was loaded.
         """
 
 
@@ -112,9 +113,10 @@ Readable = Callable[[], Iterable[str | LoadedDirectory]]
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A path that may be touched: `parts` below the directory `root`; `prefix` is put before it when models see it.
+    """A path that tools may access: `parts` are its components below the directory `root`.
 
-    `skill` is the loaded skill that `root` is the directory of.
+    `prefix` is put before the path when it is shown to models. `skill` is the loaded skill with the directory `root`,
+    or None.
     """
 
     root: str
@@ -129,18 +131,19 @@ class Place(Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """The name of this place for a model: relative in the workspace, absolute in the directory of a skill."""
+        """The path as shown to a model: relative in the workspace, absolute in the directory of a skill."""
         return self.below(self.parts)
 
     def below(self, parts: tuple[str, ...]) -> str:
-        """Return the name of something at `parts` below the root, for a model."""
+        """Return the path of `parts` below the root, as shown to a model."""
         return self.prefix + "/".join(parts) or "."
 
 
 class Workspace:
-    """`root` is the directory; `readable` returns absolute directories that may be read besides, asked at each call.
+    """The directory `root`, and absolute directories that may be read in addition, which `readable` returns.
 
-    Without `write` nothing is written. With `show_scripts` the scripts of skills can be read, for those who write them.
+    `readable` is called at each tool call. Without `write`, no file is written. With `show_scripts`, the scripts of
+    skills can be read, for skill authors.
 
     Raises:
         InvalidArgumentsError: `root` cannot be a workspace (see `prowess.execution.usable_workspace`).
@@ -161,13 +164,14 @@ class Workspace:
         self.root, self._named = real, named
         self.write, self.show_scripts = write, show_scripts
         self._readable = readable
-        self.writing = threading.Lock()  # one change at a time reads, changes and writes
+        self.writing = threading.Lock()  # held while a file is read, changed and written
 
     def place(self, path: str) -> Place:
-        """Return the place that a model's path means, for reading.
+        """Return the place of a model's path, for reading.
 
         Raises:
-            OutsideWorkspaceError: it is none of ours.
+            OutsideWorkspaceError: the path is outside of the workspace and the readable directories.
+            NoSuchFileError: the path is in the `.git` directory of a loaded skill.
         """
         if not path.startswith("/"):
             return self._inside(self.root, path, path)
@@ -185,11 +189,11 @@ class Workspace:
         raise OutsideWorkspaceError(path, "it is outside of the workspace; give a path relative to the workspace")
 
     def place_to_write(self, path: str) -> Place:
-        """Return the place that a model's path means, for writing.
+        """Return the place of a model's path, for writing.
 
         Raises:
-            OutsideWorkspaceError: it is not in the workspace.
-            AccessRefusedError: nothing may be written, or not there.
+            OutsideWorkspaceError: the path is not in the workspace.
+            AccessRefusedError: writing is disabled, or the path is protected or belongs to a skill.
         """
         place = self.place(path)
         if place.root != self.root:
@@ -202,7 +206,7 @@ class Workspace:
 
     @contextmanager
     def opened(self, place: Place) -> Iterator[WorkspaceRoot]:
-        """Open the root of a place; whatever the file system says becomes an error that a model can act on.
+        """Open the root of a place. Inside, errors of the file system become errors that a model can act on.
 
         Raises:
             NoSuchFileError, AccessRefusedError, OutsideWorkspaceError, WrongKindError, ChangedError: see each.
@@ -217,7 +221,7 @@ class Workspace:
             raise
         except UnsafePathError as fault:
             raise OutsideWorkspaceError(place.shown, fault.reason) from None
-        except SkillError:  # some of ours are kinds of OSError as well
+        except SkillError:  # some errors of Prowess are OSErrors as well
             raise
         except (NotADirectoryError, FileNotFoundError):
             raise NoSuchFileError(place.shown) from None
@@ -229,7 +233,7 @@ class Workspace:
             raise AccessRefusedError(place.shown, fault.strerror or type(fault).__name__) from None
 
     def is_script(self, root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
-        """Tell whether a file lies below the scripts folder of a skill, and is to be hidden."""
+        """Return whether a file is in the `scripts` folder of a skill and must be hidden."""
         return not self.show_scripts and any(
             part.casefold() == _SCRIPTS and _is_skill(root, parts[:index]) for index, part in enumerate(parts[:-1])
         )
@@ -241,14 +245,17 @@ class Workspace:
         try:
             parts = check_relative(relative)
         except UnsafePathError as fault:
-            # The reasons of skills speak of a skill's directory.
+            # The reasons were written for skills and mention the skill's directory.
             reason = fault.reason.replace("the skill's directory", "the workspace")
             raise OutsideWorkspaceError(given, reason) from None
         return Place(root=root, parts=parts, prefix=prefix, skill=skill)
 
 
 class WorkspaceTool:
-    """A tool that works on one workspace, in a thread. Only `abandoned` work is left behind by a cancelled call."""
+    """A tool that works on one workspace, in a worker thread.
+
+    A cancelled call waits for the thread to end, unless `abandoned` is true.
+    """
 
     spec: ToolSpec
     abandoned = False
@@ -257,12 +264,12 @@ class WorkspaceTool:
         self._workspace = workspace
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what `work` does; it raises the same."""
+        """Return the result of `work`, run in a thread. Raises the errors of `work`."""
         require_executor(self, call)
         return await to_thread.run_sync(self.work, arguments, abandon_on_cancel=self.abandoned)
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Do it, blocking."""
+        """Do the work of the tool, blocking."""
         raise NotImplementedError
 
     @property
@@ -276,7 +283,7 @@ def _is_skill(root: WorkspaceRoot, parts: tuple[str, ...]) -> bool:
 
 
 def _near(root: WorkspaceRoot, place: Place) -> tuple[str, ...]:
-    """Return files of the same directory whose names are close."""
+    """Return paths in the same directory with similar names."""
     if not place.parts:
         return ()
     try:

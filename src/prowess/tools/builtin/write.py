@@ -1,4 +1,4 @@
-"""Write: put a whole file into the workspace."""
+"""Write: create or replace a whole file in the workspace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.workspace_root import WorkspaceRoot
     from prowess.tools.builtin.workspace import Place
 
-MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, for its line ends
+MAX_LOOKED_AT = 32 * 1024 * 1024  # of the old file, to detect its line ends
 
 SPEC = ToolSpec(
     name="Write",
@@ -32,15 +32,15 @@ SPEC = ToolSpec(
 
 
 class Write(WorkspaceTool):
-    """Replaces the file in one step: a reader sees the old text or the new one."""
+    """Replaces the file atomically: a reader sees either the old or the new text."""
 
     spec = SPEC
 
     def work(self, arguments: dict[str, object]) -> dict[str, object]:
-        """Return what was written.
+        """Return facts about the written file.
 
         Raises:
-            OutsideWorkspaceError, AccessRefusedError, WrongKindError, NoSuchFileError: nothing was changed.
+            OutsideWorkspaceError, AccessRefusedError, WrongKindError, NoSuchFileError: the file is unchanged.
         """
         place = self._workspace.place_to_write(cast("str", arguments["file_path"]))
         text = cast("str", arguments["content"])
@@ -57,5 +57,5 @@ def _old_line_ends(root: WorkspaceRoot, place: Place) -> str:
     if root.look(place.parts) is None:
         return "lf"
     with root.open(place.path, allow_hard_links=True) as file:
-        # Bytes that are no text have no line ends to keep.
+        # Bytes that are not text have no line ends to keep.
         return line_ends(file.read(MAX_LOOKED_AT).decode("utf-8", "replace"))

@@ -1,7 +1,8 @@
-"""JSON Schema of Python annotations, and the conversion of JSON to the values that they promise.
+"""JSON Schema from Python annotations, and conversion of JSON to the annotated types.
 
-Each annotation becomes a `JsonForm`: the schema that a value must fit, and a conversion of values that fit it. Nothing
-is guessed: what this subset of JSON Schema cannot express is refused when the function is registered.
+Each annotation becomes a `JsonForm`: the schema of a value, and a conversion of values that fit the schema. The types
+are never guessed: an annotation that this subset of JSON Schema cannot express is refused when the function is
+registered.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ _SUPPORTED = (
 
 
 class UnsupportedFunctionError(SkillError, ValueError):
-    """This function cannot be offered as a tool; the sentence names which part of its signature, and what would do."""
+    """The function cannot be a tool. The message names the part of its signature and the supported alternatives."""
 
 
 class JsonForm(Struct, frozen=True, kw_only=True):
-    """The schema of a value, and `take`, which converts a value that fits it."""
+    """The schema of a value, and `take`, which converts a value that fits the schema."""
 
     schema: Mapping[str, object]
     take: Take = lambda value: value
@@ -54,7 +55,7 @@ class JsonForm(Struct, frozen=True, kw_only=True):
 class JsonField(Struct, frozen=True, kw_only=True):
     """A parameter of a function, or a field of a class.
 
-    `where` begins the sentences of errors. `default` is MISSING if there is none.
+    `where` begins the error messages. `default` is MISSING if there is none.
     """
 
     name: str
@@ -70,12 +71,12 @@ def object_form(
     make: Callable[..., object],
     above: tuple[object, ...] = (),
 ) -> JsonForm:
-    """Return the form of an object with these fields and no others; `make` takes them as keyword arguments.
+    """Return the form of an object with these fields and no others. `make` is called with them as keyword arguments.
 
-    `documented` holds descriptions of fields whose annotations have none; `above` is that of `form_of`.
+    `documented` contains descriptions of fields whose annotations have none. `above` is the `above` of `form_of`.
 
     Raises:
-        UnsupportedFunctionError: a field has no schema, or a default that does not fit it.
+        UnsupportedFunctionError: a field has no schema, or its default does not fit the schema.
     """
     takes: dict[str, Take] = {}
     properties: dict[str, object] = {}
@@ -100,7 +101,7 @@ def _set_default(schema: dict[str, object], default: object, where: str) -> None
     try:
         value = to_json(default, "its default")
     except NotJsonValueError:
-        return  # a marker of the function's own: the parameter is optional, and the function fills it in
+        return  # a private sentinel: the parameter is optional, and the function handles the default
     try:
         require_fitting({"default": value}, object_schema(default=schema))
     except InvalidArgumentsError:
@@ -112,10 +113,10 @@ def _set_default(schema: dict[str, object], default: object, where: str) -> None
 def form_of(annotation: object, where: str, above: tuple[object, ...] = ()) -> JsonForm:
     """Return the form of one annotation.
 
-    `where` begins the sentences of errors; `above` holds the classes around it, because none may hold itself.
+    `where` begins the error messages. `above` contains the enclosing classes, to refuse a class that contains itself.
 
     Raises:
-        UnsupportedFunctionError: it has no schema here.
+        UnsupportedFunctionError: the annotation has no schema.
     """
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
@@ -153,7 +154,7 @@ def _container(
         return _map(form_of(arguments[1] if arguments else Any, where, above))
     if kind is tuple and arguments and arguments[-1] is not Ellipsis:
         return _fixed_tuple(arguments, where, above)
-    # What stands as an annotation need not be hashable.
+    # An annotation need not be hashable, so it cannot be a dictionary key.
     if make := next((make for known, make in _ARRAYS.items() if kind is known), None):
         return _array(form_of(arguments[0] if arguments else Any, where, above), make)
     raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} has no JSON Schema here; use {_SUPPORTED}")
@@ -177,7 +178,7 @@ def _fixed_tuple(arguments: tuple[object, ...], where: str, above: tuple[object,
     places = object_schema(**{f"item {index}": form.schema for index, form in enumerate(forms)})
 
     def take(items: Sequence[object]) -> object:
-        if "items" not in schema:  # the schema cannot say what stands at which place
+        if "items" not in schema:  # the schema cannot describe the type at each position
             require_fitting({f"item {index}": item for index, item in enumerate(items)}, places)
         return tuple(form.take(item) for form, item in zip(forms, items, strict=True))
 
@@ -195,7 +196,8 @@ def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -
             if name in by_type:
                 raise UnsupportedFunctionError(f"{where}: two members of its union are both {name} in JSON")
             by_type[name] = form
-        # No two members have a type in common, so no rule of one can be meant for the other, but for choices.
+        # No two members have a type in common, so the rules of one cannot apply to the other. Choices are the
+        # exception.
         schema.update({key: value for key, value in form.schema.items() if key not in ("type", "enum", "description")})
     schema["type"] = list(by_type)
     if choices := [form for form in forms if "enum" in form.schema]:
@@ -205,7 +207,7 @@ def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -
         schema["enum"] = [*cast("list[object]", choices[0].schema["enum"]), *([None] if others else [])]
 
     def take(value: object) -> object:
-        # An integer is a number; where both are members, each keeps its own type.
+        # An integer is a number. If both types are members, each value keeps its own type.
         return (by_type.get(type_name(value)) or by_type["number"]).take(value)
 
     return JsonForm(schema=schema, take=take)
@@ -216,7 +218,7 @@ def _choice(values: tuple[object, ...], members: tuple[object, ...], where: str)
         raise UnsupportedFunctionError(f"{where}: choices must be text, integers, booleans or None")
     plain = [to_json(value) for value in values]
     names = list(dict.fromkeys(type_name(value) for value in plain))
-    # By type too, because 1 and True are equal and yet two choices.
+    # Keyed by type too, because 1 and True are equal but different choices.
     chosen = {(type(value), value): member for value, member in zip(plain, members, strict=True)}
     return JsonForm(
         schema={"type": names[0] if len(names) == 1 else names, "enum": plain},
@@ -242,7 +244,7 @@ def _fields(kind: type[Any], hints: Mapping[str, object], where: str) -> Iterabl
     if typing.is_typeddict(kind):
         needed = cast("frozenset[str]", getattr(kind, "__required_keys__", frozenset()))
         for name, hint in hints.items():
-            # With postponed annotations the class itself cannot see its Required and NotRequired.
+            # With postponed annotations, the class itself does not know its Required and NotRequired fields.
             marker = typing.get_origin(hint)
             required = marker is Required or (name in needed and marker is not NotRequired)
             yield JsonField(name=name, annotation=hint, where=places[name], required=required)
@@ -258,7 +260,7 @@ def _fields(kind: type[Any], hints: Mapping[str, object], where: str) -> Iterabl
 
 
 def _described(form: JsonForm, notes: tuple[object, ...]) -> JsonForm:
-    """Take the description out of `Annotated`: a text, or anything with a `description` or `documentation`."""
+    """Add the description from `Annotated`: a text, or an object with `description` or `documentation`."""
     for note in notes:
         text = note if isinstance(note, str) else None
         for attribute in ("description", "documentation"):

@@ -1,4 +1,4 @@
-"""Reads what a docstring tells about a function and its parameters, in the style of Google, NumPy or reST."""
+"""Parse the descriptions of a function and its parameters from a docstring in Google, NumPy or reST style."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ _PARAMETER_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "
 
 
 class Docstring(Struct, frozen=True, kw_only=True):
-    """`text` is everything before the first section, paragraphs kept; `parameters` has one line for each name."""
+    """The parts of a docstring.
+
+    `text` is the text before the first section, with its paragraphs. `parameters` maps parameter names to one-line
+    descriptions.
+    """
 
     text: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse_docstring(source: str | None) -> Docstring:
-    """Take a docstring apart. Anything that is no section of a known style belongs to the text before it."""
+    """Parse a docstring. Lines outside of known sections belong to the text."""
     lines = inspect.cleandoc(source or "").split("\n")
     text: list[str] = []
     parameters: dict[str, str] = {}
@@ -47,7 +51,7 @@ def parse_docstring(source: str | None) -> Docstring:
             end = _end_of_indented(lines, index + 1, blank=False)
             words = (match["rest"] or "").split()
             if match["kind"] in _PARAMETER_FIELDS and words:
-                # `:param int depth: text` has the type before the name.
+                # In `:param int depth: text`, the type precedes the name.
                 parameters[words[-1].lstrip("*")] = _joined([match["text"] or "", *lines[index + 1 : end]])
         else:
             text.append(line)
@@ -64,7 +68,7 @@ def _end_of_indented(lines: list[str], start: int, *, blank: bool = True) -> int
 
 
 def _end_of_numpy(lines: list[str], start: int) -> int:
-    """Return where the next underlined heading begins."""
+    """Return the line index of the next underlined heading."""
     for index in range(start, len(lines) - 1):
         if lines[index].strip() and re.fullmatch(_NUMPY_UNDERLINE, lines[index + 1].strip()):
             return index
@@ -72,7 +76,7 @@ def _end_of_numpy(lines: list[str], start: int) -> int:
 
 
 def _read_entries(lines: list[str], entry: str, parameters: dict[str, str]) -> None:
-    """Read `name: text` with more text on deeper lines; what stands outermost is an entry."""
+    """Parse entries `name: text` with continuation lines. Entries are the lines with the smallest indentation."""
     depth = min((_indent(line) for line in lines if line.strip()), default=0)
     names: list[str] = []
     texts: list[str] = []

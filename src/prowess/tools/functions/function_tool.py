@@ -1,9 +1,9 @@
-"""A Python function as a tool: its signature is the schema, its docstring the description, its value the result.
+"""A Python function as a tool: its signature becomes the schema, and its docstring the description.
 
-A parameter without an annotation, or with one that has no schema, is refused when the function is registered, because
-a schema in its place would be a guess.
+A parameter without an annotation, or whose annotation has no schema, is refused when the function is registered,
+because any other schema would be a guess.
 
-`FunctionRegistry` has the functions of a host that models may call (platform requirements 003, FunctionRegistry).
+`FunctionRegistry` contains the functions of a host that models may call (platform requirements 003, FunctionRegistry).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 Function = Callable[..., object]
 
-RESULT_KEY = "result"  # where a value stands that is no object by itself
+RESULT_KEY = "result"  # key of a value that is not an object
 
 _THREADS = 32
 
 
 class FunctionFailedError(SkillError):
-    """A function raised an exception whose text was declared to be fit for a model."""
+    """A function raised an exception of a type that is declared readable for a model."""
 
     tool: str
     text: str
@@ -48,7 +48,7 @@ class FunctionFailedError(SkillError):
 
 
 class FunctionTimeoutError(SkillError, TimeoutError):
-    """A function did not return in time; `limit` is in seconds."""
+    """A function did not return in time. `limit` is in seconds."""
 
     code = "timeout"
     tool: str
@@ -57,15 +57,15 @@ class FunctionTimeoutError(SkillError, TimeoutError):
 
 
 class FunctionTool:
-    """Runs one function, an async one in the event loop and any other in a thread.
+    """Runs one function: an async function in the event loop, any other function in a thread.
 
-    `name` defaults to the function's, `description` to its docstring without the sections; the flags are those of
-    `ToolSpec`. After `timeout_seconds` the call fails. Python cannot end a thread, so a function that is out of time
-    or cancelled goes on in the background, and what it returns is dropped.
+    `name` defaults to the name of the function, `description` to its docstring without the sections. The flags are
+    those of `ToolSpec`. After `timeout_seconds` the call fails. Python cannot stop a thread, so a function that has
+    timed out or was cancelled continues in the background, and its result is discarded.
 
-    A dataclass, a `msgspec.Struct`, a mapping or a model with `model_dump` is the result; any other value stands
-    under `result`. A `SkillError` keeps its code. Any other exception is `internal` and its text stays with the host,
-    unless its type is among `readable_errors`: then a model reads it.
+    The result is a dataclass, a `msgspec.Struct`, a mapping or a model with `model_dump`; any other value becomes the
+    value of the key `result`. A `SkillError` keeps its code. Any other exception is `internal`, and its text is for the
+    host only, unless its type is in `readable_errors`: then a model reads it.
 
     Raises:
         UnsupportedFunctionError: a part of the signature has no schema (see `prowess.tools.functions.annotations`).
@@ -108,7 +108,7 @@ class FunctionTool:
 
         Raises:
             FunctionTimeoutError, FunctionFailedError: see the class.
-            NotJsonValueError: the function returned something without a JSON form.
+            NotJsonValueError: the function returned a value without a JSON form.
         """
         require_executor(self, call)
         keywords = cast("dict[str, object]", self._form.take(arguments))
@@ -126,14 +126,15 @@ class FunctionTool:
             return await self._call(keywords)
         with anyio.move_on_after(self._timeout) as scope:
             return await self._call(keywords)
-        assert scope.cancelled_caught  # noqa: S101 -- the only way to get here
+        assert scope.cancelled_caught  # noqa: S101 -- the only way to reach this line
         raise FunctionTimeoutError(self.spec.name, self._timeout)
 
     async def _call(self, keywords: dict[str, object]) -> object:
         def call() -> object:
             try:
                 return self.function(**keywords)
-            except (StopIteration, SystemExit) as fault:  # neither can cross into a task: they would end it, or all
+            # Neither can be raised in a task: it would end the task, or the event loop.
+            except (StopIteration, SystemExit) as fault:
                 raise _CannotPassError(type(fault).__name__) from fault
 
         if inspect.iscoroutinefunction(self.function):
@@ -141,26 +142,26 @@ class FunctionTool:
         else:
             value = await to_thread.run_sync(call, abandon_on_cancel=True, limiter=_threads())
         try:
-            # A plain function may return a coroutine, as decorated ones do.
+            # A function that is not async may return a coroutine, for example because of a decorator.
             return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
         except SystemExit as fault:
             raise _CannotPassError("SystemExit") from fault
 
 
 class _CannotPassError(RuntimeError):
-    """A function raised what means something to the machinery that runs it."""
+    """The function raised an exception with a special meaning for the event loop."""
 
 
 @cache
 def _limiter() -> RunVar[anyio.CapacityLimiter]:
-    # Imported here, not at the top: it brings dataclasses, which is a fortieth of the import of a session.
+    # Imported here, because it imports dataclasses, which takes a fortieth of the import time of a session.
     from anyio.lowlevel import RunVar
 
     return RunVar("prowess_function_threads")
 
 
 def _threads() -> anyio.CapacityLimiter:
-    """Threads of their own: functions that block must not keep those that read files and stores waiting."""
+    """Return the limiter of separate threads, so that blocking functions do not delay reads of files and stores."""
     try:
         return _limiter().get()
     except LookupError:
@@ -170,10 +171,10 @@ def _threads() -> anyio.CapacityLimiter:
 
 
 def function_schema(function: Callable[..., object]) -> tuple[str, JsonForm]:
-    """Return the description of a function or method for a model, and the form of its keyword arguments.
+    """Return the description of a function for a model, and the form of its keyword arguments.
 
     Raises:
-        UnsupportedFunctionError: naming the parameter and what is wrong with it.
+        UnsupportedFunctionError: with the parameter and the fault.
     """
     named = getattr(function, "__name__", repr(function))
     try:
@@ -222,7 +223,7 @@ class FunctionOptions(TypedDict, total=False):
 
 
 class FunctionRegistry:
-    """Functions by the name of their tool. `tools()` is what a `ToolExecutor` or a session takes.
+    """Functions by tool name. Pass `tools()` to a `ToolExecutor` or a session.
 
         registry = FunctionRegistry()
 
@@ -231,7 +232,7 @@ class FunctionRegistry:
             "Add two numbers."
             return a + b
 
-    The function itself stays what it was and can be called as before.
+    The function itself is unchanged and can be called as before.
     """
 
     def __init__(self) -> None:
@@ -242,27 +243,27 @@ class FunctionRegistry:
     @overload
     def register(self, /, **options: Unpack[FunctionOptions]) -> Callable[[F], F]: ...
     def register(self, function: F | None = None, /, **options: Unpack[FunctionOptions]) -> F | Callable[[F], F]:
-        """Make a function callable by models: as a decorator, with or without options, or as a call.
+        """Make a function callable by models. Use as a decorator, with or without options, or as a call.
 
         Raises:
             UnsupportedFunctionError: its signature has no schema.
-            ValueError: its name is taken, or no tool can have it.
+            ValueError: its name is in use or is not a valid tool name.
         """
         if function is None:
             return lambda decorated: self.register(decorated, **options)
         tool = FunctionTool(function, **options)
-        spelling_table([*self._tools, tool.spec.name])  # refuses a name that another function answers to
+        spelling_table([*self._tools, tool.spec.name])  # refuses a name or spelling that is in use
         self._tools[tool.spec.name] = tool
         return function
 
     def unregister(self, name: str) -> FunctionTool:
-        """Take a function away and return its tool; ToolNotFoundError where there is none of this name."""
+        """Remove a function and return its tool. ToolNotFoundError if there is no function of this name."""
         tool = self.get(name)
         del self._tools[name]
         return tool
 
     def get(self, name: str) -> FunctionTool:
-        """Return the tool of this name; ToolNotFoundError, with names that may have been meant, where there is none."""
+        """Return the tool of this name. ToolNotFoundError, with similar names as suggestions, if there is none."""
         if name not in self._tools:
             raise ToolNotFoundError(name[:80], tuple(near_words(name[:80], self._tools, most=3)))
         return self._tools[name]

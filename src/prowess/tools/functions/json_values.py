@@ -1,7 +1,7 @@
-"""Values of Python as JSON: what a function returns, and what its parameters have as defaults.
+"""Conversion of Python values to JSON: results of functions, and defaults of their parameters.
 
-There is one way for each type, and a type without one is an error that names it: a result that was guessed at would
-be read by a model as if it were true.
+Each supported type has one JSON form. A value of any other type is an error that names the type, because a model would
+believe a guessed result.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from msgspec import Struct, structs
 
 from prowess.errors import SkillError
 
-MAX_DEPTH = 32  # containers inside containers
+MAX_DEPTH = 32  # nested containers
 
 
 class NotJsonValueError(SkillError, TypeError):
-    """A value has no JSON form; `where` is its place, `kind` its type or what else is wrong."""
+    """A value has no JSON form. `where` is its place; `kind` is its type or another reason."""
 
     where: str
     kind: str
@@ -31,13 +31,14 @@ class NotJsonValueError(SkillError, TypeError):
 
 
 def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
-    """Return the JSON value, which lies `depth` containers deep.
+    """Return `value` as JSON data. `depth` is the number of containers around it.
 
-    Enum members are their values; dataclasses, typed dictionaries and models with `model_dump` are objects; tuples
-    and sets are arrays, sets in the order of their JSON texts; dates and times are ISO 8601, paths text, bytes base64.
+    Enum members become their values. Dataclasses, typed dictionaries and models with `model_dump` become objects.
+    Tuples and sets become arrays, sets in the order of their JSON texts. Dates and times become ISO 8601, paths text,
+    bytes base64.
 
     Raises:
-        NotJsonValueError: any other type, a key that is no text, a number that is not finite, or too many levels.
+        NotJsonValueError: any other type, a key that is not text, a number that is not finite, or too many levels.
     """
     if depth > MAX_DEPTH:
         raise NotJsonValueError(where, f"nested more than {MAX_DEPTH} levels deep")
@@ -52,7 +53,7 @@ def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
             require_finite(value, where)
             return value
         case bytes() | bytearray() | memoryview():
-            # Imported here, not at the top: few values are bytes.
+            # Imported here, because few values are bytes.
             import base64
 
             return base64.b64encode(value).decode("ascii")
@@ -65,13 +66,13 @@ def to_json(value: object, where: str = "the value", depth: int = 0) -> object:
 
 
 def require_finite(value: object, where: str = "the value") -> None:
-    """Refuse numbers that no JSON can write, wherever they stand in mappings and sequences; all else may be anything.
+    """Refuse infinity and NaN anywhere in mappings, lists and tuples. Other values are not checked.
 
     Raises:
-        NotJsonValueError: infinity, or not a number; the place of the first is named.
+        NotJsonValueError: with the place of the first such number.
     """
     waiting: list[tuple[object, str]] = [(value, where)]
-    seen: set[int] = set()  # a container may hold itself
+    seen: set[int] = set()  # a container may contain itself
     while waiting:
         item, place = waiting.pop()
         if isinstance(item, float):
@@ -114,5 +115,5 @@ def _key(key: object, where: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Half of a surrogate pair, as in the name of a file that is not UTF-8, becomes a question mark."""
+    """Replace an unpaired surrogate, as in a file name that is not UTF-8, by a question mark."""
     return text.encode("utf-8", "replace").decode()

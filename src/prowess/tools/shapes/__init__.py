@@ -1,7 +1,7 @@
-"""Tools and results in the forms of other systems: pure translation of data, without their libraries.
+"""Tools and results in the formats of providers and protocols: pure data conversion, without their libraries.
 
-Every shape is a module with the same three functions; `SHAPES` has them by name. Blocks of a provider may be given as
-dictionaries or as the objects of its library.
+Each format is a module with the same three functions; `SHAPES` maps format names to modules. Blocks from a provider may
+be dictionaries or objects of its library.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 
 class Shape(Protocol):
-    """What each of the modules offers."""
+    """The functions of each format module."""
 
     def definitions(self, specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
-        """Return the `tools` of a request; `strict` where the provider can hold a model to the schema."""
+        """Return the `tools` of a request. `strict` requests strict schemas, if the provider can enforce them."""
 
     def read_call(self, block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
-        """Return the call that a model made. What cannot be read is for the executor to refuse, so nothing raises.
+        """Return the call that a model made. This never raises: the executor refuses calls that cannot be read.
 
-        `specs` are those of the definitions; they undo what a strict schema had to say differently.
+        `specs` are the specifications of the offered tools. They are needed to convert arguments back from strict
+        schemas.
         """
 
     def result_message(self, result: ToolResult, call: ToolCall) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The forms of the Anthropic Messages API: `tools`, `tool_use` blocks and `tool_result` blocks."""
+"""Formats of the Anthropic Messages API: `tools`, `tool_use` blocks and `tool_result` blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
-    """Return the `tools` of a request. `strict` changes nothing: the executor checks every argument anyway."""
+    """Return the `tools` of a request. `strict` has no effect: the executor checks every argument anyway."""
     del strict
     return [
         {"name": spec.wire_name, "description": spec.description, "input_schema": dict(spec.input_schema)}
@@ -28,7 +28,7 @@ def read_call(block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
 
 
 def result_block(result: ToolResult, tool_use_id: str) -> dict[str, object]:
-    """Return the `tool_result` block; an image is a block of its own."""
+    """Return the `tool_result` block. An image becomes a separate block inside it."""
     content: list[dict[str, object]] = [{"type": "text", "text": text_of(result)}]
     if (image := image_of(result)) is not None:
         source = {"type": "base64", "media_type": image.media_type, "data": image.data}
@@ -37,7 +37,7 @@ def result_block(result: ToolResult, tool_use_id: str) -> dict[str, object]:
 
 
 def result_message(result: ToolResult, call: ToolCall) -> dict[str, object]:
-    """Return a user message with the result of one call; the API joins user messages that follow each other."""
+    """Return a user message with the result of one call. The API joins consecutive user messages."""
     return results_message([(result, call)])
 
 

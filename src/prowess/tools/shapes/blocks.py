@@ -1,4 +1,4 @@
-"""What all providers share: reading the block of a call, and the text and images of a result."""
+"""Helpers for all formats: read a call block, and return the text and image of a result."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def member(block: object, name: str) -> object:
-    """Return a member of a block; None where it has none."""
+    """Return a member of a block, or None if it has no such member."""
     return block.get(name) if isinstance(block, Mapping) else getattr(block, name, None)
 
 
 def call_of(call_id: object, name: object, arguments: object, specs: Sequence[ToolSpec]) -> ToolCall:
-    """Return the call; arguments that come as text are read, and `unreadable` tells what cannot be read."""
+    """Return the call. Arguments that come as JSON text are parsed; `unreadable` is set if they cannot be."""
     unreadable = None
     if isinstance(arguments, (str, bytes)):
         try:
@@ -35,12 +35,12 @@ def call_of(call_id: object, name: object, arguments: object, specs: Sequence[To
             unreadable = f"Arguments are not valid JSON: {why}; send one JSON object"
             arguments = {}
     called = name if isinstance(name, str) else ""
-    if arguments is None:  # how some providers say that there are none
+    if arguments is None:  # some providers send None for no arguments
         arguments = {}
     for spec in specs:
         if any(called in spellings(known) for known in (spec.name, *spec.aliases)):
             arguments = from_strict(arguments, spec.input_schema)
-    # Not checked here: the executor refuses what is no object.
+    # Not checked here: the executor refuses arguments that are not an object.
     given = cast("Mapping[str, object]", arguments)
     return ToolCall(id=call_id if isinstance(call_id, str) else "", name=called, arguments=given, unreadable=unreadable)
 
@@ -50,7 +50,7 @@ _DATA = "data_base64"
 
 
 class Image(Struct, frozen=True, kw_only=True):
-    """A whole image; `data` is base64."""
+    """A complete image. `data` is base64."""
 
     media_type: str
     data: str
@@ -62,7 +62,7 @@ class Image(Struct, frozen=True, kw_only=True):
 
 
 def image_of(result: ToolResult) -> Image | None:
-    """Return the image that a result is, where it is a whole one of a kind that models look at."""
+    """Return the image of a result, if the result is a complete image of a type that models can view; else None."""
     value = result.result or {}
     kind, data = value.get("media_type"), value.get(_DATA)
     whole = not value.get("truncated") and not value.get("offset")
@@ -72,9 +72,9 @@ def image_of(result: ToolResult) -> Image | None:
 
 
 def text_of(result: ToolResult, *, instead_of_image: str | None = None) -> str:
-    """Return the result as JSON without a `<` or the bytes of an image, or the sentence of the error.
+    """Return the result as JSON without `<` and without image bytes, or the error message of a failure.
 
-    `instead_of_image` is what the text says of an image that cannot be shown beside it.
+    `instead_of_image` is a notice for an image that cannot be shown with the text.
     """
     if not result.success:
         return result.error or ""

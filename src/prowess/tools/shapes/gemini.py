@@ -1,4 +1,4 @@
-"""The forms of the Gemini API: `functionDeclarations`, `functionCall` and `functionResponse` parts."""
+"""Formats of the Gemini API: `functionDeclarations`, `functionCall` and `functionResponse` parts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from prowess.tools.result import ToolResult
     from prowess.tools.spec import ToolCall, ToolSpec
 
-_MADE_UP = "prowess-"  # begins the id of a call that came without one
+_MADE_UP = "prowess-"  # prefix of the id of a call that came without an id
 
 
 def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
-    """Return the `tools` of a request: one entry with every declaration; `strict` changes nothing."""
+    """Return the `tools` of a request: one entry with all declarations. `strict` has no effect."""
     del strict
     declared = [
         {"name": spec.wire_name, "description": spec.description, "parametersJsonSchema": dict(spec.input_schema)}
@@ -28,14 +28,14 @@ def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict
 
 
 def read_call(block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
-    """Return the call of a `functionCall`, or of the part that holds one. A call without an id gets one."""
+    """Return the call of a `functionCall`, or of a part that contains one. A call without an id gets one."""
     inner = member(block, "functionCall") or member(block, "function_call") or block
     call_id = member(inner, "id") or f"{_MADE_UP}{uuid7()}"
     return call_of(call_id, member(inner, "name"), member(inner, "args"), specs)
 
 
 def result_message(result: ToolResult, call: ToolCall) -> dict[str, object]:
-    """Return a user content with the `functionResponse`; an image is a part of it."""
+    """Return a user content with the `functionResponse`. An image is a part of it."""
     value = dict(result.result or {})
     image = image_of(result)
     if image is not None:

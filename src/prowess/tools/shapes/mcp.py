@@ -1,4 +1,4 @@
-"""The forms of the Model Context Protocol, revision 2025-06-18: `tools/list` entries and `tools/call` results."""
+"""Formats of the Model Context Protocol, revision 2025-06-18: `tools/list` entries and `tools/call` results."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from prowess.tools.result import ToolResult
     from prowess.tools.spec import ToolCall, ToolSpec
 
-ERROR_KEY = "prowess/error"  # in `_meta` of a failed result: code, message, suggestions
+ERROR_KEY = "prowess/error"  # key in `_meta` of a failed result: code, message, suggestions
 
 
 def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict[str, object]]:
-    """Return the entries of `tools/list`; `strict` changes nothing."""
+    """Return the entries of `tools/list`. `strict` has no effect."""
     del strict
     return [tool(spec) for spec in specs]
 
 
 def read_call(block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
-    """Return the call of the parameters of `tools/call`; its id is made here, because there it is the request's."""
+    """Return the call from the parameters of `tools/call`. Its id is new, because MCP has ids for requests only."""
     return call_of(uuid7(), member(block, "name"), member(block, "arguments"), specs)
 
 
@@ -57,9 +57,9 @@ def tool(spec: ToolSpec) -> dict[str, object]:
 def call_result(result: ToolResult, text: str | None = None) -> dict[str, object]:
     """Return the result of `tools/call`.
 
-    A success has `structuredContent` and the same as text, or `text` instead where a better reading of it exists; an
-    image stands in a block of its own. A failure has the sentence, and the error in `_meta`, because structured content
-    would have to fit the output schema.
+    A success has `structuredContent` and the same data as text; `text` replaces the latter if it is easier to read. An
+    image is in a separate block. A failure has the message as text and the details in `_meta`, because structured
+    content would have to fit the output schema.
     """
     if result.success:
         value: Mapping[str, object] = result.result or {}

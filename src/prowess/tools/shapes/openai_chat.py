@@ -1,4 +1,4 @@
-"""The forms of OpenAI Chat Completions: `tools`, `tool_calls` and messages of the role `tool`."""
+"""Formats of OpenAI Chat Completions: `tools`, `tool_calls` and messages with role `tool`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_IMAGE = "the image stands in a message of the user, if at all: results of th
 
 
 def function(spec: ToolSpec, *, strict: bool) -> dict[str, object]:
-    """Return name, description, parameters and strict; a tool whose schema has no strict form stays as it is."""
+    """Return name, description, parameters and strict. A schema without a strict form is returned unchanged."""
     parameters = strict_schema(spec.input_schema) if strict else None
     return {
         "name": spec.wire_name,
@@ -33,18 +33,18 @@ def definitions(specs: Sequence[ToolSpec], *, strict: bool = False) -> list[dict
 
 
 def read_call(block: object, specs: Sequence[ToolSpec] = ()) -> ToolCall:
-    """Return the call of one of `tool_calls`."""
+    """Return the call of an element of `tool_calls`."""
     called = member(block, "function")
     return call_of(member(block, "id"), member(called, "name"), member(called, "arguments"), specs)
 
 
 def result_message(result: ToolResult, call: ToolCall) -> dict[str, object]:
-    """Return the message of the role `tool`; a failure begins with `Error:`, because there is no flag for it."""
+    """Return the message with role `tool`. A failure begins with `Error:`, because the API has no flag for it."""
     return {"role": "tool", "tool_call_id": call.id, "content": result_text(result, instead_of_image=_NO_IMAGE)}
 
 
 def image_message(result: ToolResult) -> dict[str, object] | None:
-    """Return a user message with the image of a result; it may follow when every call has its answer."""
+    """Return a user message with the image of a result, or None. Send it after the answers to all calls."""
     image = image_of(result)
     if image is None:
         return None
@@ -52,6 +52,6 @@ def image_message(result: ToolResult) -> dict[str, object] | None:
 
 
 def result_text(result: ToolResult, *, instead_of_image: str | None = None) -> str:
-    """Return a result as text."""
+    """Return a result as text. A failure begins with `Error:`."""
     text = text_of(result, instead_of_image=instead_of_image)
     return text if result.success else f"Error: {text}"

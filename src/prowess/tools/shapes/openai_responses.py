@@ -1,4 +1,4 @@
-"""The forms of OpenAI Responses: flat `tools`, `function_call` items and `function_call_output` items."""
+"""Formats of OpenAI Responses: flat `tools`, `function_call` items and `function_call_output` items."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Schemas as OpenAI's strict mode wants them, and arguments back from what a model then writes.
+"""Conversion of schemas to OpenAI's strict mode, and of a model's arguments back.
 
-Strict mode knows no optional parameters and no free-form objects: every property is required, so an optional one may
-be null, and a map is a list of name and value. `from_strict` undoes both; it leaves other arguments as they are.
+Strict mode has no optional parameters and no free-form objects. So every property is required, an optional property may
+be null, and a map is a list of name and value pairs. `from_strict` reverses both and leaves other arguments unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Schema = Mapping[str, object]
 
 
 def strict_schema(schema: Schema) -> dict[str, object] | None:
-    """Return the strict form of a schema; None where it has none, because some value may be anything."""
+    """Return the strict form of a schema; None if it has none, because some value may be anything."""
     names = type_names(schema)
     if not names:
         return None
@@ -38,7 +38,7 @@ def strict_schema(schema: Schema) -> dict[str, object] | None:
 
 
 def from_strict(value: object, schema: object) -> object:
-    """Return arguments as the schema itself has them."""
+    """Convert arguments from the strict form to the form of `schema`."""
     if not isinstance(schema, Mapping):
         return value
     if isinstance(value, list):
