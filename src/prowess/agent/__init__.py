@@ -1,4 +1,4 @@
-"""Agents: the turn loop over any model, sub-agents for skills that fork, and a model of a script for tests."""
+"""Agents: the turn loop for any model, sub-agents for skills with `context: fork`, and a scripted model for tests."""
 
 from __future__ import annotations
 

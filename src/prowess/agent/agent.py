@@ -1,7 +1,7 @@
-"""An agent: a model, a catalog of skills, and the turn loop between them.
+"""An agent: a model, a catalog of skills, and a turn loop.
 
-Each run has a session of its own, which ends with it. The user says what is wanted and nothing about skills: the model
-sees what there is, and the session enforces what it may do.
+Each run opens a session and closes it at the end. The user states the task and need not mention skills: the model sees
+the available skills, and the session enforces restrictions and policy.
 """
 
 from __future__ import annotations
@@ -39,23 +39,26 @@ MAX_TURNS = 50
 
 
 class Agent:
-    """Runs tasks with `model`, a `Model` or the name of one (`model_named`).
+    """Runs tasks with `model`: a `Model`, or a name for `model_named`.
 
-    A model that is an async context manager is open during each run, and only then.
+    A model that is an async context manager is entered for each run and closed after it.
 
-    A run ends with an answer, after `max_turns` calls of the model, at a bound of `budget`, or when calls keep failing.
-    `models` are further models by the names that skills and agent types use for them: a fork runs with the one its
-    skill names, and a skill that is in force is followed with the one it names where that is configured. `on_event`
-    gets every step, and may be async. `role` begins the system prompt; `project` is a directory whose AGENTS.md and
-    CLAUDE.md belong into it. With `skills_dir` the agent may write new skills there (`create_skill`), each after the
-    yes of `approve`. All other options are those of `Session`, `policy` and `approve` among them; without that nobody
-    is asked, and what needs a person's yes is refused.
+    A run ends with an answer, after `max_turns` model calls, at a limit of `budget`, or when calls keep failing.
+
+    - `models` are further models by name. A fork runs with the model that its skill or agent type names. An active
+      skill that names one of these models is followed with that model.
+    - `on_event` is called with every step. It may be async.
+    - `role` is the first part of the system prompt. `project` is a directory whose AGENTS.md and CLAUDE.md are added.
+    - With `skills_dir`, the agent may write new skills to this directory (`create_skill`). Each skill needs an approval
+      by `approve`.
+    - All other options are those of `Session`, such as `policy` and `approve`. Without `approve`, no person is asked,
+      and calls that need an approval are refused.
 
         agent = Agent("anthropic:claude-sonnet-4-5", catalog=Catalog.discover())
         result = await agent.run("Review the changes in the auth module")
 
     Raises:
-        InvalidArgumentsError: `max_turns` is below 1, or the model cannot be reached.
+        InvalidArgumentsError: `max_turns` is below 1, or the model cannot be used.
     """
 
     def __init__(
@@ -82,38 +85,40 @@ class Agent:
         self._project = None if project is None else os.path.abspath(project)
         approver = approver_of(options.get("approve"), options.get("approver"))
         options.setdefault("fork_runner", AgentForkRunner(self._model, models=self._models, budget=self._budget))
-        # Each run opens a session of its own, and what can be gone through once must serve them all.
+        # Copy iterables: every run opens its own session, so an iterator would be empty after the first one.
         tools = tuple(options.get("extra_tools", ()))
         if skills_dir is not None:
             tools = (*tools, CreateSkillTool(skills_dir, self._catalog, approver or NoApprover()))
         options["extra_tools"] = tools
-        options.setdefault("host_tools", ())  # a model of ours has no other tools than those of its session
+        options.setdefault("host_tools", ())  # a model of this agent has only the tools of its session
         self._options = SessionOptions(**options)
 
     async def run(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:
-        """Carry out one task; how it ended is in the result.
+        """Carry out one task and return the result, which also states how the run ended.
 
-        `transcript` names a new file that gets every message as a JSON line, readable by its owner alone.
+        `transcript` names a new file for all messages, one JSON line each, readable by its owner only.
 
         Raises:
-            InvalidArgumentsError: the task is blank, the transcript's file exists, or a session option is wrong.
+            InvalidArgumentsError: the task is blank, the transcript file exists, or a session option is invalid.
         """
         return await self._run(task, transcript, self._tell)
 
     def run_sync(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:
-        """As `run`, for programs without an event loop."""
+        """Like `run`, for programs without an event loop."""
         return anyio.run(partial(self.run, task, transcript=transcript))
 
     @asynccontextmanager
     async def stream(
         self, task: str, *, transcript: str | os.PathLike[str] | None = None
     ) -> AsyncIterator[MemoryObjectReceiveStream[AgentStep]]:
-        """Carry out one task and yield its steps as they happen; the last is `Ended`. Leaving early cancels the run.
+        """Carry out one task and yield its steps as they happen. The last step is `Ended`.
 
-        async with agent.stream("Sum up march.csv") as steps:
-            async for step in steps:
-                if isinstance(step, Said):
-                    print(step.text, end="")
+        Leaving the block early cancels the run.
+
+            async with agent.stream("Sum up march.csv") as steps:
+                async for step in steps:
+                    if isinstance(step, Said):
+                        print(step.text, end="")
         """
         send, receive = anyio.create_memory_object_stream[AgentStep](0)
         faults: list[Exception] = []
@@ -121,13 +126,13 @@ class Agent:
         async def produce(channel: MemoryObjectSendStream[AgentStep]) -> None:
             async def emit(step: AgentStep) -> None:
                 await self._tell(step)
-                with suppress(anyio.BrokenResourceError):  # nobody listens any more
+                with suppress(anyio.BrokenResourceError):  # the reader has left
                     await channel.send(step)
 
             async with channel:
                 try:
                     await self._run(task, transcript, emit)
-                except Exception as fault:  # noqa: BLE001 -- raised below, where it is no group of one
+                except Exception as fault:  # noqa: BLE001 -- raised below, outside the task group, so that it is not wrapped in an exception group
                     faults.append(fault)
 
         async with anyio.create_task_group() as tasks:
@@ -135,7 +140,7 @@ class Agent:
             try:
                 async with receive:
                     yield receive
-            except Exception as fault:  # noqa: BLE001 -- as above
+            except Exception as fault:  # noqa: BLE001 -- raised below, as above
                 faults.insert(0, fault)
             finally:
                 tasks.cancel_scope.cancel()
@@ -143,7 +148,7 @@ class Agent:
             raise faults[0]
 
     def system_prompt(self) -> SystemPrompt:
-        """Return what a run's instructions begin with, part by part, with what each costs."""
+        """Return the constant first part of a run's instructions, with the estimated tokens of each section."""
         return self._prompt(Session(self._catalog, self._options))
 
     async def _run(
@@ -178,7 +183,7 @@ class Agent:
         return system_prompt(session.tools(), role=self._role, project=self._project)
 
     def _preferred(self, session: Session) -> Model:
-        """Return the model that the most recently loaded skill prefers, where that is configured."""
+        """Return the configured model that the most recently loaded skill names; otherwise the agent's model."""
         for skill in reversed(session.active_skills):
             wanted = extended_fields(skill.properties).model
             if wanted in self._models:
@@ -193,14 +198,14 @@ class Agent:
 
 
 def model_named(name: str) -> Model:
-    """Return the model `local:smollm2-135m`, or the one that pydantic-ai reaches by `provider:name`.
+    """Return a model by name: `local:smollm2-135m`, or `provider:name` for a model of pydantic-ai.
 
     Raises:
-        InvalidArgumentsError: there is none of this name, or what it needs is not installed.
+        InvalidArgumentsError: the model is unknown, or a package that it needs is not installed.
     """
     if name.startswith(PREFIX):
         return LocalModel.named(name)
-    # Imported here, not at the top: pydantic-ai is an extra, and slow to load.
+    # Imported only here: pydantic-ai is an optional extra and slow to import.
     from prowess.agent.pydantic_ai_model import PydanticAIModel
 
     return PydanticAIModel(name)

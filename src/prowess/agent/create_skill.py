@@ -1,9 +1,9 @@
-"""`create_skill`: an agent writes a skill of its own, from what a user asked for in plain words.
+"""The tool `create_skill`: an agent writes a new skill from a user's description of a task.
 
-A draft is made and validated first, and every fault goes back to the model. Then a person is asked, who sees the whole
-text. Only then it is written, to the one directory that the host named, under a name that nothing there has: nothing is
-ever overwritten. The catalog sees it when its SKILL.md is complete, which is the last thing that is put in place.
-Platform requirements 003, journey 3.
+The draft is validated first, and every fault is returned to the model. Then a person sees the whole text and is asked
+for approval. Only then is the skill written: to the directory that the host has named, under an unused name. Existing
+files are never overwritten. SKILL.md is written last, so the catalog never sees an incomplete skill. Platform
+requirements 003, journey 3.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 _TEXT = {"type": "string", "minLength": 1}
 _MOST_FILES = 50
-_LONGEST_PART, _LONGEST_PATH = 100, 200  # bytes; a person must see a whole path
-_TARGET = "directory"  # the argument that shows a person where the skill would go
+_LONGEST_PART, _LONGEST_PATH = 100, 200  # bytes; short enough for a person to read the whole path
+_TARGET = "directory"  # argument of the approval request that shows the target directory
 
 SPEC = ToolSpec(
     name="create_skill",
@@ -81,7 +81,7 @@ SPEC = ToolSpec(
 
 
 class SkillExistsError(SkillError):
-    """A skill of this name is there already; `location` says where."""
+    """A skill of this name exists already, at `location`."""
 
     code = "skill_conflict"
     name: str
@@ -90,7 +90,7 @@ class SkillExistsError(SkillError):
 
 
 class _Draft(Struct, frozen=True, kw_only=True):
-    """A skill before it is written: the text of SKILL.md, and further files by path."""
+    """A skill before it is written: `source` is the text of SKILL.md, `files` maps paths to texts of other files."""
 
     name: str
     source: str
@@ -98,7 +98,7 @@ class _Draft(Struct, frozen=True, kw_only=True):
 
 
 class CreateSkillTool:
-    """Writes to `skills_dir`, which should be a source of `catalog`; asks `approver` each time."""
+    """Writes new skills to `skills_dir`, which should be a source of `catalog`. Asks `approver` for each skill."""
 
     spec = SPEC
 
@@ -106,12 +106,12 @@ class CreateSkillTool:
         self._directory, self._catalog, self._approver = os.path.abspath(skills_dir), catalog, approver
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what was written, and what to tell the user.
+        """Validate, ask for approval and write a skill. Return its files and a text for the user.
 
         Raises:
-            InvalidSkillError, InvalidArgumentsError, UnsafePathError: the draft is wrong; nothing was written or asked.
-            SkillExistsError: the name is taken.
-            PolicyDeniedError, ApprovalRequiredError: nobody said yes.
+            InvalidSkillError, InvalidArgumentsError, UnsafePathError: the draft is invalid; no person was asked.
+            SkillExistsError: the name is in use.
+            PolicyDeniedError, ApprovalRequiredError: the skill was not approved.
         """
         require_executor(self, call)
         draft = _drafted(arguments)
@@ -132,7 +132,7 @@ class CreateSkillTool:
         }
 
     def _checked_target(self, draft: _Draft) -> str:
-        """Return the real directory of a skill that may be written."""
+        """Validate the draft and return the real path of its new directory."""
         _require_valid(draft)
         if (location := self._taken_at(draft.name)) is not None:
             raise SkillExistsError(draft.name, location)
@@ -148,7 +148,10 @@ class CreateSkillTool:
             return None
 
     async def _ask(self, draft: _Draft, target: str) -> None:
-        """Show a person the whole text and the real target, under names that no file can take from them."""
+        """Ask for approval with the whole text and the real target path.
+
+        A file named like the argument for the target is shown as `./directory`, so it cannot replace that argument.
+        """
         files = {f"./{path}" if path == _TARGET else path: text for path, text in draft.files.items()}
         request = ApprovalRequest(
             tool=SPEC.name,
@@ -165,10 +168,10 @@ class CreateSkillTool:
                 raise ApprovalRequiredError(SPEC.name, request.id, request.reason, instead)
 
     def _write(self, draft: _Draft, target: str) -> None:
-        """Write what was approved to where it was approved, also if a link on the way leads elsewhere by now."""
+        """Write the approved files to the approved real path, even if a symbolic link leads elsewhere now."""
         try:
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            os.mkdir(target)  # fails where anything has the name, even if it came in the meantime
+            os.mkdir(target)  # fails if the name exists, even if it was created in the meantime
         except FileExistsError:
             raise SkillExistsError(draft.name, target) from None
         except OSError as fault:
@@ -190,10 +193,11 @@ def _drafted(arguments: Mapping[str, object]) -> _Draft:
 
 
 def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the files by their path; each must be a place of its own below the skill.
+    """Return the files by path. Each path must be inside the skill and different from all others.
 
     Raises:
-        UnsafePathError, InvalidArgumentsError: one is not.
+        UnsafePathError: a path could leave the skill.
+        InvalidArgumentsError: a path is hidden, in use, unreadable for a person, or too long.
     """
     files: dict[str, str] = {}
     problems = []
@@ -217,8 +221,8 @@ def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _require_valid(draft: _Draft) -> None:
-    """Refuse a draft with any error that the specification knows, with all of them."""
-    if name_faults(draft.name):  # no name for a directory either
+    """Refuse a draft that violates the specification. The error carries every violation."""
+    if name_faults(draft.name):  # the name cannot be used for a directory either
         found = validate_skill(parse_document(draft.source))
     else:
         with tempfile.TemporaryDirectory(prefix="prowess-draft-") as place:

@@ -1,7 +1,7 @@
-"""The complete system prompt of an agent: role, tool system, skill navigation, project, and what is in force now.
+"""The complete system prompt of an agent: role, tool system, skill navigation, project, and current skills.
 
-The first four are made once a run, in this order, so that a prompt cache keeps them (platform requirements 003,
-complete agent system prompt). The skills come last, because they change from call to call.
+The first four are built once per run and come in this order, so that a prompt cache keeps them (platform requirements
+003, complete agent system prompt). The skills come last, because they change from call to call.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CUT = "\n[cut here: the file is longer]\n"
 
 
 class SystemPrompt(Struct, frozen=True, kw_only=True):
-    """The parts that stay the same during a run; `project` is empty where there is no instruction file."""
+    """The parts that stay the same during a run. `project` is empty if the project has no instruction file."""
 
     role: str
     tool_system: str
@@ -44,17 +44,17 @@ class SystemPrompt(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """All parts, in order."""
+        """All parts joined, in order."""
         return "\n".join(filter(None, astuple(self)))
 
     @property
     def tokens(self) -> Mapping[str, int]:
-        """What each part costs, estimated as characters / 4, and `total`."""
+        """Estimated tokens of each part (characters / 4), and their `total`."""
         return {name: estimate_tokens(part) for name, part in {**asdict(self), "total": self.text}.items()}
 
 
 def system_prompt(specs: Sequence[ToolSpec], *, role: str = ROLE, project: str | None = None) -> SystemPrompt:
-    """Compose the prompt for these tools; `project` is the directory whose AGENTS.md and CLAUDE.md are taken in."""
+    """Compose the prompt for these tools. AGENTS.md and CLAUDE.md of the directory `project` are included."""
     return SystemPrompt(
         role=role,
         tool_system=tool_system(specs),
@@ -64,15 +64,15 @@ def system_prompt(specs: Sequence[ToolSpec], *, role: str = ROLE, project: str |
 
 
 def project_instructions(directory: str) -> str:
-    """Return what the project says, marked as its content; empty where there is no instruction file.
+    """Return the project's instruction files, marked as content of the project; empty if there are none.
 
-    A link is not followed, and a file that is no text is left out.
+    Symbolic links are not followed, and files that are not UTF-8 text are left out.
     """
     parts = []
     for name in PROJECT_FILES:
         text = _read(os.path.join(directory, name))
         if text.strip():
-            # The closing tag must be ours, so that nothing after it can pass for us.
+            # Escape the closing tag, so that the file cannot end its element and imitate text of the runtime.
             shown = text.replace("</project_instructions", "<\\/project_instructions").strip("\n")
             parts.append(f'<project_instructions file="{name}">\n{shown}\n</project_instructions>\n')
     if not parts:

@@ -1,10 +1,11 @@
-"""A model, as the agent sees it, and what a run of an agent gives back.
+"""The model protocol, and the results and steps of an agent's run.
 
-A model gets instructions, messages and tools, and streams parts. A run ends with a result; its steps lead there.
+A model receives instructions, messages and tools, and streams parts. A run of an agent reports steps and ends with a
+result.
 
-The protocol is one method, so that a test double is a page (`prowess.agent.ScriptedModel`) and no provider's shape
-reaches the loop. What a model needs back unchanged in its next request, such as a provider's own message, travels in
-`Opaque` and `AssistantMessage.opaque`; nobody else looks into it.
+The protocol has a single method, so a test double is short (`prowess.agent.ScriptedModel`), and the turn loop is
+independent of providers. Data that a model needs back unchanged in its next request, such as a provider's own message,
+is passed in `Opaque` and `AssistantMessage.opaque`. No other code reads it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Ending = Literal[
 
 
 class ModelError(SkillError):
-    """The model gave no answer; `reason` is one sentence and holds no credentials."""
+    """The model gave no answer. `reason` is one sentence without credentials."""
 
     code = "unavailable"
     model: str
@@ -44,15 +45,16 @@ class ModelError(SkillError):
 
 
 class TextDelta(Struct, frozen=True, kw_only=True):
-    """A piece of text, to be shown as it comes."""
+    """A piece of the answer's text, to be shown immediately."""
 
     text: str
 
 
 class ToolUse(Struct, frozen=True, kw_only=True):
-    """The model asks for a call, under whatever spelling of the name it likes.
+    """A tool call that the model asks for. `name` may be in any accepted spelling.
 
-    `unreadable` is one sentence where the arguments came as a text that is no JSON object; `arguments` is then empty.
+    If the arguments came as text that is not a JSON object, `unreadable` states why in one sentence and `arguments` is
+    empty.
     """
 
     id: str
@@ -62,7 +64,7 @@ class ToolUse(Struct, frozen=True, kw_only=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What was used: tokens, and US dollars where the price is known (None: it is not)."""
+    """Tokens and US dollars used. `cost_usd` is None if the price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -70,11 +72,11 @@ class Usage(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Input and output together."""
+        """Input and output tokens together."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        """Add both up; a cost that is not known makes the sum unknown."""
+        """Add both. The cost of the sum is unknown if one of the costs is."""
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -83,7 +85,7 @@ class Usage(Struct, frozen=True, kw_only=True):
 
 
 class Opaque(Struct, frozen=True, kw_only=True):
-    """What the model wants back in `AssistantMessage.opaque` when this turn is part of its history."""
+    """Data that the model needs back in `AssistantMessage.opaque` when this turn is part of the history."""
 
     value: object
 
@@ -92,13 +94,13 @@ Part = TextDelta | ToolUse | Usage | Opaque
 
 
 class UserMessage(Struct, frozen=True, kw_only=True):
-    """What the user asks."""
+    """A message of the user."""
 
     text: str
 
 
 class AssistantMessage(Struct, frozen=True, kw_only=True):
-    """One turn of the model: its text, and the calls that it asked for."""
+    """One turn of the model: its text and the calls that it asked for."""
 
     text: str
     calls: tuple[ToolUse, ...] = ()
@@ -106,7 +108,7 @@ class AssistantMessage(Struct, frozen=True, kw_only=True):
 
 
 class ToolMessage(Struct, frozen=True, kw_only=True):
-    """What one call gave back; `text` is what the model reads."""
+    """The result of one call. `text` is the form that the model reads."""
 
     call: ToolUse
     result: ToolResult
@@ -117,7 +119,7 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True):
-    """One call of a model. `instructions` are new in each; `messages` only ever grow."""
+    """One request to a model. `instructions` are new in each request; `messages` only grow."""
 
     instructions: str
     messages: tuple[Message, ...]
@@ -125,29 +127,32 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 
 
 class Model(Protocol):
-    """Answers requests. It keeps nothing between them.
+    """Answers requests. Keeps no state between requests.
 
-    One that is an async context manager as well, for its connections, is entered for each run of an agent.
+    A model that is also an async context manager, for its connections, is entered for each run of an agent.
     """
 
     @property
     def name(self) -> str:
-        """How reports and errors call it."""
+        """The name used in reports and errors."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Answer one request, part by part; `ModelError` where there is no answer.
+        """Answer one request, part by part. An async generator.
 
-        An async generator. Each `ToolUse` is complete; `Usage` may come several times and is added up.
+        Each `ToolUse` must be complete. `Usage` may be yielded several times and is added up.
+
+        Raises:
+            ModelError: the model gave no answer.
         """
         ...
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """Bounds on one run; `None` lifts a bound. What sub-agents use counts.
+    """Limits on one run, including its sub-agents. `None` means no limit.
 
-    A bound on cost needs a model that reports what it costs; with any other the run ends after its first turn.
-    `wall_seconds` also ends a model call or a tool call that is going on.
+    `cost_usd` needs a model that reports its cost; with any other model, the run ends after its first turn.
+    `wall_seconds` also interrupts a running model call or tool call.
     """
 
     tokens: int | None = None
@@ -156,11 +161,11 @@ class Budget(Struct, frozen=True, kw_only=True):
 
 
 class AgentResult(Struct, frozen=True, kw_only=True):
-    """How a run ended.
+    """The result of a run.
 
-    `text` is the model's last text, the answer where `ended` is `answered`; `reason` is a sentence for every other
-    ending. `skills_used` are the names of the skills that were active or forked, in order, each once. `transcript` is
-    every message. `turns` counts the calls of the model; `session_id` finds the run in the audit log.
+    `text` is the model's last text; it is the answer if `ended` is `answered`. `reason` is a sentence for every other
+    ending. `skills_used` names the skills that were active or forked, in order, each once. `transcript` has all
+    messages. `turns` counts the model calls. `session_id` identifies the run in the audit log.
     """
 
     text: str
@@ -174,44 +179,44 @@ class AgentResult(Struct, frozen=True, kw_only=True):
 
     @property
     def answered(self) -> bool:
-        """Whether the model came to an end by itself."""
+        """Whether the run ended with an answer of the model."""
         return self.ended == "answered"
 
     def as_dict(self) -> dict[str, object]:
-        """Return it for JSON, without the transcript."""
+        """Return the result as JSON data, without the transcript."""
         return {name: to_builtins(value) for name, value in asdict(self).items() if name != "transcript"}
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):
-    """The model is being asked, for the `turn`-th time; `instruction_tokens` estimates what it is told anew."""
+    """Turn number `turn` starts with a model call. `instruction_tokens` are its estimated instruction tokens."""
 
     turn: int
     instruction_tokens: int
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """A piece of the model's text. It is not taken back, whatever follows."""
+    """A piece of the model's text. It is final, even if the turn fails later."""
 
     text: str
 
 
 class CallStarted(Struct, frozen=True, kw_only=True):
-    """A call goes to the executor."""
+    """A tool call starts."""
 
     call: ToolUse
 
 
 class CallFinished(Struct, frozen=True, kw_only=True):
-    """A call came back."""
+    """A tool call has finished."""
 
     call: ToolUse
     result: ToolResult
 
 
 class SkillActivating(Struct, frozen=True, kw_only=True):
-    """A skill is about to come into force: none of its hooks has run, and nothing of it is in the instructions.
+    """A skill is about to be activated. Its hooks have not run, and it is not in the instructions yet.
 
-    It may still be refused; then the call that asked for it fails. `message` is the line to show.
+    The activation may still be refused; then its call fails. `message` is the line to show to the user.
     """
 
     skill: str
@@ -219,20 +224,23 @@ class SkillActivating(Struct, frozen=True, kw_only=True):
 
 
 class SkillActivated(Struct, frozen=True, kw_only=True):
-    """A skill came into force. `allowed_tools` are the tokens that it restricts calls to, None where it does not."""
+    """A skill was activated.
+
+    `allowed_tools` are the tokens that it restricts calls to; None if it does not restrict calls.
+    """
 
     skill: str
     allowed_tools: tuple[str, ...] | None
 
 
 class SkillDeactivated(Struct, frozen=True, kw_only=True):
-    """A skill is no longer in force, and with it its restriction."""
+    """A skill and its restriction are no longer active."""
 
     skill: str
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """The run is over; always the last step."""
+    """The run has ended. Always the last step."""
 
     result: AgentResult
 

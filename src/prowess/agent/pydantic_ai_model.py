@@ -1,8 +1,8 @@
-"""Any model that pydantic-ai reaches, by its name `provider:model`.
+"""Models of pydantic-ai, by name: `provider:model`.
 
-Only its model layer is used: the request goes out, parts come back, and the provider's protocol is its work. The loop
-is ours, because the instructions change from call to call. pydantic-ai is the extra `agent` and is imported when a
-model is made.
+Only the model layer of pydantic-ai is used: it sends the request and returns parts. The turn loop is our own, because
+the instructions change from call to call. pydantic-ai is the optional extra `agent` and is imported when a model is
+created.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as TheirModel
 
-_MOST_CHARACTERS = 300  # of a provider's own error text
+_MOST_CHARACTERS = 300  # of a provider's error text
 
 
 class PydanticAIModel:
-    """A model of pydantic-ai, by its name or as its `Model` object. Credentials are where pydantic-ai looks for them.
+    """A model of pydantic-ai, given by name or as its `Model` object. pydantic-ai finds the credentials.
 
     Raises:
-        InvalidArgumentsError: pydantic-ai or the provider's client is not installed, the name is unknown, or its
+        InvalidArgumentsError: pydantic-ai or the provider's client is not installed, the name is unknown, or the
             credentials are missing.
     """
 
     def __init__(self, model: str | TheirModel) -> None:
         try:
-            # Imported here, not at the top: it is an extra, and slow to load.
+            # Imported only here: an optional extra, and slow to import.
             from pydantic_ai.exceptions import UserError
             from pydantic_ai.models import infer_model
         except ImportError:
@@ -63,23 +63,23 @@ class PydanticAIModel:
 
     @property
     def name(self) -> str:
-        """The name it was made with."""
+        """The name that the model was created with."""
         return self._name
 
     async def __aenter__(self) -> Self:
-        """Make connections possible, also where the last run had another event loop."""
+        """Open connections. Works even if the last run used another event loop."""
         await self._model.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the connections, where they are not the caller's own."""
+        """Close connections, except those that the caller owns."""
         await self._model.__aexit__(kind, value, trace)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Ask the provider and give the parts as they come; the calls come last, when they are complete."""
-        # Imported here, not at the top, as in the constructor.
+        """Send the request to the provider and yield the parts as they arrive. Complete calls come last."""
+        # Imported only here, as in the constructor.
         from pydantic_ai.exceptions import AgentRunError, UserError
 
         try:
@@ -90,7 +90,7 @@ class PydanticAIModel:
             raise ModelError(self._name, _short(fault)) from fault
 
     async def _parts(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        # Imported here, not at the top, as in the constructor.
+        # Imported only here, as in the constructor.
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
         from pydantic_ai.models import ModelRequestParameters
@@ -127,7 +127,7 @@ _MISSING = "models of providers need pydantic-ai: pip install 'prowess[agent]' w
 
 
 def _arguments(given: str | dict[str, Any] | None) -> tuple[dict[str, object], str | None]:
-    """Return the arguments of a call, or none and why they cannot be read."""
+    """Return the arguments of a call, and None or the reason why they cannot be read."""
     if not given:
         return {}, None
     if isinstance(given, dict):
@@ -143,14 +143,17 @@ def _usage(response: ModelResponse) -> Usage:
     used = response.usage
     try:
         cost: float | None = float(response.cost().total_price)
-    except (LookupError, AssertionError, ValueError):  # a model without a listed price
+    except (LookupError, AssertionError, ValueError):  # the model has no listed price
         cost = None
     return Usage(input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=cost)
 
 
 def _history(request: ModelRequest) -> list[ModelMessage]:
-    """Return our messages in pydantic-ai's form; a turn of its own goes back as it came, signatures and all."""
-    # Imported here, not at the top, as in the constructor.
+    """Convert our messages to those of pydantic-ai.
+
+    A provider's own message is returned unchanged, with its signatures.
+    """
+    # Imported only here, as in the constructor.
     from pydantic_ai import messages as theirs
 
     history: list[ModelMessage] = []
@@ -164,13 +167,13 @@ def _history(request: ModelRequest) -> list[ModelMessage]:
             case AssistantMessage():
                 history += [theirs.ModelRequest(parts=pending), _response(message)]
                 pending = []
-    # The instructions of this call; a provider is told the newest and never the earlier ones.
+    # Only the last message has instructions, so the provider gets those of this call and no earlier ones.
     history.append(theirs.ModelRequest(parts=pending, instructions=request.instructions or None))
     return history
 
 
 def _response(message: AssistantMessage) -> ModelResponse:
-    # Imported here, not at the top, as in the constructor.
+    # Imported only here, as in the constructor.
     from pydantic_ai import messages as theirs
 
     if isinstance(message.opaque, theirs.ModelResponse):

@@ -1,7 +1,7 @@
-"""A model that says what it was told to say: for tests of agents, and for demonstrations without a provider.
+"""A model with scripted answers, for tests of agents and demonstrations without a provider.
 
-It is a real `Model`: the session, the tools and the sandbox behind it are the real ones. `requests` keeps what it was
-asked, so that a test can look at the instructions of each turn.
+It implements `Model`; session, tools and sandbox behind it are real. `requests` keeps all requests, so that a test can
+check the instructions of each turn.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class ScriptedTurn(Struct, frozen=True, kw_only=True):
-    """One answer: a text, calls as (name, arguments), and what it is said to have used."""
+    """One answer: a text, calls as (name, arguments), and the usage to report."""
 
     text: str = ""
     calls: tuple[tuple[str, Mapping[str, object]], ...] = ()
@@ -34,10 +34,10 @@ class ScriptedTurn(Struct, frozen=True, kw_only=True):
 
 
 class ScriptedModel:
-    """Answers the n-th request with the n-th turn; ModelError where the script has ended.
+    """Answers the n-th request with the n-th turn. Raises ModelError when there are no more turns.
 
-    A turn is a text (the answer), a `ScriptedTurn`, or a function that gets the request and returns either: that is how
-    a test lets its model look at what it is shown.
+    A turn is a text (the answer), a `ScriptedTurn`, or a function that receives the request and returns either of them.
+    A function lets a test examine the request.
 
         model = ScriptedModel([
             ScriptedTurn(text="I load it.", calls=(("skills_load", {"names": ["csv-report"]}),)),
@@ -56,12 +56,12 @@ class ScriptedModel:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """Read the turns from a JSON file: a list of objects with `text`, and `calls` with `name` and `arguments`.
+        """Read the turns from a JSON file: a list of objects with `text`, `calls` and `usage`, all optional.
 
-        `usage` may give `input_tokens`, `output_tokens` and `cost_usd`.
+        A call has `name` and `arguments`. `usage` may have `input_tokens`, `output_tokens` and `cost_usd`.
 
         Raises:
-            InvalidArgumentsError: the file cannot be read as a script.
+            InvalidArgumentsError: the file cannot be read or is not such a list.
         """
         shown = str(path)
         try:
@@ -74,11 +74,11 @@ class ScriptedModel:
 
     @property
     def name(self) -> str:
-        """`scripted`, unless another was given."""
+        """The name given to the constructor; `scripted` by default."""
         return self._name
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Give the next turn, its text in small pieces."""
+        """Yield the next turn, its text in small pieces."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._turns):

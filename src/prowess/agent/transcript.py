@@ -1,7 +1,7 @@
-"""What was said, as JSON lines: one message a line, written as it happens, readable by its owner alone.
+"""Transcript of a run as JSON lines: one message per line, written immediately, readable by the owner only.
 
-It holds whatever the tools returned, so it may hold secrets: the file is made new with mode 0600 and an existing one is
-never continued. Lines are `{"role": "user" | "assistant" | "tool" | "end", ...}`.
+A transcript contains the results of tools, which may contain secrets. The file is therefore created with mode 0600, and
+an existing file is never continued. Lines are `{"role": "user" | "assistant" | "tool" | "end", ...}`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TranscriptError(SkillError):
-    """A line could not be written; the run ends, because what happens after it would not be in the file."""
+    """A line could not be written. The run ends, because later messages would be missing from the file."""
 
     code = "unavailable"
     path: str
@@ -33,10 +33,10 @@ class TranscriptError(SkillError):
 
 
 class Transcript:
-    """Writes one file. A run that is broken off ends it with the line `interrupted`.
+    """Writes one file. A run that is interrupted ends with a line with `"ended": "interrupted"`.
 
     Raises:
-        InvalidArgumentsError: the file exists, or cannot be made.
+        InvalidArgumentsError: the file exists or cannot be created.
         TranscriptError: a line cannot be written.
     """
 
@@ -55,7 +55,7 @@ class Transcript:
         self._write(as_dict(message))
 
     def end(self, result: AgentResult) -> None:
-        """Write how the run ended."""
+        """Write the last line, which states how the run ended."""
         self._write({"role": "end", **result.as_dict()})
         self._ended = True
 
@@ -66,20 +66,21 @@ class Transcript:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None and not self._ended:
-            with suppress(TranscriptError):  # what broke the run off is the one to be told
+            with suppress(TranscriptError):  # the first exception is the one to report
                 self._write({"role": "end", "ended": "interrupted", "reason": "the run was broken off before its end"})
-        with suppress(OSError):  # each line was flushed, so this can only repeat what was raised then
+        with suppress(OSError):  # each line was flushed, so a failure here was raised before
             self._file.close()
 
     def _write(self, value: Mapping[str, object]) -> None:
         try:
             line = json.dumps(value, ensure_ascii=False, allow_nan=False)
         except ValueError:
-            # A model's arguments can hold what JSON cannot; the call is refused, and written here in words.
+            # A model's arguments can contain floats that JSON does not allow. The call is refused, and the value
+            # written as text.
             line = json.dumps(_in_words(value), ensure_ascii=False, allow_nan=False)
         try:
             self._file.write(line + "\n")
-            self._file.flush()  # what is known of a run that is killed stands in the file
+            self._file.flush()  # so that a killed run leaves its messages in the file
         except OSError as fault:
             raise TranscriptError(self._path, str(fault.strerror)) from fault
 
@@ -96,7 +97,7 @@ def _in_words(value: object) -> object:
 
 
 def as_dict(message: Message) -> dict[str, object]:
-    """Return a message as a line holds it."""
+    """Return the JSON data of a message's line."""
     match message:
         case UserMessage(text=text):
             return {"role": "user", "text": text}

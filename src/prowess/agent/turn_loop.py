@@ -1,13 +1,13 @@
-"""The turn loop: ask the model, carry out its calls, ask again, until it answers or something ends it.
+"""The turn loop: ask the model, carry out its calls, and ask again, until it answers or a limit ends the run.
 
-The instructions are composed anew for every call of the model, because loading a skill changes them; messages are only
-ever added, because a history that is rewritten can neither be trusted nor cached. Each tool call goes through the
-session's one executor, in the order in which the model asked: a skill that is loaded by the first holds for the second.
+The instructions are composed anew for every model call, because loading a skill changes them. Messages are only added:
+a rewritten history can neither be trusted nor cached. All tool calls go through the session's single executor, in the
+model's order, so a skill loaded by one call is active for the next.
 
-`AgentForkRunner` runs skills with `context: fork`: a turn loop of its own for each, over the session that the request
-brings. A sub-agent is told the skill's instructions and the input, nothing else; the request holds nothing of the
-parent's messages or state, so there is nothing here that could pass them on. What it used is reported to the call that
-started it (platform requirements 003, context forking and context isolation).
+`AgentForkRunner` runs skills with `context: fork`. Each gets its own turn loop over the session of the request. A
+sub-agent receives only the skill's instructions and the input. It cannot reveal messages or state of the parent,
+because the request does not contain them. Its usage is added to the call that started it (platform requirements 003,
+context forking and context isolation).
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from prowess.tools import ToolSpec
 
 Emit = Callable[[AgentStep], Awaitable[None]]
-MOST_ALIKE = 3  # failures of the same call with the same error, one after another
-MOST_FAILURES = 10  # failures of whatever calls, one after another
+MOST_ALIKE = 3  # consecutive failures of the same call with the same error
+MOST_FAILURES = 10  # consecutive failures of any calls
 
 
 class TurnLoop:
-    """One run over one session, which whoever made it closes.
+    """One run over one session. The caller closes the session.
 
-    `model` returns the model of the next turn, `instructions` its system prompt; `offered` may leave out tools.
+    `model` returns the model of the next turn, and `instructions` its system prompt. `offered` may remove tools.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class TurnLoop:
         session.observe(self)
 
     async def run(self, task: str) -> AgentResult:
-        """Go through the turns; only cancellation and defects raise."""
+        """Run the turns and return the result. Errors of the model or session end the run and are in the result."""
         stop = self._tally.out_of_time()
         with anyio.move_on_after(self._tally.seconds_left()):
             try:
@@ -119,9 +119,9 @@ class TurnLoop:
         return result
 
     async def observe(self, event: SessionEvent, content: Mapping[str, object]) -> None:
-        """Make a step of an activation before it takes effect: the session waits until the step is told."""
+        """Report an activation before it takes effect. The session waits until the step is delivered."""
         del content
-        # A fork hands its events on, and has a loop of its own.
+        # Ignore events of forks, which are passed on to the parent: a fork has its own loop.
         if event.kind == SkillActivatingEvent.kind and event.session_id == self._session.session_id:
             await self._emit(SkillActivating(skill=event.skill or "", message=event.message or ""))
 
@@ -145,7 +145,7 @@ class TurnLoop:
 
     async def _ask(self) -> AssistantMessage:
         session = self._session
-        await session.refresh()  # what changed on disk, or in another process, holds from this turn on
+        await session.refresh()  # changes on disk or by other processes apply from this turn on
         await self._notice_skills()
         tools = self._offered(session.tools())
         request = ModelRequest(instructions=self._instructions(), messages=tuple(self._messages), tools=tools)
@@ -155,7 +155,7 @@ class TurnLoop:
         calls: list[ToolUse] = []
         opaque: object = None
         used = Usage(cost_usd=None)
-        # What a model streams is closed here and now, in the task that reads it.
+        # Close the stream here, in the task that reads it.
         async with aclosing(cast("AsyncGenerator[Any, None]", self._model().stream(request))) as parts:
             async for part in parts:
                 match part:
@@ -187,7 +187,7 @@ class TurnLoop:
         return self._tally.called(call, result)
 
     async def _notice_skills(self) -> None:
-        """Say which skills came into force and which are gone, each as a step of its own."""
+        """Report newly active and no longer active skills, one step each."""
         before = {(skill.location, skill.content_digest) for skill in self._active}
         now = self._session.active_skills
         names = {skill.name for skill in now}
@@ -209,23 +209,23 @@ class TurnLoop:
 
 
 def model_text(result: ToolResult) -> str:
-    """Return a result as a model reads it: the eight keys of platform requirements 003, as JSON."""
+    """Return a result as the model reads it: the eight keys of platform requirements 003, as JSON."""
     value = result.as_dict()
-    del value["error_detail"]  # for programs; its sentence stands in `error`
+    del value["error_detail"]  # meant for programs; `error` has the sentence
     return json_for_model(value)
 
 
 class Stop(Struct, frozen=True, kw_only=True):
-    """Why a run ends; `reason` is None where the model came to an end by itself."""
+    """Why a run ends. `reason` is None if the model answered."""
 
     ended: Ending
     reason: str | None
 
 
 class Tally:
-    """What a run has used so far, held against its budget, and how often its calls failed in a row.
+    """Checks the usage of a run against its budget, and counts consecutive failures of calls.
 
-    Both are reasons to stop, and both are said in one sentence. `clock` gives seconds that never go back.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
@@ -235,12 +235,12 @@ class Tally:
         self._alike = self._failures = 0
 
     def seconds_left(self) -> float | None:
-        """Return what is left of the time; None without a bound."""
+        """Return the remaining seconds; None without a limit."""
         bound = self._budget.wall_seconds
         return None if bound is None else max(0.0, bound - (self._clock() - self._begun))
 
     def over_budget(self) -> Stop | None:
-        """Return the first bound that is reached."""
+        """Return the first limit that is reached; None if no limit is reached."""
         budget, usage = self._budget, self.usage
         if self.seconds_left() == 0:
             return self.out_of_time()
@@ -257,13 +257,13 @@ class Tally:
         return None
 
     def out_of_time(self) -> Stop:
-        """Return the reason of a run whose time is over."""
+        """Return the ending of a run whose time is over."""
         return Stop(ended="time_budget", reason=f"the {self._budget.wall_seconds} seconds of this run are over")
 
     def called(self, call: ToolUse, result: ToolResult) -> Stop | None:
-        """Count one call, and what a sub-agent used in it; return why the run should end, if it should.
+        """Count one call and the usage of its sub-agent. Return the reason to end the run, or None.
 
-        A call that waits for an approval neither fails nor ends a row of failures.
+        A call that waits for an approval counts neither as a failure nor as a success.
         """
         if result.tokens_used or result.cost_usd:
             self.usage += Usage(output_tokens=result.tokens_used, cost_usd=result.cost_usd)
@@ -272,7 +272,7 @@ class Tally:
             return None
         detail = result.error_detail or {}
         if detail.get("code") == ApprovalRequiredError.code:
-            return None  # it waits for a person and has not failed
+            return None  # not a failure: the call waits for a person
         this = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), str(detail.get("code")))
         self._alike = self._alike + 1 if this == self._last else 1
         self._last = this
@@ -286,12 +286,12 @@ class Tally:
         return None
 
 
-# A sub-agent has its skill; it follows that one and is not offered others to join it. Forks within are.
+# A sub-agent follows its own skill and cannot load others. It can start forks.
 _NOT_OFFERED = frozenset({"skills.load", "skills.unload"})
 
 
 class SubAgentError(SkillError):
-    """A sub-agent came to no answer; `reason` is a sentence."""
+    """A sub-agent gave no answer. `reason` is a sentence."""
 
     code = "unavailable"
     skill: str
@@ -300,9 +300,9 @@ class SubAgentError(SkillError):
 
 
 class AgentForkRunner:
-    """Runs forks with `model`, or with the one of `models` that the skill or its agent type names.
+    """Runs forks with `model`, or with the model in `models` that the skill or its agent type names.
 
-    `budget` bounds each sub-agent for itself.
+    `budget` limits each sub-agent separately.
     """
 
     def __init__(
@@ -311,12 +311,12 @@ class AgentForkRunner:
         self._model, self._models, self._budget = model, dict(models or {}), budget or Budget()
 
     async def run(self, request: ForkRequest) -> ForkOutcome:
-        """Run one sub-agent to its answer.
+        """Run one sub-agent and return its answer.
 
         Raises:
-            ForkUnavailableError: the skill names a model that is not configured; nothing was run.
-            LimitExceededError: it did not come to an answer within its turns.
-            SubAgentError: it ended otherwise without one.
+            ForkUnavailableError: the skill names a model that is not configured; the sub-agent did not run.
+            LimitExceededError: the sub-agent gave no answer within its turns.
+            SubAgentError: the sub-agent ended without an answer for another reason.
         """
         model = self._chosen(request)
         result = await TurnLoop(
@@ -351,4 +351,4 @@ def _answer(request: ForkRequest, result: AgentResult) -> str:
 
 
 async def _to_nobody(step: AgentStep) -> None:
-    """A sub-agent's steps are its own: its parent sees what it answers."""
+    """Drop a sub-agent's step: the parent sees only the answer."""

@@ -1,7 +1,7 @@
-"""A model that needs no network: very small, weak, and bounded in all it does. It is the extra `local`.
+"""An offline model: very small, weak, and limited in its actions. Needs the optional extra `local`.
 
-Words of the task point to a few things that could be done (`options`), the language model picks one of them
-(`engine`), and the loop goes on. What no word points to is never done.
+Shared words between the task and the skills or tools select a few possible actions. The language model picks one of
+them (`engine`), and the loop goes on. Skills and tools that share no word with the task are never offered.
 """
 
 from __future__ import annotations

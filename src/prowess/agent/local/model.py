@@ -1,14 +1,13 @@
-"""`local:smollm2-135m`: the turn of a model whose language model only ever picks one of a few options.
+"""The model `local:smollm2-135m`: an offline model whose language model only picks one of a few options.
 
-A turn asks at most three questions: which skill, which call, which part of what was found is the answer. Each choice is
-constrained to its options by a grammar, so that no answer is unreadable; and the answer quotes what a tool said,
-because a model of this size invents figures. Only where nothing was found out does it write by itself.
+A turn asks at most three questions: which skill to load, which call to make, and which part of the results is the
+answer. A grammar constrains each choice to its options, so every choice is readable. The answer quotes the output of a
+tool, because a model of this size invents figures. It writes a text of its own only if no tool gave a result.
 
-What could be done next are a few options, found by the words that the task shares with skills and tools. This is the
-lexical half of the offline model. A language model of this size can pick one of a handful of things; it cannot find
-them. Every option is a call that was not made yet, and calls are counted, so that no choice whatever keeps a run going:
-after `MOST_CALLS` calls there is nothing left but to answer. Where a run is, is read from the request (`situation`):
-nothing is kept between requests, and the same request always gives the same situation.
+The options are found by the words that the task shares with skills and tools: a language model of this size can pick
+one of a few options but cannot find them. Every option is a call that was not made yet, and calls are counted. After
+`MOST_CALLS` calls only the answer is left, so every run ends. The state of the run is read from the request
+(`situation`). No state is kept between requests, so the same request always gives the same situation.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ if TYPE_CHECKING:
     from prowess.agent.model import ModelRequest
     from prowess.tools import ToolSpec
 
-MOST_CALLS = 6  # of one run
+MOST_CALLS = 6  # limit of one run
 MOST_SKILLS, MOST_ACTIONS, MOST_BLOCKS = 3, 4, 4  # options of one question, beside "none" and "answer"
 _MOST_RUNS, _MOST_READS = 3, 2
 _MOST_FILES, _PAIR = 3, 2
-_MOST_PATHS = 20  # of scripts, and of references, that are looked at
+_MOST_PATHS = 20  # of scripts, and of references, that are examined
 _LONGEST_LABEL = 80  # characters
 
 _FILE = re.compile(r"(?<![\w/.-])[\w][\w./-]*\.[A-Za-z]\w{0,9}(?![\w/])")
@@ -46,7 +45,7 @@ _SCRIPT = re.compile(r"\bscripts/[\w./-]*\w")
 _RESOURCE = re.compile(r"\b(?:references|assets)/[\w./-]*\w")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)(?:[ =]([\w./:-]+))?")
 _QUOTED = re.compile(r"[\"'\u201c]([^\"'\u201c\u201d\n]{1,200})[\"'\u201d]")
-_OUTPUTS = ("stdout", "text", "content", "output", "result")  # where results of tools have what they say
+_OUTPUTS = ("stdout", "text", "content", "output", "result")  # keys of a tool's result that may hold its output
 _ACTIVE = "<active_skills>\n"
 _LISTED = re.compile(r"<skill>\n<name>([^<]*)</name>\n(?:<description>([^<]*)</description>\n)?")
 _IN_TOOL = re.compile(r'^"([^"\n]+)": (.*)$', re.MULTILINE)
@@ -54,16 +53,16 @@ _BODY = re.compile(r'<skill name="([^"]*)"[^>]*>\n(.*?)\n</skill>\n', re.DOTALL)
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """A skill that can be started."""
+    """A skill that the model can start."""
 
     name: str
     description: str
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """A call that was made: `worked` is false where it failed, or where its script ended with another code than 0.
+    """A finished call. `worked` is False if the call failed or its script ended with a nonzero status.
 
-    `output` is what it said: standard output, the text of a file, or the error; empty for the start of a skill.
+    `output` is standard output, the text of a file, or the error. It is empty if the call started a skill.
     """
 
     tool: str
@@ -73,7 +72,7 @@ class Done(Struct, frozen=True, kw_only=True):
 
 
 class Situation(Struct, frozen=True, kw_only=True):
-    """One moment of a run. `body` are the instructions of the skill that is followed; None where none is."""
+    """The state of a run. `body` are the instructions of the skill in use; None if there is none."""
 
     task: str
     skills: tuple[Known, ...]
@@ -83,7 +82,7 @@ class Situation(Struct, frozen=True, kw_only=True):
 
 
 def situation(request: ModelRequest) -> Situation:
-    """Read a request. The first message is the task; sections of the instructions say what there is."""
+    """Read the state of the run from a request: the task is the first message, the skills are in the instructions."""
     tools = {spec.name: spec for spec in request.tools}
     named = {spec.wire_name: spec.name for spec in request.tools}
     task = next((message.text for message in request.messages if isinstance(message, UserMessage)), "")
@@ -91,12 +90,12 @@ def situation(request: ModelRequest) -> Situation:
     skills = _skills(request.instructions, tools)
     body = _body(request.instructions) or _body_of_results(request)
     if body is None and not skills and "skills.read" in tools:
-        body = request.instructions  # a sub-agent: its instructions are the skill
+        body = request.instructions  # in a sub-agent, the instructions are the skill
     return Situation(task=task, skills=skills, body=body, done=done, tools=tools)
 
 
 def _skills(instructions: str, tools: Mapping[str, ToolSpec]) -> tuple[Known, ...]:
-    # The last section is the session's own; what a project says of itself stands before it.
+    # The session's own list is the last section; instruction files of the project come before it.
     section = instructions.rpartition(AVAILABLE)[2].partition("</available_skills>")[0]
     found = _LISTED.findall(section) if AVAILABLE in instructions else []
     if not found and "skill" in tools:
@@ -105,7 +104,7 @@ def _skills(instructions: str, tools: Mapping[str, ToolSpec]) -> tuple[Known, ..
 
 
 def _body(instructions: str) -> str | None:
-    """Return the body that was loaded last: where skills differ, it wins."""
+    """Return the body of the skill that was loaded last. It wins if skills differ."""
     bodies = _BODY.findall(instructions.rpartition(_ACTIVE)[2]) if _ACTIVE in instructions else []
     return bodies[-1][1] if bodies else None
 
@@ -123,7 +122,8 @@ def _body_of_results(request: ModelRequest) -> str | None:
 
 def _done(message: ToolMessage, named: Mapping[str, str]) -> Done:
     value = message.result.result or {}
-    keys = () if "base_path" in value else _OUTPUTS  # the instructions of a skill are nothing that was found out
+    # the result contains a skill's instructions, which are not an answer
+    keys = () if "base_path" in value else _OUTPUTS
     output = next((str(value[key]) for key in keys if value.get(key)), "")
     worked = message.result.success and value.get("exit_code", 0) == 0
     if not worked:
@@ -137,7 +137,7 @@ def _done(message: ToolMessage, named: Mapping[str, str]) -> Done:
 
 
 class Option(Struct, frozen=True, kw_only=True):
-    """Something that could be done: `label` is what the language model chooses by; without a tool it is no call."""
+    """A possible next action. The language model chooses by `label`. Without a `tool`, the option is no call."""
 
     label: str
     tool: str | None = None
@@ -146,7 +146,7 @@ class Option(Struct, frozen=True, kw_only=True):
 
 
 def skill_options(now: Situation) -> list[Option]:
-    """Return the skills that the task points to, best first; none once anything was done."""
+    """Return skills that share words with the task, best first. Empty after the first call."""
     if now.done or now.body is not None or not {"skills.load", "skill"} & set(now.tools):
         return []
     rated = scores(now.task, [f"{skill.name} {skill.name} {skill.description}" for skill in now.skills])
@@ -160,20 +160,23 @@ def skill_options(now: Situation) -> list[Option]:
 
 
 def actions(now: Situation) -> list[Option]:
-    """Return the calls that the skill, or without one the tools, make possible now; best first, none twice."""
+    """Return possible calls, best first, without calls that were made.
+
+    They come from the skill, or without one from tools.
+    """
     if len(now.done) >= MOST_CALLS:
         return []
     made = [(done.tool, done.arguments) for done in now.done]
     wanted = list(_of_the_skill(now, now.body) if now.body is not None else _of_the_tools(now))
     fresh = [option for option in wanted if (option.tool, option.arguments) not in made]
-    # Scripts in the order of the instructions; among the rest what the task points to comes first.
+    # Scripts keep the order of the instructions. All other options are sorted by the words they share with the task.
     rated = scores(now.task, [option.label for option in fresh])
     order = sorted(range(len(fresh)), key=lambda place: (fresh[place].tool != "skills.run_script", -rated[place]))
     return [fresh[place] for place in order[:MOST_ACTIONS]]
 
 
 def blocks(now: Situation) -> list[Option]:
-    """Return the parts of what was found out that the task points to, in their order; the answer quotes one of them."""
+    """Return the parts of the results that best match the task, in their order. The answer quotes one of them."""
     parts = (part for done in now.done if done.worked for part in re.split(r"\n\s*\n", done.output) if part.strip())
     texts = list(dict.fromkeys(parts))
     rated = scores(now.task, texts)
@@ -182,7 +185,7 @@ def blocks(now: Situation) -> list[Option]:
 
 
 def distinct(options: Iterable[Option]) -> list[Option]:
-    """Return options whose labels are one short line each, and no two alike."""
+    """Return the options with unique labels of one short line each."""
     found: dict[str, Option] = {}
     for option in options:
         line = " ".join(option.label.split())
@@ -196,7 +199,7 @@ def distinct(options: Iterable[Option]) -> list[Option]:
 
 
 def _start(now: Situation, name: str) -> tuple[str, dict[str, object]]:
-    """Return the call that starts a skill: what runs in a sub-agent is told the task, and cannot be loaded."""
+    """Return the call that starts a skill. Forks cannot be loaded: the `skill` tool starts them, with the task."""
     if "skills.load" in now.tools:
         schema = now.tools["skill"].input_schema["properties"] if "skill" in now.tools else {}
         forks = schema.get("skill", {}).get("enum", ()) if isinstance(schema, dict) else ()
@@ -219,7 +222,7 @@ def _of_the_skill(now: Situation, body: str) -> Iterator[Option]:
 
 
 def _of_the_tools(now: Situation) -> Iterator[Option]:
-    """Yield calls of tools that want one text and whose words the task has."""
+    """Yield calls of tools that require a single text and share words with the task."""
     quoted = _QUOTED.findall(now.task)
     for spec in now.tools.values():
         parameter = _one_text(spec)
@@ -239,9 +242,9 @@ def _one_text(spec: ToolSpec) -> str | None:
 
 
 def _argument_lists(task: str, body: str) -> Iterator[list[str]]:
-    """Yield arguments that a script may want: the files of the task, with options of the body that the task names."""
+    """Yield possible arguments of a script: the files of the task, with options of the body that the task mentions."""
     files = _files(task)
-    # Which of two comes first is often the question.
+    # With two files, offer both orders: tasks often leave the order open.
     orders = [list(order) for order in itertools.permutations(files)] if len(files) == _PAIR else [files]
     asked = set(words(task))
     pairs: dict[str, list[str]] = {}
@@ -268,8 +271,9 @@ WEAKNESS = (
 )
 _NONE = Option(label="none")
 _ANSWER = Option(label="answer")
-_MOST_WRITTEN = 96  # tokens of a text of its own
-_TASK, _INSTRUCTIONS, _DESCRIBED = 600, 1200, 160  # bytes of a question: the task, the instructions, one description
+_MOST_WRITTEN = 96  # tokens of a text written by the model
+# limits in bytes within a question: task, instructions, one description
+_TASK, _INSTRUCTIONS, _DESCRIBED = 600, 1200, 160
 
 
 class LocalModel:
@@ -283,23 +287,26 @@ class LocalModel:
         """Return the model `local:smollm2-135m`.
 
         Raises:
-            InvalidArgumentsError: there is no local model of this name, or the extra is not installed.
+            InvalidArgumentsError: no local model has this name, or the extra `local` is not installed.
         """
         if name.removeprefix(PREFIX) not in NAMES:
             known = ", ".join(f"{PREFIX}{known}" for known in NAMES)
             raise InvalidArgumentsError((f"there is no local model {name!r}; there is {known}",))
-        # Imported here, not at the top: only this name needs what it looks for.
+        # Imported only here, because only this engine needs it.
         from prowess.agent.local.engine import SmolLM2
 
         return cls(SmolLM2(), name=name)
 
     @property
     def name(self) -> str:
-        """The name it was made with."""
+        """The name that the model was created with."""
         return self._name
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Give one call, or the answer. Cancelling leaves the language model to end its bounded reply by itself."""
+        """Yield one call or the answer.
+
+        After a cancellation, the language model finishes its short reply in its thread.
+        """
         now = situation(request)
         turn = _Turn(self._engine)
         option = await to_thread.run_sync(turn.take, now, abandon_on_cancel=True)
@@ -312,14 +319,14 @@ class LocalModel:
 
 
 class _Turn:
-    """One turn, and what its questions took."""
+    """One turn, and the tokens that its questions used."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.input_tokens = self.output_tokens = 0
 
     def take(self, now: Situation) -> Option:
-        """Return the next call, or an option without a tool whose text is the answer."""
+        """Return the next call, or an option without a tool whose `text` is the answer."""
         task = f"Task: {shortened(now.task, _TASK)}"
         if skills := skill_options(now):
             listed = "\n".join(f"- {skill.label}: {shortened(skill.text, _DESCRIBED)}" for skill in skills)
@@ -327,7 +334,8 @@ class _Turn:
             if (skill := self._choose(question, [*skills, _NONE])).tool is not None:
                 return skill
         if possible := actions(now):
-            # The first option is picked too often, so what is likeliest stands there. A script of the skill runs first.
+            # The model picks the first option too often, so the likeliest option is first. A script of the skill
+            # precedes the answer.
             enough = any(done.worked and done.output for done in now.done)
             to_run = possible[0].tool == "skills.run_script"
             offered = possible if to_run else [_ANSWER, *possible] if enough else [*possible, _ANSWER]
@@ -357,5 +365,8 @@ class _Turn:
 
 
 def shortened(text: str, most_bytes: int) -> str:
-    """Return the beginning of a text on one line; a token is at least one byte, so this bounds tokens too."""
+    """Return the beginning of a text on one line.
+
+    A token is at least one byte, so the limit in bytes also limits tokens.
+    """
     return " ".join(text.split()).encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
