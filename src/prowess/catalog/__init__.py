@@ -1,11 +1,11 @@
-"""Which skills there are, where they come from, and which copy of a name is used.
+"""The catalog: discovers skills, and decides which copy of a name is used.
 
-A catalog reads directories and nothing else: no network, no script, no more of a skill than the head of its SKILL.md.
-Skills come in four layers (`Layer`); the higher layer wins a name whole, and `Catalog.why` says who lost and why.
-What could not be listed is a diagnostic with its place and reason, never a silence.
+A catalog only reads local directories. It uses no network, runs no script, and reads only the front matter of each
+SKILL.md. Skills come in four layers (`Layer`). The higher layer replaces the whole skill; `Catalog.why` explains which
+copies are shadowed and why. Every skill that could not be listed is reported as a diagnostic with its place and reason.
 
-The public names are resolved when first used: listing a thousand skills takes about as long as importing what a
-listing does not need.
+Public names are imported lazily: the modules that a listing does not need take about as long to import as listing a
+thousand skills.
 """
 
 from __future__ import annotations
@@ -48,5 +48,5 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a type checker that sees __getattr__ takes every name for granted
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
     __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,8 +1,8 @@
-"""Who a catalog is for: the agent, the tenant and the environment that the field `scope` of a skill is held against.
+"""The audience of a catalog: the agent, tenant and environment that a skill's `scope` is compared with.
 
-The environment is what the caller names, else `PROWESS_ENVIRONMENT`, else `environment` in the table `[session]` of the
-user's `config.toml`. There is no default, and no file of a project sets it. A skill whose `scope` names what is not
-known here is not visible: it is answered like one that does not exist.
+The environment is the one that the caller names, else `PROWESS_ENVIRONMENT`, else `environment` in the table
+`[session]` of the user's `config.toml`. There is no default, and files of a project cannot set it. If the `scope` of a
+skill requires a value that is not known, the skill is not visible: the catalog answers as if it did not exist.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ ENVIRONMENT_VARIABLE = "PROWESS_ENVIRONMENT"
 
 
 class Audience(Struct, frozen=True, kw_only=True):
-    """Who sees the skills of a catalog; None is not known."""
+    """The audience of a catalog. None means that the value is not known."""
 
     agent: str | None = None
     tenant: str | None = None
     environment: str | None = None
 
     def here(self) -> Audience:
-        """Return the same with the environment of this machine, if the caller has named none."""
+        """Return this audience with the environment of this machine, if the caller named none."""
         return replace(self, environment=self.environment or _environment())
 
     def why_hidden(self, entry: SkillEntry) -> str | None:
-        """Return why a skill is not visible to this audience; None for one that is."""
+        """Return why a skill is not visible to this audience, or None if it is visible."""
         scope = entry.extended.scope
         known = {"agents": self.agent, "tenants": self.tenant, "environments": self.environment}
         if scope.admits(agent=self.agent, tenant=self.tenant, environment=self.environment):
@@ -63,5 +63,5 @@ def _environment() -> str | None:
         return named
     try:
         return session_setting("environment")
-    except ConfigurationError:  # reported by whoever needs the file; the environment is then not known
+    except ConfigurationError:  # the code that needs the file reports it; here the environment is unknown
         return None

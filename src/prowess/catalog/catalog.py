@@ -1,13 +1,13 @@
-"""The catalog as people use it: what is listed, which copy a name means, and one skill read in full.
+"""`Catalog`: lists skills, resolves names, and reads single skills in full.
 
-A catalog is a list of sources and one index, replaced as a whole by `refresh`. Reading methods work on the index of
-the moment, so they agree with each other and need no lock. Names are looked up, never joined to a path.
+A catalog has a list of sources and one immutable index, which `refresh` replaces as a whole. Reading methods use the
+current index, so they are consistent and need no lock. Names are looked up in the index and never joined to a path.
 """
 
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock  # `threading` itself costs more at import than the lock is worth
+from _thread import allocate_lock  # importing `threading` takes too long
 from typing import TYPE_CHECKING
 
 from prowess._internal.files.file_mark import settled_before
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from prowess.format.skill import Skill
 
 _READ_ATTEMPTS = 3
-_KEPT_SKILLS = 256  # read in full; the one that was read first makes place
-_MARKED = 64  # files and directories of a tree that `at_rest` examines; a larger one is walked in a thread
+_KEPT_SKILLS = 256  # skills read in full; the oldest is dropped
+_MARKED = 64  # files and directories that `at_rest` checks; larger trees are walked in a thread
 _SHOWN_NAMES = 5
 
 
 class _Known:
-    """A skill that was read in full, the entry that it agrees with, and how its files looked to `stat` when last read.
+    """A skill that was read in full, its catalog entry, and the `stat` marks of its files at the last read.
 
-    `stamp` is of all its files, `mark` of SKILL.md.
+    `stamp` covers all its files, `mark` only SKILL.md. `entry` is None until the skill is known to agree with an entry.
     """
 
     __slots__ = ("entry", "mark", "skill", "stamp")
@@ -56,7 +56,7 @@ class _Known:
         self.see(files)
 
     def see(self, files: TreeReading) -> None:
-        """Take over how the same files look now."""
+        """Take over newer `stat` marks of the same files."""
         self.stamp, self.mark = files.stamp, files.kept[os.path.basename(self.skill.location)].mark
 
 
@@ -67,16 +67,16 @@ class Catalog:
         for entry in catalog.entries():
             print(entry.name, entry.description)
 
-    A root that is named here is trusted by being named and belongs to the project layer. Roots take the place of the
-    personal, the project and the plugin layer, and never of the enterprise layer, which is searched beside them;
-    `Catalog.discover` looks in all four. With `live`, edits of a loaded skill are taken up at once (an author's own
-    skills). `enterprise_root` is one more place of the enterprise layer.
+    A root that is passed here needs no trust, and belongs to the project layer. Roots replace the personal, project and
+    plugin layers. They never replace the enterprise layer, which is searched too. `Catalog.discover` searches all four
+    layers.
 
-    `only` leaves the enterprise layer out, for tests on a machine that has none.
-    `agent`, `tenant` and `environment` say for whom the catalog is (`prowess.catalog.audience`).
+    With `live`, edits of a loaded skill take effect at once; use it for an author's own skills. `enterprise_root` is an
+    additional directory of the enterprise layer. `only` leaves the enterprise layer out, for tests on a machine that
+    has no enterprise skills. `agent`, `tenant` and `environment` are the audience (`prowess.catalog.audience`).
 
     Raises:
-        InvalidArgumentsError: `only` on a machine with enterprise skills.
+        InvalidArgumentsError: `only` was given on a machine with enterprise skills.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Catalog:
         only: bool = False,
         **audience: Unpack[AudienceKeywords],
     ) -> None:
-        # The scan goes by layer, so that a directory in two layers belongs to the higher; the sort keeps what is equal.
+        # Sources are scanned by layer: a directory that is in two layers belongs to the higher one. The sort is stable.
         sources = [_as_source(root, live=live) for root in roots]
         enterprise = enterprise_sources(enterprise_root)
         added: Sequence[CatalogSource] = ()
@@ -116,76 +116,76 @@ class Catalog:
         enterprise_root: str | None = None,
         **audience: Unpack[AudienceKeywords],
     ) -> Catalog:
-        """Look in the four layers, seen from `cwd` (the working directory of this process by default).
+        """Search the four layers, as seen from `cwd`. Defaults to the current working directory.
 
-        Skills of a project that nobody trusted are held back and counted in one notice; `trust_project` offers them
-        all the same, for this catalog alone. The trust store is asked again at each refresh. The other arguments are
-        those of `Catalog`.
+        Skills of an untrusted project are held back and counted in one notice. `trust_project` offers them anyway, for
+        this catalog only. The trust store is read again at each refresh. The other arguments are those of `Catalog`.
         """
-        # Imported here: a catalog of named roots needs neither the layers' places nor the trust store.
+        # Imported here: a catalog of given roots needs neither the default directories nor the trust store.
         from prowess.catalog.project import default_sources
 
         start = None if cwd is None else os.fspath(cwd)
         try:
             here = os.getcwd() if start is None else os.path.abspath(start)
         except OSError:
-            here = None  # the working directory was deleted: there is no project
+            here = None  # the working directory was deleted, so there is no project
         sources = default_sources(here, [os.fspath(plugin) for plugin in plugins], enterprise_root=enterprise_root)
         return cls(*sources, trust_project=trust_project, **audience)
 
-    # ── what is listed ─────────────────────────────────────────────────────────────────────────────────
+    # ── listing ────────────────────────────────────────────────────────────────────────────────────────
 
     def entries(self, *, prefix: str = "") -> tuple[SkillEntry, ...]:
-        """Return the skills that answer to their names, sorted by name; `prefix` keeps names that begin with it."""
+        """Return the skills in use, sorted by name. With `prefix`, only names that begin with it."""
         entries = self._index.entries
         return tuple(entry for entry in entries if entry.name.startswith(prefix)) if prefix else entries
 
     def all_entries(self) -> tuple[SkillEntry, ...]:
-        """Return every copy, sorted by name; copies of one name in the order of precedence."""
+        """Return every copy of every skill, sorted by name. Copies of one name are in the order of precedence."""
         return self._index.copies
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was skipped, shadowed, or is odd about a listed skill."""
+        """Findings on skills that were skipped or shadowed, and warnings about listed skills."""
         return self._index.diagnostics
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What the person who runs the host should know: skills held back, a trust store that is not believed."""
+        """Notices for the person who runs the host: skills held back, or a trust store that cannot be used."""
         return self._index.notices
 
     @property
     def sources(self) -> tuple[CatalogSource, ...]:
-        """The sources in the order of precedence; an enterprise layer only where there is one."""
+        """The sources in the order of precedence. Default enterprise directories that do not exist are left out."""
         return tuple(
             source for source in self._sources if source not in self._enterprise or os.path.lexists(source.named)
         )
 
     @property
     def audience(self) -> Audience:
-        """For whom the catalog is, as its caller has said."""
-        # Imported here: few skills have a scope, and its value is a Struct, whose import costs more than a listing.
+        """The audience of the catalog, as given by the caller."""
+        # Imported here: few skills have a scope, and importing a Struct takes longer than a listing.
         from prowess.catalog.audience import Audience
 
         return Audience(**self._for_whom)
 
     @property
     def generation(self) -> int:
-        """A number that grows when a refresh found a difference."""
+        """A number that grows each time `refresh` finds a difference."""
         return self._generation
 
     # ── one name ───────────────────────────────────────────────────────────────────────────────────────
 
     def get(self, name: str, location: str | None = None) -> SkillEntry:
-        """Return the copy that `name` means: the winner, `name@plugin`, or the listed copy at `location`.
+        """Return the copy that `name` refers to: the winner, `name@plugin`, or the listed copy at `location`.
 
         Raises:
-            SkillNotFoundError: with the reason where a skipped or held-back skill has this name, and suggestions.
+            SkillNotFoundError: no such skill. The error has suggestions, or the reason if the skill was skipped or
+                held back.
         """
         index = self._index
         if location is not None:
             return self._at(index, name, location)
-        # Most names come as they are compared, so they are looked up before anything is done to them.
+        # Most names are already in normal form, so the lookup without normalisation comes first.
         entry = index.winner(name) or index.winner(key_of(name))
         if entry is not None:
             return entry
@@ -197,19 +197,21 @@ class Catalog:
         raise self._not_found(index, name)
 
     def why(self, name: str) -> Resolution:
-        """Say which copy of a name is used, which are shadowed, and why; `name@plugin` asks about the name.
+        """Explain which copy of a name is used, which copies are shadowed, and why.
+
+        For `name@plugin`, the plain name is explained.
 
         Raises:
-            SkillNotFoundError: as for `get`; of a skill that is not visible here the reason says why.
+            SkillNotFoundError: as for `get`. If the skill is not visible to this audience, the error gives the reason.
         """
         index = self._index
         copies = index.copies_of(key_of(name))
         if not copies:
             if (hidden := index.out_of_scope.get(key_of(name))) is not None:
                 raise SkillNotFoundError(name, (), f"it is not visible: {hidden}")
-            entry = self.get(name)  # of a plugin, or none
+            entry = self.get(name)  # a plugin's copy; raises if there is none
             copies = index.copies_of(entry.key) or [entry]
-        # Imported here: listing explains no copy.
+        # Imported here: a listing does not need it.
         from prowess.catalog.resolution import resolve
 
         return resolve(copies[0].name, copies)
@@ -239,13 +241,13 @@ class Catalog:
     # ── one skill in full ──────────────────────────────────────────────────────────────────────────────
 
     def skill(self, name: str, location: str | None = None) -> Skill:
-        """Read a skill in full: body, files and description from one state of the disk.
+        """Read a skill in full: body, files and description, all from one state of the disk.
 
-        What was read before is used again while every file of the skill is the same. A skill that was edited since it
-        was listed is listed anew.
+        A skill that was read before is returned again as long as all its files are unchanged. A skill that was edited
+        after it was listed is listed again.
 
         Raises:
-            SkillNotFoundError: as for `get`, also where the skill was removed or broken since it was listed.
+            SkillNotFoundError: as for `get`, also if the skill was removed or broken after it was listed.
             UnavailableError: the skill is being written to while it is read.
         """
         entry = self.get(name, location)
@@ -268,9 +270,9 @@ class Catalog:
         return skill
 
     def at_rest(self, entry: SkillEntry) -> Skill | None:
-        """Return what `skill` would for this listed entry if a few calls of `stat` show that nothing has changed.
+        """Return the skill that was read for this entry if `stat` shows no change since, or None.
 
-        Opens and reads nothing. None: `skill` has to look for itself.
+        Calls `stat` a few times and opens no file. If None is returned, call `skill`.
         """
         known = self._read.get(entry.root_dir)
         if known is None or known.entry is not entry or known.stamp is None or len(known.stamp.marks) > _MARKED:
@@ -290,7 +292,8 @@ class Catalog:
         for _ in range(_READ_ATTEMPTS):
             skill = skill_of_files(directory, files, profile="lenient")
             again = files if files.stamp is not None and files.stamp.holds() else read_files(directory)
-            # Equal before and after, and the text that was parsed is the file that was hashed: nothing changed between.
+            # The same manifest before and after, and the parsed SKILL.md is among the hashed files: no file changed
+            # meanwhile.
             if files.manifest == again.manifest and os.path.basename(skill.location) in again.kept:
                 return self._keep(directory, _Known(skill, again))
             files = again
@@ -302,13 +305,16 @@ class Catalog:
         self._read[directory] = known
         return known
 
-    # ── looking again ──────────────────────────────────────────────────────────────────────────────────
+    # ── refreshing ─────────────────────────────────────────────────────────────────────────────────────
 
     def refresh(self) -> None:
-        """Look at the sources again. Readers see the old index or the new one; unchanged entries stay as they are."""
+        """Scan the sources again.
+
+        Readers see either the old index or the new one; unchanged entries stay the same objects.
+        """
         with self._lock:
             index = self._look(self._index)
-            # The index before its number: whoever keeps something under a number never keeps what an older index said.
+            # The index is set before its number, so a caller that caches by number never caches data of an older index.
             differs, self._index = index.differs_from(self._index), index
             if differs:
                 self._generation += 1
@@ -355,7 +361,7 @@ class Catalog:
     def _decide(self, project: str, notices: list[Notice]) -> bool:
         if self._trust_project:
             return True
-        # Imported here: most catalogs are asked about named roots, or there is no project.
+        # Imported here: a catalog of given roots, or one outside a project, does not need it.
         from prowess.catalog.trust import TrustStore
 
         store = TrustStore()
@@ -370,7 +376,10 @@ class Catalog:
         return why is None
 
     def _is_own(self, source: CatalogSource, scan: Scan) -> bool:
-        """Whether no stranger could have put skills into this folder of a trusted project."""
+        """Whether only the user or root could have put skills into this folder of a trusted project.
+
+        Otherwise it is reported.
+        """
         if self._trust_project:
             return True
         if (why := stranger_in_folder(source.named)) is not None:
@@ -379,7 +388,7 @@ class Catalog:
 
     @staticmethod
     def _held_back(held: Sequence[CatalogSource], scan: Scan, notices: list[Notice]) -> dict[str, str]:
-        """Look at sources without trust, only to say what is held back; return key -> reason."""
+        """Scan untrusted sources only to count the skills that are held back. Return the reason for each key."""
         aside = Scan()
         for source in held:
             source.scan(aside)
@@ -418,7 +427,7 @@ def _require_none(enterprise: Iterable[CatalogSource]) -> None:
 
 
 def _notice(code: str, message: str) -> Notice:
-    # Imported here: most catalogs hold nothing back.
+    # Imported here: most catalogs have no notices.
     from prowess.catalog.faults import Notice
 
     return Notice(code=code, message=message)

@@ -1,9 +1,9 @@
-"""How the skills of one set fit together: who needs whom, and who excludes whom.
+"""Checks of the dependencies and conflicts between the skills of a set.
 
-`composition_findings` judges a set: dependencies that are not in it, a skill that relies on one that excludes it or
-another one it relies on, and dependencies in a circle.
+`composition_findings` reports dependencies that are not in the set, dependencies that exclude the skill or another
+dependency, and circular dependencies.
 
-Extended specification 001, skill composition.
+Source: extended specification 001, skill composition.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic
     from prowess.format.manifest.manifest import Composition, SkillDependency
 
-_SHOWN = 10  # names of a circle
+_SHOWN = 10  # names of a circular dependency in a message
 _SELF = "composition.cycle"
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """One skill of a set; `directory` is absolute, `shown_as` is how reports call it."""
+    """One skill of a set. `directory` is absolute; `shown_as` is the path of the skill in reports."""
 
     name: str
     directory: str
@@ -42,9 +42,9 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 def composition_findings(members: Sequence[Member], *, whole: bool = True) -> list[tuple[Member, Diagnostic]]:
-    """Return what is wrong between the skills of a set, at most 100 of each kind, each with the skill it is found in.
+    """Return the findings between the skills of a set, each with its skill; at most 100 of each kind.
 
-    With `whole=False` the set is a part of one that is not known, and nothing is said of a skill that is not in it.
+    With `whole=False` the set is a part of a larger, unknown one, so missing dependencies are not reported.
     """
     declared = [member for member in members if member.composition is not None]
     if not declared:
@@ -90,7 +90,7 @@ def _conflicts(declared: Sequence[Member], by_name: Mapping[str, Member]) -> Ite
 
 
 def _circles(declared: Sequence[Member]) -> Iterator[tuple[Member, Diagnostic]]:
-    """Walk along the dependencies; whoever leads back to one that is being walked from closes a circle."""
+    """Walk along the dependencies, depth first. A dependency on a skill of the current path closes a circle."""
     members = {normalise(member.name): member for member in reversed(declared)}
     done: set[str] = set()
     for start, first in members.items():

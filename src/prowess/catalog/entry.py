@@ -1,11 +1,10 @@
-"""One listed skill: what a host shows before anything is loaded.
+"""`SkillEntry`: one listed skill, with the data that a host shows before the skill is loaded.
 
-An entry keeps the bytes of its front matter and reads fields from them when asked. That is less memory than the fields
-themselves, and makes every field of one entry come from one state of the file. Paths are kept relative to the source
-for the same reason.
+An entry keeps the bytes of its front matter and parses fields when they are requested. This uses less memory than the
+fields, and makes all fields come from one state of the file. Paths are kept relative to the source to save memory.
 
-An entry owns the digest of its SKILL.md, and the mark (`prowess._internal.files.file_mark`) that tells whether the
-file is still what was listed.
+An entry owns the digest of its SKILL.md, and the mark (`prowess._internal.files.file_mark`) that shows whether the file
+has changed since it was listed.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ _CHUNK = 1 << 20
 
 
 class EntrySource(Protocol):
-    """The source of an entry, as the entry needs it."""
+    """The attributes of a source that an entry uses."""
 
     @property
     def root(self) -> str:
-        """The real path."""
+        """The real path of the source."""
         ...
 
     @property
@@ -44,22 +43,22 @@ class EntrySource(Protocol):
 
     @property
     def layer(self) -> Layer:
-        """The layer of every skill here."""
+        """The layer of every skill of this source."""
         ...
 
     @property
     def label(self) -> str:
-        """What people see as the source."""
+        """The name of the source that is shown to people."""
         ...
 
     @property
     def live(self) -> bool:
-        """Whether edits of loaded skills are taken up at once."""
+        """Whether edits of loaded skills take effect at once."""
         ...
 
 
 class SkillEntry:
-    """A listed skill. Values come from the moment of the scan; nothing but `document_digest` touches the disk."""
+    """A listed skill. Values are those of the scan; only `document_digest` and `is_current` access the disk."""
 
     __slots__ = (
         "_aliases",
@@ -85,51 +84,52 @@ class SkillEntry:
         found: os.stat_result | None,
         aliases: tuple[str, ...] = (),
     ) -> None:
-        """`facts` are the front matter as bytes if it is plain, else as `Frontmatter.properties` returns it."""
+        """`facts` are the bytes of a plain front matter, else the mapping of `Frontmatter.properties`."""
         self._name = name
         self._source = source
         self._relative = relative
         self._file = file
         self._facts = facts
-        self._mark = 0 if found is None else hash(mark_of(found))  # a number: a tuple would be most of an entry
+        # A hash, because a tuple would take most of the memory of an entry
+        self._mark = 0 if found is None else hash(mark_of(found))
         self._aliases = aliases
         self._digest: tuple[int, str] | None = None
         self._extended: ExtendedFields | None = None
-        self._location: str | None = None  # made when asked for: a list of many skills may never be
+        self._location: str | None = None  # computed on first use: a listing of many skills may not need it
 
     @property
     def name(self) -> str:
-        """The name as written in the front matter, or the directory's where there is none."""
+        """The name as written in the front matter, or the directory's name if it has none."""
         return self._name
 
     @property
     def key(self) -> str:
-        """What names are compared by: two spellings that normalise alike (NFKC) are one name."""
+        """The normalised name (NFKC), by which names are compared."""
         return key_of(self._name)
 
     @property
     def description(self) -> str:
-        """What the skill does and when to use it, trimmed, without characters that nobody sees and a model reads."""
+        """The description without surrounding whitespace, and without invisible characters that a model would read."""
         return visible(self.written_description)
 
     @property
     def written_description(self) -> str:
-        """The description as its author wrote it, trimmed."""
+        """The description as its author wrote it, without surrounding whitespace."""
         facts = self._facts
         return str((_fields(facts) if isinstance(facts, bytes) else facts)["description"]).strip()
 
     @property
     def hides_something(self) -> bool:
-        """Whether `description` leaves characters out."""
+        """Whether the written description has invisible characters, which `description` leaves out."""
         return not (isinstance(self._facts, bytes) and self._facts.isascii()) and hides_something(
             self.written_description
         )
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """The parsed front matter under its own keys, name and description first; every scalar is text.
+        """The parsed front matter, name and description first; every scalar is a string.
 
-        A fresh mapping at each access.
+        Returns a new mapping at each access.
         """
         facts = self._facts
         if not isinstance(facts, bytes):
@@ -141,9 +141,9 @@ class SkillEntry:
 
     @property
     def extended(self) -> ExtendedFields:
-        """The fields beside those of the specification that a runtime obeys; read once, and only if there are any."""
+        """The fields beyond the specification that a runtime obeys. Parsed once, on first use."""
         if self._extended is None:
-            # Imported here: a listing does not need the types of fields that few skills have.
+            # Imported here: a listing does not need the types of these rare fields.
             from prowess.format.fields.extended_fields import extended_fields
 
             self._extended = extended_fields({} if isinstance(self._facts, bytes) else self._facts)
@@ -151,21 +151,21 @@ class SkillEntry:
 
     @property
     def has_scope(self) -> bool:
-        """Whether it says where it is visible; a front matter that is kept as bytes has no such field."""
+        """Whether the front matter has a `scope`. A front matter that is kept as bytes has none."""
         return not isinstance(self._facts, bytes) and "scope" in self._facts
 
     @property
     def is_fork(self) -> bool:
-        """Whether it runs in a sub-agent and never joins the active skills."""
+        """Whether the skill runs in a sub-agent and never becomes one of the active skills."""
         return self.extended.context == "fork"
 
     @property
     def root_dir(self) -> str:
-        """The real path of the skill's directory: its identity."""
+        """The real path of the skill's directory, which is its identity."""
         root, relative = self._source.root, self._relative
         if not relative or relative[0] == "/" or root[-1] == "/" or os.name != "posix":
             return os.path.join(root, relative) if relative else root
-        return f"{root}/{relative}"  # what join would give, asked for several times a call
+        return f"{root}/{relative}"  # same result as join, but faster; it is used several times per call
 
     @property
     def location(self) -> str:
@@ -176,7 +176,7 @@ class SkillEntry:
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Further paths by which the same directory was reached: through links, or from a lower layer."""
+        """Other paths to the same directory: through symbolic links, or from a lower layer."""
         named = self._source.named
         if named == self._source.root or os.path.isabs(self._relative):
             return self._aliases
@@ -194,34 +194,37 @@ class SkillEntry:
 
     @property
     def source_id(self) -> int:
-        """Which source it is, by `id`: two may carry one label."""
+        """The `id` of the source: two sources may have the same label."""
         return id(self._source)
 
     @property
     def origin(self) -> str | None:
-        """The label of the server that it was fetched from; None for what has always been of this machine.
+        """The label of the server that the skill was fetched from, or None for a local skill.
 
-        Such a skill is shown with its origin, and nothing in it widens what a model may do.
+        A fetched skill is shown with its origin, and its contents never widen the permissions of a model.
         """
         origin: str | None = getattr(self._source, "origin", None)
         return origin
 
     @property
     def live(self) -> bool:
-        """Whether the source is its author's own, so that an edit is taken up at once instead of refused."""
+        """Whether edits take effect at once, because the source is its author's own.
+
+        Otherwise an edited skill is refused.
+        """
         return self._source.live
 
     @property
     def qualified_name(self) -> str:
-        """`name@source`: how a plugin's copy is reached when another one has the bare name."""
+        """`name@source`: the name of a plugin's copy if another copy has the plain name."""
         return f"{self._name}@{self._source.label}"
 
     @property
     def document_digest(self) -> str:
-        """`sha256:` of SKILL.md as it is on the disk now; kept while the file stays the same.
+        """The digest (`sha256:…`) of SKILL.md as it is on disk now. It is cached while the file stays unchanged.
 
         Raises:
-            OSError: the file is gone, has become a link, or cannot be read.
+            OSError: the file is gone, has become a symbolic link, or cannot be read.
         """
         if self._digest is not None and self._digest[0] == hash(mark_of(os.lstat(self.location))):
             return self._digest[1]
@@ -244,29 +247,29 @@ class SkillEntry:
         return f"<SkillEntry {self._name!r} {self.layer} {self.location!r}>"
 
     def lists(self, found: os.stat_result) -> bool:
-        """Return whether the file looked like this when it was listed."""
+        """Whether this `stat` result is that of the file when it was listed."""
         return self._mark == hash(mark_of(found))
 
     def is_current(self) -> bool:
-        """Return whether the file looks as it did when it was listed; one call of `stat`."""
+        """Whether the file is unchanged since it was listed, by one call of `stat`."""
         try:
             return self.lists(os.lstat(self.location))
         except OSError:
             return False
 
     def agrees_with(self, skill: Skill) -> bool:
-        """Return whether a skill has the front matter that is listed; nothing is parsed."""
+        """Whether a skill has the front matter that is listed. Parses no text."""
         if isinstance(self._facts, bytes):
             source = skill.document.front_matter
             return source is not None and source.removesuffix("\n").encode() == self._facts
         return skill.frontmatter.raw == self._facts
 
     def take_digest(self, mark: Mark, digest: str) -> None:
-        """Take over the digest of SKILL.md from whoever has read it; `mark` is of that moment."""
+        """Set the digest of SKILL.md. `mark` is the file's mark at the time it was read."""
         self._digest = (hash(mark), digest)
 
     def with_aliases(self, aliases: tuple[str, ...]) -> SkillEntry:
-        """Return the same entry with these aliases beside those that its source implies."""
+        """Return this entry with other aliases. Aliases that follow from its source are not part of them."""
         if aliases == self._aliases:
             return self
         entry = SkillEntry.__new__(SkillEntry)
@@ -275,7 +278,7 @@ class SkillEntry:
         return entry
 
     def same_as(self, other: SkillEntry) -> bool:
-        """Whether both list one state of one file in the same way."""
+        """Whether both entries list the same state of the same file, with the same source and aliases."""
         return (
             self._mark == other._mark
             and self._source is other._source
@@ -287,7 +290,7 @@ class SkillEntry:
 
 
 def key_of(name: str) -> str:
-    """Return what `name` is compared by."""
+    """Return the normalised form of a name, by which names are compared."""
     if name.isascii():
         return name.strip()
     # Imported here: names outside ASCII are rare, and this brings modules that a listing does not need.
@@ -298,5 +301,5 @@ def key_of(name: str) -> str:
 
 def _fields(source: bytes) -> dict[str, str | dict[str, str]]:
     fields = plain_properties(source)
-    assert fields is not None, "an entry keeps only bytes that were read once"  # noqa: S101 -- proves it to mypy
+    assert fields is not None, "an entry keeps only bytes that were read once"  # noqa: S101 -- proves to mypy that the bytes are plain
     return fields

@@ -1,7 +1,7 @@
-"""The findings of the catalog itself: what was not listed, or not as its author may expect, and what to do.
+"""Findings of the catalog: skills that were not listed, or not as their author may expect, and how to fix it.
 
-A skill that is skipped gives an error; what is only odd gives a warning. Faults inside a SKILL.md are findings of the
-format and keep their own rules.
+A skipped skill gives an error, other oddities give a warning. Faults inside a SKILL.md are findings of the format and
+keep their own rules.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from prowess.diagnostics import Diagnostic, Location, Severity
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """`code` is stable (`project_untrusted`, `trust_unreadable`, `no_directory`); `message` is one sentence."""
+    """A notice for the person who runs the host.
+
+    `code` is stable (`project_untrusted`, `trust_unreadable`, `no_directory`); `message` is one sentence.
+    """
 
     code: str
     message: str
@@ -20,7 +23,7 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 _E, _W = Severity.ERROR, Severity.WARNING
 
-# Rule id -> (severity, summary). Ids are for ever.
+# Severity and summary by rule id. Ids never change.
 CATALOG_RULES = {
     "catalog.root": (_E, "A named root is a directory that exists."),
     "catalog.unreadable": (_E, "Every directory below a root can be read."),
@@ -44,7 +47,7 @@ CATALOG_RULES = {
 
 
 def fault(rule: str, path: str, message: str, *, skill: str | None = None) -> Diagnostic:
-    """Make a finding about `path`; the severity is the rule's."""
+    """Return a finding about `path`, with the severity of the rule."""
     severity, _ = CATALOG_RULES[rule]
     return Diagnostic(
         rule=rule, family="catalog", severity=severity, message=message, location=Location(path=path), skill=skill

@@ -1,4 +1,4 @@
-"""A catalog, or the path of a directory of skills in its place."""
+"""Accept either a catalog or the path of a directory of skills."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from prowess.errors import InvalidArgumentsError
 
 
 def catalog_of(given: Catalog | str | os.PathLike[str]) -> Catalog:
-    """Return the catalog that was given, or that of the directory at the path that was given.
+    """Return `given` if it is a catalog, else a new catalog of the directory at this path.
 
     Raises:
-        InvalidArgumentsError: there is no directory at the path.
+        InvalidArgumentsError: there is no directory at the path, or `given` is of another type.
     """
     if isinstance(given, Catalog):
         return given

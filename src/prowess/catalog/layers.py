@@ -1,7 +1,7 @@
-"""The four layers that skills come from. The higher layer wins a name whole.
+"""The four layers of skills. If two layers have a skill of the same name, the higher layer replaces the whole skill.
 
-Enterprise stands over personal, personal over project, project over plugin (protocol 003, storage layers; the
-client guide of the specification lets a project win over a user, which a host can do by naming the project's root).
+The order is enterprise, personal, project, plugin (protocol 003, storage layers). In the specification's client guide a
+project has precedence over a user; a host can do the same by passing the project's root.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Layer(StrEnum):
-    """Where a skill comes from, in words a person knows."""
+    """The layer of a skill."""
 
     ENTERPRISE = "enterprise"
     PERSONAL = "personal"

@@ -1,4 +1,4 @@
-"""Names that may have been meant."""
+"""Suggestions for a name that was not found."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _AT_MOST = 3
-_LENGTH_APART = 3  # a slip of the finger changes few characters
-_SHORTEST_PART = 3  # shorter fragments are part of too many names
+_LENGTH_APART = 3  # characters; a typing error changes few
+_SHORTEST_PART = 3  # shorter parts occur in too many names
 
 
 def close_names(asked: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three of `names` that `asked` may stand for, the likeliest first.
+    """Return up to three of `names` that were probably meant by `asked`, the likeliest first.
 
-    A name counts that begins with what was asked or holds it, or that differs by few characters.
+    A name is suggested if it begins with or contains `asked`, is contained in it, or differs by few characters.
     """
     if not asked:
         return ()

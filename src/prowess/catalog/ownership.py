@@ -1,8 +1,8 @@
-"""Whose a project is. Nobody trusts by mistake what a stranger laid in the way.
+"""Ownership checks: skills of a project are used only if no other user could have put them there.
 
-Whoever may create `.git` in a directory above, as in a shared one, makes everything below part of a project of theirs
-(git learned it as CVE-2022-24765). So a project and its folders of skills belong to this user or to root, and not
-everybody can write to them. A group that may write is one that somebody chose.
+A user who can create `.git` in a parent directory, for example a shared one, makes everything below part of their own
+project (CVE-2022-24765 in git). So a project and its folders of skills must belong to this user or to root, and must
+not be writable by everybody. They may be writable by a group, because a group is set up on purpose.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 import stat
 
-# The client's own directory, the neutral one, and the one that most existing skills are kept in.
+# The client's own directory, the neutral one, and the one that most existing skills use.
 SKILL_FOLDERS = (".prowess/skills", ".agents/skills", ".claude/skills")
 _ROOT = 0
 
 
 def stranger(path: str) -> str | None:
-    """Say why `path`, and what it leads to, is not this user's or root's own; None where it is, or is not there."""
+    """Return why `path`, or its target, could be changed by another user.
+
+    None if it belongs to this user or root and is not writable by everybody, or if it does not exist.
+    """
     if not hasattr(os, "geteuid"):
-        return None  # Windows has access lists, which the modes do not show
+        return None  # Windows uses access lists, which modes do not show
     for look in (os.lstat, os.stat):
         try:
             found = look(path)
@@ -32,7 +35,7 @@ def stranger(path: str) -> str | None:
 
 
 def stranger_in_project(root: str) -> str | None:
-    """Say the same of a project: of its directory, its `.git`, and its folders of skills with what lies in them."""
+    """Return the result of `stranger` for a project: its directory, its `.git`, and its folders of skills."""
     return (
         stranger(root)
         or stranger(f"{root}/.git")
@@ -41,7 +44,10 @@ def stranger_in_project(root: str) -> str | None:
 
 
 def stranger_in_folder(folder: str) -> str | None:
-    """Say the same of one folder of skills: of the directory above it, of itself, and of each entry."""
+    """Return the result of `stranger` for a folder of skills: the directory above it, the folder, and each entry.
+
+    None if the folder does not exist.
+    """
     if not os.path.isdir(folder):
         return None
     if (why := stranger(os.path.dirname(folder)) or stranger(folder)) is not None:

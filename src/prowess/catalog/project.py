@@ -1,4 +1,4 @@
-"""Where a host looks without being pointed: the directories of the user, of the project at hand, and of the machine."""
+"""The default sources of skills: directories of the machine, the user, the current project, and given plugins."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class UnsignedEnterpriseSource(DirectorySource):
-    """Enterprise skills below the user's home: whoever owns the home could write them, so none is loaded."""
+    """Enterprise skills below the user's home. None is loaded, because the user could have written them."""
 
     def scan(self, scan: Scan) -> None:
-        """Report the directory where it exists."""
+        """Report the directory if it exists."""
         if os.path.isdir(self.root):
             message = (
                 f"no skill is loaded from here: it could be changed without an administrator; use {ENTERPRISE_ROOT}"
@@ -29,10 +29,10 @@ class UnsignedEnterpriseSource(DirectorySource):
 
 
 def project_root(directory: str) -> str:
-    """Return the real path of the project that `directory` lies in: the nearest one above that holds `.git`.
+    """Return the real path of the project of `directory`: the nearest directory, itself or above, that contains `.git`.
 
-    `.git` may be a directory or, in a worktree or submodule, a file. Without one, the directory is its own project. One
-    that a stranger made, or could have made, does not count.
+    `.git` may be a directory or, in a worktree or submodule, a file. If there is none, `directory` is its own project.
+    A `.git` that another user could have made does not count.
     """
     here = start = os.path.realpath(directory)
     while not _is_project(here):
@@ -51,7 +51,7 @@ def _is_project(directory: str) -> bool:
 def default_sources(
     cwd: str | None, plugins: Sequence[str], *, enterprise_root: str | None = None
 ) -> list[DirectorySource]:
-    """Return the sources of all four layers in the order of precedence; most of them need not exist."""
+    """Return the sources of all four layers in the order of precedence. Most of them need not exist."""
     sources: list[DirectorySource] = [*enterprise_sources(enterprise_root)]
     sources.append(UnsignedEnterpriseSource(f"{prowess_home()}/enterprise/skills", layer=Layer.ENTERPRISE))
     sources += _personal()
@@ -81,10 +81,10 @@ def _project(cwd: str) -> Iterator[DirectorySource]:
 
 
 def plugin_sources(directories: Sequence[str]) -> list[DirectorySource]:
-    """Return one source of the plugin layer for each directory; labels are made distinct."""
+    """Return a source of the plugin layer for each directory. Their labels are distinct."""
     if not directories:
         return []
-    # Imported here: most catalogs have no plugin, and reading a manifest takes more than listing does.
+    # Imported here: most catalogs have no plugin, and importing this module takes longer than a listing.
     from prowess.catalog.sources.plugin import PluginSource
 
     sources: list[PluginSource] = []

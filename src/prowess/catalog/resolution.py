@@ -1,4 +1,4 @@
-"""Who won a name, who is shadowed, and why."""
+"""Resolution of a name: the copy in use, the shadowed copies, and why."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Shadowed(Struct, frozen=True, kw_only=True):
-    """A copy that does not answer to the bare name; `reason` completes the sentence "it is ..."."""
+    """A copy that is not used for the plain name. `reason` completes the sentence "it is ..."."""
 
     entry: SkillEntry
     reason: str
 
 
 class Resolution(Struct, frozen=True, kw_only=True):
-    """All copies of one name: the one that is used, and the others in the order in which they would follow."""
+    """All copies of one name: the winner, which is used, and the others in the order of precedence."""
 
     name: str
     winner: SkillEntry | None
@@ -32,7 +32,7 @@ class Resolution(Struct, frozen=True, kw_only=True):
 
 
 def resolve(name: str, copies: Sequence[SkillEntry]) -> Resolution:
-    """Explain `copies`, at least one, which stand in the order of precedence."""
+    """Return the resolution of `copies`, which must not be empty and must be in the order of precedence."""
     winner = copies[0]
     shadowed = tuple(Shadowed(entry=entry, reason=_reason(entry, winner)) for entry in copies[1:])
     return Resolution(name=name, winner=winner, shadowed=shadowed)
@@ -49,7 +49,7 @@ def _reason(entry: SkillEntry, winner: SkillEntry) -> str:
 
 
 def shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
-    """Return a warning for each copy of a name that another copy shadows."""
+    """Return a warning for each shadowed copy."""
     found = []
     for _, copies in sorted(clashes.items()):
         winner = copies[0]
@@ -62,7 +62,10 @@ def shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnos
 
 
 def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tuple[dict[str, str], list[Diagnostic]]:
-    """Return key -> reason, and an error each, for skills whose name a skipped skill of a higher layer keeps."""
+    """Return a reason by key, and one error each, for skills whose name is reserved.
+
+    A name is reserved if a skipped skill of a higher layer has it; `kept` maps its key to the reason for the skip.
+    """
     reasons: dict[str, str] = {}
     found = []
     for entry in blocked:
@@ -74,6 +77,6 @@ def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tu
 
 
 def hidden_text_warnings(entries: Iterable[SkillEntry]) -> list[Diagnostic]:
-    """Return a finding for each description that holds what nobody sees."""
+    """Return a finding for each description with invisible characters."""
     message = "the description holds characters that nobody sees; models are shown it without them"
     return [fault("catalog.hiddenText", entry.location, message, skill=entry.name) for entry in entries]

@@ -1,15 +1,16 @@
-"""What one look at the sources found: entries by real path, and a reason for everything that is not among them.
+"""The scan of the sources, and the index that is made from it.
 
-A directory belongs to the source that reached it first, and sources are scanned from the highest layer down, so a
-skill that is reached twice is one entry of the higher layer with the other path as an alias.
+The scan collects entries by real path, and a reason for every skill that is not listed. Sources are scanned from the
+highest layer down. A directory belongs to the source that reaches it first; a second path to it becomes an alias of the
+entry.
 
-An index is one moment of a catalog: immutable, so that a reader keeps a consistent view while another thread refreshes.
-Copies of one name stand in the order of precedence: by layer, then by the order of the sources (nearest or first),
-then by path. That is the order in which a scan reaches them, and the first is used. Nothing else counts, so the same
-files give the same winners on every run.
+An index is an immutable snapshot of a catalog: readers keep a consistent view while another thread refreshes. Copies of
+one name are in the order of precedence: by layer, then by the order of the sources (nearest or first), then by path. A
+scan reaches them in this order, and the first copy is used. The order depends on nothing else, so the same files give
+the same winners on every run.
 
-A skill that is skipped keeps its names from lower layers. Otherwise a fault in a skill of the machine's owner would
-hand its name, and what people take it for, to whoever wrote the project at hand.
+The names of a skipped skill are reserved: lower layers cannot use them. Otherwise a fault in a skill of the machine's
+administrator would give its name to a skill of the current project, and users would take one for the other.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class Skipped:
-    """A skill that is not listed: what it may be called, why it is skipped, and the rank of its layer.
+    """A skill that is not listed: its possible names, the reason, and the rank of its layer.
 
-    Its names stay its own: lower layers do not get them.
+    Lower layers cannot use these names.
     """
 
     __slots__ = ("names", "rank", "reason")
@@ -44,13 +45,13 @@ class Skipped:
 
 
 class CatalogIndex:
-    """What one scan of all sources gave; made from its entries in the order of precedence.
+    """The result of one scan of all sources. `entries` must be in the order of precedence.
 
-    `entries` are the winners and `copies` all entries, both sorted by name, copies of one name by precedence.
-    `skipped`, `held_back` and `out_of_scope` say why a name is not among them, `reserved` (by key) that a skipped skill
-    of a higher layer keeps its name from copies below. `faults` are the findings about a skill that was read in full,
-    by its directory. A file that was last changed before `settled_before`, in nanoseconds, had its
-    mark when the scan began.
+    `entries` are the winners and `copies` all entries. Both are sorted by name, copies of one name by precedence.
+    `skipped`, `held_back` and `out_of_scope` contain the reasons why a name is not listed. `reserved` maps a key to the
+    reason why copies of lower layers are blocked by a skipped skill. `faults` maps the directory of a skill that was
+    read in full to its findings. A file whose last change is before `settled_before` (nanoseconds) already had its mark
+    when the scan began.
     """
 
     __slots__ = (
@@ -96,7 +97,8 @@ class CatalogIndex:
         self.reserved: dict[str, str] = {}
         hiding = [entry for entry in self.copies if entry.hides_something]
         if clashes or blocked or hiding:
-            # Imported here: in most catalogs each name has one copy, and nothing is skipped or hides something.
+            # Imported here: in most catalogs each name has one copy, no skill is skipped, and no description has hidden
+            # text.
             from prowess.catalog.resolution import blocked_errors, hidden_text_warnings, shadow_warnings
 
             self.reserved, found = blocked_errors(blocked, {key: one.reason for key, one in kept.items()})
@@ -109,16 +111,16 @@ class CatalogIndex:
         self.settled_before = settled_before
 
     def winner(self, key: str) -> SkillEntry | None:
-        """Return the entry that answers to the bare name."""
+        """Return the entry in use for a key, or None."""
         return self._winners.get(key)
 
     def copies_of(self, key: str) -> list[SkillEntry]:
-        """Return every copy of a name in the order of precedence."""
+        """Return every copy of a name in the order of precedence; empty if there is none."""
         winner = self._winners.get(key)
         return self._clashes.get(key, [winner]) if winner is not None else []
 
     def differs_from(self, other: CatalogIndex) -> bool:
-        """Whether a reader could tell the two apart. Unchanged entries are the same objects."""
+        """Whether the contents of the two indexes differ. Unchanged entries are the same objects."""
         return (
             len(self.copies) != len(other.copies)
             or any(mine is not theirs for mine, theirs in zip(self.copies, other.copies, strict=True))
@@ -128,7 +130,7 @@ class CatalogIndex:
 
 
 def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
-    """Return key -> the skipped skill of the highest layer with that name."""
+    """Return, for each key, the skipped skill of the highest layer with that name."""
     kept: dict[str, Skipped] = {}
     for one in skipped:
         for name in one.names:
@@ -138,7 +140,7 @@ def _reservations(skipped: Sequence[Skipped]) -> dict[str, Skipped]:
 
 
 def _is_blocked(entry: SkillEntry, winners: Mapping[str, SkillEntry], kept: Mapping[str, Skipped]) -> bool:
-    """Whether a skipped skill of a higher layer keeps the name, and no copy of its own layer or above has it."""
+    """Whether a skipped skill of a higher layer reserves the name, and no copy of that layer or above has it."""
     holder = kept.get(entry.key)
     return holder is not None and entry.layer.rank > holder.rank and entry.key not in winners
 
@@ -151,12 +153,12 @@ def _with_clashes(entries: tuple[SkillEntry, ...], clashes: Mapping[str, list[Sk
     return tuple(copy for entry in entries for copy in clashes.get(entry.key, (entry,)))
 
 
-# Sizes of a head: every front matter among some 800 public skills ends within 4 KiB.
+# Bytes read of each SKILL.md. Among some 800 public skills, every front matter ends within 4 KiB.
 HEAD_BYTES = 4096
 
 
 class Scan:
-    """Collects entries and findings. `previous` is the last index: what did not change is taken from it."""
+    """Collects entries and findings. Unchanged entries are taken from `previous`, the last index."""
 
     def __init__(self, previous: CatalogIndex | None = None) -> None:
         self.entries: dict[str, SkillEntry] = {}
@@ -169,7 +171,7 @@ class Scan:
         self._rank = 0
 
     def begin(self, source: EntrySource) -> None:
-        """Say whose skills come now."""
+        """Set the source of the skills that follow."""
         self._rank = source.layer.rank
 
     def report(self, rule: str, path: str, message: str, *, skill: str | None = None) -> None:
@@ -180,18 +182,21 @@ class Scan:
         self.diagnostics.append(fault(rule, path, message, skill=skill))
 
     def skip(self, directory: str, file: str, rule: str, message: str) -> None:
-        """Add a finding that keeps the skill in `directory` from being listed."""
+        """Report the skill in `directory` as not listed, and reserve its name."""
         name = directory.rpartition("/")[2]
         path = f"{directory}/{file}" if file else directory
         self.report(rule, path, message, skill=name)
         self.reserve((name,), f"{path}: {message} ({rule})")
 
     def reserve(self, names: tuple[str, ...], reason: str) -> None:
-        """Keep names from lower layers, without a finding: what would have them is not listed because of `reason`."""
+        """Reserve names, so that lower layers cannot use them.
+
+        `reason` is why the skill is not listed. Adds no finding.
+        """
         self.skipped.append(Skipped(names, reason, self._rank))
 
     def reserve_all(self, other: Scan, reason: str) -> None:
-        """Keep every name from lower layers that a scan of the same place found."""
+        """Reserve every name that `other`, a scan of the same place, found or skipped."""
         names = {entry.name: None for entry in other.entries.values()}
         names.update((path.rpartition("/")[2], None) for path in other.entries)
         names.update((name, None) for skipped in other.skipped for name in skipped.names)
@@ -199,7 +204,7 @@ class Scan:
             self.reserve(tuple(names), reason)
 
     def reached(self, directory: str, path: str) -> bool:
-        """Whether the skill in the real `directory` is listed already; then `path` becomes an alias of it."""
+        """Whether the skill in the real `directory` is already listed. If so, `path` becomes an alias of it."""
         if directory not in self.entries:
             return False
         aliases = self._aliases.setdefault(directory, [])
@@ -207,10 +212,10 @@ class Scan:
             aliases.append(path)
         return True
 
-    def found(  # noqa: PLR0917 -- called once a skill, where keywords cost a tenth of the time
+    def found(  # noqa: PLR0917 -- called once per skill; keywords cost a tenth of the time
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result, head: bytes
     ) -> None:
-        """Read a skill whose SKILL.md begins with `head`; `stat` is of the descriptor that the head was read from."""
+        """Add the skill whose SKILL.md begins with `head`. `stat` is of the descriptor that `head` was read from."""
         name = directory[directory.rfind("/") + 1 :]
         facts = read_plain_skill(head, name, complete=stat.st_size <= len(head))
         if facts is None:
@@ -229,7 +234,10 @@ class Scan:
     def read_in_full(
         self, directory: str, path: str, source: EntrySource, relative: str, stat: os.stat_result | None
     ) -> None:
-        """Read a skill with the full parser; without `stat` its file could not be opened and will be a finding."""
+        """Add a skill, read with the full parser.
+
+        `stat` is None if its file could not be opened; then the parser reports the finding.
+        """
         if stat is not None and self._taken_over(directory, path, stat):
             return
         # Imported here: many collections of skills never need the full parser.
@@ -260,7 +268,7 @@ class Scan:
             self._aliases[directory] = [path]
 
     def _taken_over(self, directory: str, path: str, stat: os.stat_result) -> bool:
-        """Take an entry that needed the full parser from the last index where its file is certainly the same."""
+        """Reuse an entry of the last index that needed the full parser, if its file is certainly unchanged."""
         if self._previous is None:
             return False
         known = self._before.get(directory)
@@ -274,7 +282,7 @@ class Scan:
         return True
 
     def finished(self) -> list[SkillEntry]:
-        """Return the entries with their aliases, unchanged ones as the objects they were before."""
+        """Return the entries with their aliases. Unchanged entries are the objects of the last index."""
         result = []
         for directory, found in self.entries.items():
             entry = found.with_aliases(tuple(self._aliases.get(directory, ())))

@@ -1,12 +1,12 @@
-"""`skill://` URIs: the name of a skill and a path inside it, percent-encoded once and decoded once.
+"""`skill://` URIs: the name of a skill and a path inside it, percent-encoded.
 
     skill://<name>                 the skill's directory
     skill://<name>/SKILL.md        its instructions
     skill://<name>/<path>          any other file or directory of it
 
-Every character but letters, digits, `-._~` and the separating slashes is written as the bytes of its UTF-8, so every
-valid name and every path a file can have comes back as it was. What decodes to something that could mean another place
-is refused as text, before anything is looked up.
+All characters except letters, digits, `-._~` and the separating slashes are encoded as UTF-8 bytes, so every valid name
+and every path of a file survives the round trip. A part that decodes to a path to another place is refused before
+anything is looked up.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`, resource mapping.
 """
@@ -17,15 +17,15 @@ import re
 
 SCHEME = "skill://"
 DOCUMENT = "SKILL.md"
-INDEX = SCHEME + "index.json"  # an older form of discovery; no name of a skill holds a dot
+INDEX = SCHEME + "index.json"  # an older form of discovery; names of skills have no dots
 
 _FORM = r"(?i)skill://([^/?#]+)(?:/([^?#]*))?"
 _ESCAPE = r"%(?![0-9A-Fa-f]{2})"
 
 
 def skill_uri(name: str, path: str = "") -> str:
-    """Return the URI of a file or directory of a skill; without `path` that of its directory."""
-    # Imported here: most catalogs are never served.
+    """Return the URI of a file or directory of a skill. Without `path`, the URI of the skill's directory."""
+    # Imported here: most catalogs are not served.
     from urllib.parse import quote
 
     root = SCHEME + quote(name, safe="")
@@ -33,10 +33,10 @@ def skill_uri(name: str, path: str = "") -> str:
 
 
 def parse_skill_uri(uri: str) -> tuple[str, str]:
-    """Return the name and the path; the path is empty for the skill's directory.
+    """Return the name and the path in a URI. The path is empty for the skill's directory.
 
     Raises:
-        ValueError: no URI of this form, or a part that decodes to something else than a name.
+        ValueError: not a URI of this form, or a part does not decode to a plain file name.
     """
     form = re.fullmatch(_FORM, uri)
     if form is None:
@@ -49,7 +49,7 @@ def parse_skill_uri(uri: str) -> tuple[str, str]:
 
 
 def _decoded(part: str, uri: str) -> str:
-    # Imported here: as in `skill_uri`.
+    # Imported here: most catalogs are not served.
     from urllib.parse import unquote_to_bytes
 
     message = f"{uri[:200]!r} is not percent-encoded UTF-8"

@@ -1,11 +1,11 @@
-"""Which projects a person has trusted: kept by real path, outside every project.
+"""The trusted projects of this user, stored by real path and outside of every project.
 
-Skills that merely lie in a directory someone works in are instructions from strangers until that person says
-otherwise, so absence, doubt and damage all mean no. A store that others could have written is not believed.
+Skills in a project directory are instructions from strangers until the user trusts the project. So a missing, damaged
+or doubtful store means that no project is trusted. A store that other users could have written is not used.
 
-A project is trusted under its path and as the very directory that was looked at: one that is moved away and replaced by
-another is not. The directory is known by its inode number; device numbers are left out, because they change when a
-machine starts. A project that is copied, or cloned anew, has to be trusted anew.
+A project is trusted by its path and by its directory's inode number. If the directory is moved away and replaced by
+another one, the trust is lost. Device numbers are not compared, because they change when a machine restarts. A copy or
+a new clone of a project must be trusted again.
 """
 
 from __future__ import annotations
@@ -25,22 +25,25 @@ _MAX_BYTES = 4 * 1024 * 1024
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-_Row = tuple[str, int | None]  # when it was decided, and which directory it was; None: whatever stands there
+_Row = tuple[str, int | None]  # time of the decision; inode of the directory, None for any
 
 
 class _UnreadableError(Exception):
-    """The store exists and cannot be believed; the text says why."""
+    """The store exists and cannot be used; the message gives the reason."""
 
 
 def _identity(real: str) -> int | None:
-    """Return the inode number of a directory; None in the cache, where a path names its bytes and is made anew."""
+    """Return the inode number of a directory.
+
+    None in the cache: paths there contain a digest of the content, and the directories are created again.
+    """
     return None if real.startswith(f"{os.path.realpath(cache_home())}{os.sep}") else os.stat(real).st_ino
 
 
 class TrustStore:
     """The trusted projects of this user, in one JSON file (`PROWESS_HOME/trust.json`, mode 0600).
 
-    Each question reads the file, so that what another process decides counts at once.
+    Every method reads the file again, so that decisions of other processes take effect at once.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -48,7 +51,7 @@ class TrustStore:
 
     @property
     def problem(self) -> str | None:
-        """Why the store cannot be believed, None where it can or does not exist."""
+        """Why the store cannot be used, or None. A missing store is not a problem."""
         try:
             self._read()
         except _UnreadableError as fault:
@@ -56,7 +59,7 @@ class TrustStore:
         return None
 
     def is_trusted(self, real_path: str) -> bool:
-        """Whether this very directory was trusted; one above or below does not count."""
+        """Whether exactly this directory was trusted. Trust in a parent or child directory does not count."""
         try:
             real = os.path.realpath(real_path)
             row = self._read().get(real)
@@ -65,19 +68,19 @@ class TrustStore:
             return False
 
     def listed(self) -> tuple[str, ...]:
-        """Return the real paths of all trusted projects, sorted; none where the store cannot be believed."""
+        """Return the real paths of all trusted projects, sorted; empty if the store cannot be used."""
         try:
             return tuple(sorted(self._read()))
         except _UnreadableError:
             return ()
 
     def trust(self, path: str) -> str:
-        """Trust a directory and return its real path. Trusting twice is no fault.
+        """Trust a directory and return its real path. A directory may be trusted twice.
 
         Raises:
             NotADirectoryError: there is no such directory.
-            PermissionError: it, or a folder of skills in it, belongs to a stranger or can be written by everybody.
-            OSError: the store cannot be believed or written; nothing was changed.
+            PermissionError: it, or a folder of skills in it, belongs to another user or is writable by everybody.
+            OSError: the store cannot be used or written; it is unchanged.
         """
         real = os.path.realpath(path)
         if not os.path.isdir(real):
@@ -94,7 +97,7 @@ class TrustStore:
         return real
 
     def revoke(self, path: str) -> bool:
-        """Take trust back, also from a directory that is gone; return whether there was any.
+        """Revoke the trust in a directory, even if it no longer exists. Return whether it was trusted.
 
         Raises:
             OSError: as for `trust`.
@@ -114,7 +117,7 @@ class TrustStore:
         try:
             return self._read()
         except _UnreadableError as fault:
-            # Written over, a damaged store would lose what it held; that is for its owner to decide.
+            # A damaged store is not overwritten: its contents would be lost, and that is for its owner to decide.
             raise OSError(f"{fault}; repair or remove it, then try again") from None
 
     def _write(self, trusted: dict[str, _Row]) -> None:
@@ -123,7 +126,11 @@ class TrustStore:
         write_atomically(self.path, f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def _read(self) -> dict[str, _Row]:
-        """Return real path -> row; raise `_UnreadableError` where the file cannot be believed."""
+        """Return the rows by real path; empty if there is no store.
+
+        Raises:
+            _UnreadableError: the file cannot be used.
+        """
         try:
             fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Where skills come from. A source reads what is local; it never waits for a network."""
+"""Sources of a catalog. A source reads local files only and never waits for a network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CatalogSource(EntrySource, Protocol):
-    """One place that holds skills. `scan` reports what is there; it raises nothing because of a skill."""
+    """One place with skills. `scan` reports its skills and findings; faulty skills raise no error."""
 
     @property
     def project(self) -> str | None:
@@ -19,5 +19,5 @@ class CatalogSource(EntrySource, Protocol):
         ...
 
     def scan(self, scan: Scan) -> None:
-        """Add every skill of this source to `scan`, in an order that depends on names alone."""
+        """Add every skill of this source to `scan`, in an order that depends only on names."""
         ...

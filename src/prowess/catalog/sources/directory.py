@@ -1,9 +1,9 @@
-"""A directory of skills: walked once, by real path, in an order that depends on names alone.
+"""A directory of skills, searched by real path in an order that depends only on names.
 
-A directory that directly holds SKILL.md is a skill and a leaf: nothing below it is searched. Other directories are
-searched, hidden ones too, but never `.git` and `node_modules`. Links to directories are followed, each real directory
-once. Two bounds, on depth and on the number of directories that are no skills, keep a link into a large tree from
-stopping a host. Nothing here raises because of what lies on the disk; every oddity is a finding, and the rest goes on.
+A directory that directly contains SKILL.md is a skill, and its subdirectories are not searched. All other directories
+are searched, even hidden ones, except `.git` and `node_modules`. Symbolic links to directories are followed; each real
+directory is visited once. Limits on depth and on the number of directories that are not skills keep a link to a large
+tree from blocking a host. Problems on the disk raise no error: each one becomes a finding, and the search continues.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 SKIPPED_NAMES = frozenset({".git", "node_modules"})  # client guide, discovery
 
-# (levels below the root, directories that are no skills)
-DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches places that it was not pointed at
-NAMED_BOUNDS = (64, 200_000)  # a person pointed at this root
+# (levels below the root, directories that are not skills)
+DEFAULT_BOUNDS = (6, 2000)  # client guide, discovery: a host searches these directories unasked
+NAMED_BOUNDS = (64, 200_000)  # a person named this root
 
 _FILE = "SKILL.md"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-# Where the file system ignores case, opening SKILL.md says nothing about how the entry is spelled.
+# If the file system ignores case, a successful open of SKILL.md does not show how the entry is spelled.
 _IGNORES_CASE = os.name == "nt" or os.uname().sysname == "Darwin"
 
 
@@ -38,12 +38,12 @@ class DirectorySource:
     """Skills below one directory.
 
     Args:
-        root: the directory; it may be a link, and it may be absent unless `named`.
-        layer: the layer of everything found.
-        label: what people see as the source; the path without it.
-        live: whether edits of loaded skills are taken up at once.
-        named: whether a person pointed at it: then wider bounds hold, an absent root is a finding, and the root may
-            itself be a skill.
+        root: the directory. It may be a symbolic link, and may be missing unless `named`.
+        layer: the layer of all its skills.
+        label: the name of the source that is shown to people. Defaults to the path.
+        live: whether edits of loaded skills take effect at once.
+        named: whether a person named this directory. If so, the limits are wider, a missing root is a finding, and the
+            root may itself be a skill.
         project: real path of the project that must be trusted first.
     """
 
@@ -67,7 +67,7 @@ class DirectorySource:
 
     def scan(self, scan: Scan) -> None:
         """Add every skill below the root to `scan`."""
-        self.root = os.path.realpath(self.named)  # a link may have been turned since the last scan
+        self.root = os.path.realpath(self.named)  # a link may have a new target since the last scan
         if not os.path.isdir(self.root):
             self._report_absence(scan)
             return
@@ -92,15 +92,15 @@ ENTERPRISE_ROOT = "/etc/prowess/skills"
 
 
 def enterprise_sources(further: str | None = None) -> list[EnterpriseSource]:
-    """Return the enterprise layer of this machine, and one more place of it; none takes the place of another."""
+    """Return the sources of this machine's enterprise layer: the default directory, and `further` if given."""
     roots = dict.fromkeys((ENTERPRISE_ROOT, *([] if further is None else [os.path.abspath(further)])))
     return [EnterpriseSource(root, layer=Layer.ENTERPRISE) for root in roots]
 
 
 class EnterpriseSource(DirectorySource):
-    """A directory of skills that only administrators can change; whatever else can be changed is refused.
+    """A directory of skills that only administrators can change. Skills that others could change are refused.
 
-    `owner` is the numeric id that must own every file, every directory and everything above (root: 0).
+    `owner` is the numeric user id that must own every file, every directory and every parent directory (root: 0).
     """
 
     def __init__(self, root: str, *, layer: Layer, owner: int = 0) -> None:
@@ -108,7 +108,7 @@ class EnterpriseSource(DirectorySource):
         self._owner = owner
 
     def scan(self, scan: Scan) -> None:
-        """Add every skill below the root that passes the check of ownership."""
+        """Add every skill below the root that passes the ownership check."""
         if os.path.lexists(self.named) and (weakness := weakness_above(self.named, self._owner)):
             message = f"no enterprise skill is loaded: {weakness}"
             scan.report("catalog.enterprise", self.named, message)
@@ -122,7 +122,7 @@ class EnterpriseSource(DirectorySource):
 
 
 class Walk:
-    """One walk of one source."""
+    """One search through the directories of a source."""
 
     def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int]) -> None:
         self._source = source
@@ -133,7 +133,7 @@ class Walk:
         self._too_deep = False
 
     def search_root(self) -> None:
-        """Search the root, where a loose SKILL.md makes no skill."""
+        """Search the root. A SKILL.md directly in it is reported and is not a skill."""
         root, named = self._source.root, self._source.named
         if os.path.lexists(f"{root}/{_FILE}"):
             hint = f"move it into a directory of its own below {named}"
@@ -141,7 +141,10 @@ class Walk:
         self.search(root, root, "", 0)
 
     def is_skill(self, directory: str, path: str, relative: str) -> bool:
-        """Whether the real `directory`, reached by `path`, holds SKILL.md; then it has been dealt with."""
+        """Whether the real `directory`, reached by `path`, contains SKILL.md.
+
+        If so, the skill has been added or reported.
+        """
         scan = self._scan
         if scan.reached(directory, path):
             return True
@@ -174,12 +177,15 @@ class Walk:
         return True
 
     def _admits(self, directory: str) -> bool:
-        """Whether the skill in `directory` may be read; asked of every directory that yields one. False is reported."""
+        """Whether the skill in `directory` may be read.
+
+        Called for every skill; a refusal is reported before False is returned.
+        """
         del directory
         return True
 
     def search(self, directory: str, path: str, relative: str, depth: int) -> None:
-        """Look for skills in a directory that is none."""
+        """Search a directory that is not a skill."""
         if directory in self._searched:
             return
         self._searched.add(directory)
@@ -207,7 +213,7 @@ class Walk:
             self._follow(directory, f"{path}/{name}", name, depth + 1)
 
     def _is_text(self, name: str, parent: str) -> bool:
-        """Whether a name can be written in UTF-8; otherwise no record or JSON could carry it."""
+        """Whether a name can be encoded as UTF-8. Other names do not fit into records or JSON, and are reported."""
         try:
             name.encode()
         except UnicodeEncodeError:
@@ -218,7 +224,7 @@ class Walk:
         return True
 
     def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
-        """Deal with one directory below the root."""
+        """Handle one directory below the root: add its skill, or search it."""
         if self.is_skill(directory, path, relative):
             return
         if depth >= self._depth:
@@ -230,8 +236,11 @@ class Walk:
             self.search(directory, path, relative, depth)
 
     def _is_misspelled(self, directory: str, path: str, relative: str, loose: list[str]) -> bool:
-        """Whether a file here is SKILL.md in another spelling; `skill.md` is accepted with a warning."""
-        if _FILE in loose:  # written since it was looked for
+        """Whether the directory has SKILL.md in another spelling.
+
+        `skill.md` is accepted with a warning, others are refused.
+        """
+        if _FILE in loose:  # created since the first look
             return self.is_skill(directory, path, relative)
         if not self._admits(directory):
             return True
@@ -270,11 +279,11 @@ class Walk:
             return
         if real.rpartition("/")[2] in SKIPPED_NAMES:
             return
-        # A target outside the root keeps its whole path, which joining with the root leaves as it is.
+        # The real path of a target outside the root stays absolute, so joining it with the root does not change it.
         self.visit(real, path, real.removeprefix(f"{self._source.root}/"), depth)
 
     def _report_depth(self, path: str, depth: int) -> None:
-        if not self._too_deep:  # one finding a walk: the first path shows where
+        if not self._too_deep:  # one finding per search; the first path is enough
             self._too_deep = True
             message = (
                 f"not searched below this directory: it lies {depth} levels deep, at most {self._depth} are searched"
@@ -289,14 +298,14 @@ class Walk:
 
 
 class _GuardedWalk(Walk):
-    """A walk that enters only what its owner alone can change."""
+    """A search that only enters directories that no one but their owner can change."""
 
     def __init__(self, source: DirectorySource, scan: Scan, bounds: tuple[int, int], owner: int) -> None:
         super().__init__(source, scan, bounds)
         self._owner = owner
 
     def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
-        """As for every walk, after the check of ownership: of the way here, and of all that a skill holds."""
+        """Check the ownership of the path to the directory first, then handle it as `Walk` does."""
         weakness = weakness_above(path, self._owner)
         if weakness is None:
             super().visit(directory, path, relative, depth)
@@ -314,19 +323,25 @@ class _GuardedWalk(Walk):
 
 
 def _reserve_below(scan: Scan, source: DirectorySource, look: Callable[[Walk], None], reason: str) -> None:
-    """Keep the names of what is refused unread from lower layers: whoever could have changed it could deny no more."""
+    """Reserve the names of the skills in a refused directory, so that lower layers cannot use them.
+
+    Someone who can change the directory gains little: they could only block further names.
+    """
     aside = Scan()
     look(Walk(source, aside, DEFAULT_BOUNDS))
     scan.reserve_all(aside, reason)
 
 
 def _is_other_spelling(directory: str) -> bool:
-    """Whether the file that opens as SKILL.md is called otherwise."""
+    """Whether the entry that opens as SKILL.md has another spelling."""
     return _IGNORES_CASE and _FILE not in os.listdir(directory)
 
 
 def weakness_above(path: str, owner: int) -> str | None:
-    """Say who else could change what `path` leads to: itself, every directory above, every link on the way."""
+    """Return why someone other than `owner` could change `path`, or None.
+
+    Checks the target of `path`, every directory above it, and every symbolic link on the way.
+    """
     if not hasattr(os, "getuid"):
         return "this system has no owners and modes that could be checked"
     pending = [part for part in reversed(os.path.abspath(path).split("/")) if part]
@@ -342,19 +357,19 @@ def weakness_above(path: str, owner: int) -> str | None:
             return f"{here} belongs to user {found.st_uid}, not to user {owner}"
         if stat.S_ISLNK(found.st_mode):
             hops += 1
-            if hops > 40:  # noqa: PLR2004 -- as many as Linux follows
+            if hops > 40:  # noqa: PLR2004 -- the limit of Linux
                 return f"{here} is one of too many links"
             target = os.readlink(here)
             pending += [part for part in reversed(target.split("/")) if part not in ("", ".")]
             here = "/" if target.startswith("/") else os.path.dirname(here)
-        # In a sticky directory (as /tmp) others can add entries but not exchange this one.
+        # In a sticky directory (such as /tmp) others can add entries but not replace this one.
         elif found.st_mode & _WRITABLE_BY_OTHERS and not (pending and found.st_mode & stat.S_ISVTX):
             return f"{here} can be written by its group or by others"
     return None
 
 
 def _weakness_below(directory: str, owner: int) -> str | None:
-    """As `weakness_above`, for all that lies below a skill's directory; links are not followed."""
+    """Return why someone other than `owner` could change a skill's files, or None. Symbolic links are not followed."""
     for parent, directories, files in os.walk(directory):
         for name in (*directories, *files):
             path = f"{parent}/{name}"
@@ -370,7 +385,7 @@ def _weakness_below(directory: str, owner: int) -> str | None:
 
 
 def _entries(directory: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the names of directories, of links, and of files that are SKILL.md in another spelling, each sorted."""
+    """Return the sorted names of directories, of symbolic links, and of files that are SKILL.md in another spelling."""
     directories: list[str] = []
     links: list[str] = []
     loose: list[str] = []

@@ -1,4 +1,4 @@
-"""Skills that a search does not reach: they lie below a directory that holds SKILL.md itself."""
+"""Report skills that a search does not find, because a directory above them contains a SKILL.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prowess.catalog.scan import Scan
 
-# Files of the skill above, in which a SKILL.md is a sample, a template or a test.
+# Directories of a skill. A SKILL.md in them is a sample, a template or a test.
 _OF_THE_SKILL = frozenset(
     {
         ".git", "node_modules", "assets", "docs", "evals", "examples", "fixtures", "references", "scripts", "templates",
@@ -21,7 +21,7 @@ _SHOWN = 5
 
 
 def report_hidden(scan: Scan, directory: str, reason: str = "nothing below a SKILL.md is searched") -> None:
-    """Report the skills below the real `directory` that the scan has not listed, in one finding, and why: `reason`."""
+    """Report the skills below the real `directory` that are not listed, as one finding. `reason` states why."""
     hidden = [path for path in _skills_below(directory) if f"{directory}/{path}" not in scan.entries]
     if hidden:
         more = f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else ""
@@ -32,7 +32,7 @@ def report_hidden(scan: Scan, directory: str, reason: str = "nothing below a SKI
 
 
 def _skills_below(directory: str) -> list[str]:
-    """Return the paths, relative to `directory`, of directories that hold SKILL.md. Links are not followed."""
+    """Return the directories below `directory` with a SKILL.md, as relative paths. Symbolic links are not followed."""
     found: list[str] = []
     left = _MOST_DIRECTORIES
     for parent, directories, files in os.walk(directory):

@@ -1,16 +1,17 @@
-"""Skills of other servers, kept on this machine as they were when a person asked for them.
+"""Local copies of skills that other servers offer, unchanged since a person requested them.
 
-A server says what a skill is made of: a front matter and a list of files with sizes and digests. Copied is only what
-agrees with that to the last byte, and only into a directory of its own that no search for skills reaches:
+A server describes a skill by its front matter and a list of its files with sizes and digests. A file is stored only if
+it matches this description exactly. Each copy has a directory of its own, which no search for skills reaches:
 
     <cache>/mcp/<label>/<skill>/<set>/<name>/…     the files
     <cache>/mcp/<label>/<skill>/<set>/origin.json  where they came from
 
-`<label>` is the name that this host gave the server, `<skill>` stands for its URI, `<set>` for the list of its files.
-So what one server serves can never be taken for what another one serves, and trust (`prowess trust`), which goes by
-path, is trust in these very bytes: when a skill changes, it is another path, and the old one is trusted no longer.
+`<label>` is the host's name of the server, `<skill>` a digest of the skill's URI, `<set>` a digest of its list of
+files. So skills of different servers cannot be confused. Trust (`prowess trust`) is by path, so it is trust in exactly
+these bytes: a changed skill has another path, which is not trusted.
 
-Nothing here speaks to a server. Source: MCP Skills extension, skill entries, integrity, security considerations.
+This module does not connect to servers. Source: MCP Skills extension, skill entries, integrity, security
+considerations.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _SHORT = 32  # hex digits of a digest in a path: 128 bits
 
 
 class RemoteFile(Struct, frozen=True, kw_only=True):
-    """One file as its server describes it; `path` is relative with `/`, `digest` is `sha256:` and 64 hex digits."""
+    """One file as described by its server. `path` is relative with `/`; `digest` is `sha256:` and 64 hex digits."""
 
     path: str
     uri: str
@@ -65,9 +66,10 @@ class RemoteFile(Struct, frozen=True, kw_only=True):
 
 
 class RemoteSkill(Struct, frozen=True, kw_only=True):
-    """One skill as its server describes it. It is checked for form; whether it is true shows when it is fetched.
+    """One skill as described by its server. Its form has been checked; its content is verified when it is fetched.
 
-    `origin` is the label of the server, `(origin, uri)` the identity. `name` is a label and may repeat.
+    `origin` is the label of the server. `(origin, uri)` is the identity of the skill; two skills may have the same
+    `name`.
     """
 
     origin: str
@@ -79,7 +81,7 @@ class RemoteSkill(Struct, frozen=True, kw_only=True):
 
     @property
     def set_digest(self) -> str:
-        """`sha256:` over URIs and digests of all files: what an approval binds to."""
+        """`sha256:` over the URIs and digests of all files. An approval is for this digest."""
         whole = hashlib.sha256(f"{self.uri}\n".encode())
         for file in sorted(self.files, key=lambda one: one.uri):
             whole.update(f"{file.uri}\0{file.digest}\n".encode())
@@ -87,9 +89,9 @@ class RemoteSkill(Struct, frozen=True, kw_only=True):
 
 
 class MirrorSource(DirectorySource):
-    """One copied skill as a source of a catalog: of the lowest layer, and held back until its very copy is trusted.
+    """One copied skill as a source of a catalog. It is in the lowest layer, and held back until this copy is trusted.
 
-    `origin` is the label of the server that it came from.
+    `origin` is the label of the server from which the skill came.
     """
 
     def __init__(self, directory: str, name: str, origin: str) -> None:
@@ -100,7 +102,7 @@ class MirrorSource(DirectorySource):
         self._directory = directory
 
     def scan(self, scan: Scan) -> None:
-        """Add the skill, if every file is still the one that was copied."""
+        """Add the skill if all its files are unchanged since they were copied."""
         try:
             skill = _recorded(self._directory, self.origin)
             found = {(file.path, f"sha256:{file.sha256}") for file in read_tree(self.root).files}
@@ -114,10 +116,10 @@ class MirrorSource(DirectorySource):
 
 
 def checked_label(label: str) -> str:
-    """Return the label of a server, which is part of paths.
+    """Return the label of a server if it is safe as a part of paths.
 
     Raises:
-        ValueError: it is not 1 to 64 small letters, digits, `.`, `_` and `-`, the first a letter or digit.
+        ValueError: not 1 to 64 lower-case letters, digits, `.`, `_` and `-` that begin with a letter or digit.
     """
     if not _LABEL.fullmatch(label):
         message = (
@@ -128,10 +130,10 @@ def checked_label(label: str) -> str:
 
 
 def remote_skill(origin: str, entry: object) -> RemoteSkill:
-    """Return what an entry of `skills/list` or `skills/get` describes.
+    """Return the skill that an entry of `skills/list` or `skills/get` describes.
 
     Raises:
-        RemoteSkillError: the entry breaks a rule of the extension, a limit, or names a file outside its skill.
+        RemoteSkillError: the entry breaks a rule of the extension, exceeds a limit, or names a file outside its skill.
     """
     if not isinstance(entry, dict) or not isinstance(uri := entry.get("uri"), str) or len(uri) > MAX_URI:
         raise RemoteSkillError(origin, None, "an entry has no uri")
@@ -161,7 +163,7 @@ def remote_skill(origin: str, entry: object) -> RemoteSkill:
 
 
 def verify(skill: RemoteSkill, file: RemoteFile, data: bytes) -> None:
-    """Compare what was read with what the entry says; of SKILL.md the front matter too.
+    """Compare the contents of a file with its description. For SKILL.md, compare the front matter too.
 
     Raises:
         RemoteSkillError: they differ.
@@ -176,12 +178,12 @@ def verify(skill: RemoteSkill, file: RemoteFile, data: bytes) -> None:
 
 
 def keep(skill: RemoteSkill, contents: Mapping[str, bytes]) -> MirrorSource:
-    """Verify and store all files of a skill; what was stored of it before is removed and trusted no longer.
+    """Verify and store all files of a skill. Older copies of the skill are removed and lose their trust.
 
-    `contents` holds the bytes by path. The copy appears whole or not at all.
+    `contents` maps each path to its bytes. The copy is stored completely or not at all.
 
     Raises:
-        RemoteSkillError: a file is missing or not what the entry says.
+        RemoteSkillError: a file is missing or differs from the entry.
         OSError: the cache cannot be written.
     """
     for file in skill.files:
@@ -199,7 +201,7 @@ def keep(skill: RemoteSkill, contents: Mapping[str, bytes]) -> MirrorSource:
             write_atomically(target, contents[file.path], sync=False)
         write_atomically(os.path.join(draft, _ORIGIN), _origin_text(skill), sync=False)
         _forget_others(place, but=(draft, directory))
-        if os.path.isdir(directory):  # the same set, perhaps damaged since
+        if os.path.isdir(directory):  # the same set of files, which may have been damaged
             shutil.rmtree(directory)
         os.rename(draft, directory)
     finally:
@@ -208,23 +210,26 @@ def keep(skill: RemoteSkill, contents: Mapping[str, bytes]) -> MirrorSource:
 
 
 def mirrored(origin: str | None = None) -> list[MirrorSource]:
-    """Return what is kept, of one server or of all, sorted by server and name, as sources for `Catalog(...)`."""
+    """Return the stored skills of one server, or of all servers if `origin` is None, as sources for `Catalog(...)`.
+
+    They are sorted by server and name.
+    """
     found = []
     for directory in _sets(origin):
         label = os.path.basename(os.path.dirname(os.path.dirname(directory)))
         try:
             skill = _recorded(directory, label)
         except (OSError, SkillError):
-            continue  # half removed, or not ours
+            continue  # partly removed, or not a copy of a skill
         found.append((label, skill.name, directory))
     return [MirrorSource(directory, name, label) for label, name, directory in sorted(found)]
 
 
 def forget(origin: str) -> None:
-    """Remove everything that came from a server, and the trust in it.
+    """Remove all copies of a server's skills, and the trust in them.
 
     Raises:
-        OSError: it cannot be removed.
+        OSError: a file cannot be removed.
     """
     place = os.path.join(_root(), checked_label(origin))
     for directory in tuple(_sets(origin)):
@@ -318,8 +323,8 @@ def _is_plain(path: str) -> bool:
 
 
 def _segment(part: str) -> str | None:
-    """Decode one segment of a URI; None where it could mean anything but one name."""
-    # Imported here: most catalogs hold nothing of another server.
+    """Decode one segment of a URI. None if the result is not a plain file name."""
+    # Imported here: most catalogs have no skills of other servers.
     from urllib.parse import unquote_to_bytes
 
     if _ESCAPE.search(part) or "?" in part or "#" in part:
@@ -333,7 +338,7 @@ def _segment(part: str) -> str | None:
 
 
 def _clash(files: tuple[RemoteFile, ...]) -> str | None:
-    """Return a path that would share its place with another one, on whatever file system this is."""
+    """Return a path that would collide with another one on some file system, or None."""
     taken: set[str] = set()
     parents: set[str] = set()
     for file in files:

@@ -1,7 +1,8 @@
-"""A plugin as a source: named by its manifest, whatever its directory is called, with the skills that it declares.
+"""A plugin as a source of skills. Its name and skills are declared in its manifest.
 
-Without a declaration its skills are the immediate children of `skills/`; tests, fixtures and documents beside them are
-none. A directory with neither is searched as any other. Nothing outside of a plugin is a skill of it.
+If the manifest declares no skills, the immediate subdirectories of `skills/` are its skills; tests, fixtures and
+documents beside them are not. A directory with neither is searched like any other directory. Skills outside the
+plugin's directory are not part of it.
 
 Sources: protocol 003, storage layers; Claude Code, plugins reference.
 """
@@ -27,10 +28,10 @@ _SHOWN = 3
 
 
 class PluginSource(DirectorySource):
-    """The skills of one plugin. `directory` is the plugin, or its `skills/`.
+    """The skills of one plugin. `directory` is the plugin's directory or its `skills/`.
 
-    `earlier` are the plugins before it, whose labels it does not take: `acme`, `acme-2`. The manifest is read again at
-    each scan.
+    `earlier` are the plugins before it. If one of them has the same name, this one gets a number: `acme`, `acme-2`. The
+    manifest is read again at each scan.
     """
 
     def __init__(self, directory: str, earlier: Sequence[PluginSource]) -> None:
@@ -41,14 +42,15 @@ class PluginSource(DirectorySource):
         self._read()
 
     def _read(self) -> PluginManifest | None:
-        """Read the manifest, and set from it where the plugin is and what it is called."""
+        """Read the manifest and set the plugin's directory and label from it. Return the manifest, or None."""
         above, _, base = self._given.rpartition("/")
         self.named = self._given
         manifest = read_plugin_manifest(self.named)
         if manifest is None and base == _SKILLS and above and (manifest := read_plugin_manifest(above)) is not None:
             self.named = above
         self.root = os.path.realpath(self.named)
-        # A plugin keeps its skills in a directory `skills`; without a manifest its name is that of the one above.
+        # A plugin's skills are in a directory `skills`. Without a manifest, the plugin is named after the directory
+        # above it.
         directory = above if base == _SKILLS and above else self._given
         name = None if manifest is None else manifest.name
         self._name = name or directory.rpartition("/")[2]
@@ -92,17 +94,17 @@ class PluginSource(DirectorySource):
 
 
 class _PluginWalk(Walk):
-    """A walk over skills at known places, which goes no deeper and never leaves the plugin."""
+    """A search for skills at known places, which goes no deeper and never leaves the plugin."""
 
     def __init__(self, source: PluginSource, scan: Scan) -> None:
         super().__init__(source, scan, NAMED_BOUNDS)
         self._leaves: list[str] = []
         self._groups: list[str] = []
-        self._children_of: str | None = None  # the real path of `skills/`, which is no skill itself
+        self._children_of: str | None = None  # the real path of `skills/`, which is not itself a skill
         self._everywhere = False
 
     def take(self, relative: str) -> str | None:
-        """Add what the manifest declares: a skill, or a directory of skills. Returns why it cannot."""
+        """Add the skill, or directory of skills, that the manifest declares. Return the fault, or None."""
         path = f"{self._source.root}/{relative}".removesuffix("/")
         real = os.path.realpath(path)
         shown = repr(relative or ".")
@@ -112,7 +114,7 @@ class _PluginWalk(Walk):
             return f"the skill {shown} is left out: there is no such directory"
         if not self.is_skill(real, path, self._relative(real)):
             before = len(self._leaves)
-            self._searched.discard(real)  # it may have been a child that is no skill
+            self._searched.discard(real)  # it may have been searched as a child that is not a skill
             self.search(real, path, self._relative(real), 0)
             if len(self._leaves) == before:
                 return f"{shown} holds no skill"
@@ -142,26 +144,26 @@ class _PluginWalk(Walk):
         self.search(real, path, self._relative(real), 0)
 
     def is_skill(self, directory: str, path: str, relative: str) -> bool:
-        """As for every walk; a skill is remembered."""
+        """Do the same as `Walk.is_skill`, and record each skill."""
         found = super().is_skill(directory, path, relative)
         if found:
             self._leaves.append(directory)
         return found
 
     def visit(self, directory: str, path: str, relative: str, depth: int) -> None:
-        """Deal with one child of a directory of skills."""
+        """Handle one subdirectory of a directory of skills."""
         if self._everywhere:
             super().visit(directory, path, relative, depth)
         elif depth > 1:
-            return  # no deeper
+            return  # skills are not searched deeper
         elif not self._contains(directory):
             self._report_outside(path)
         elif not self.is_skill(directory, path, relative):
             self._groups.append(directory)
-            self.search(directory, path, relative, depth)  # for a SKILL.md in another spelling
+            self.search(directory, path, relative, depth)  # finds a SKILL.md in another spelling
 
     def report_hidden(self) -> None:
-        """Report the skills below a skill, and those deeper down than the skills of a plugin lie."""
+        """Report skills inside other skills, and skills that are too deep in the plugin."""
         for directory in dict.fromkeys(self._leaves):
             report_hidden(self._scan, directory)
         for directory in dict.fromkeys(self._groups):

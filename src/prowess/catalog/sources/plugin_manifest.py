@@ -1,7 +1,7 @@
 """The manifest of a plugin: its name, and the skills that it declares.
 
-It is written by whoever made the plugin, so it is read within bounds, as a regular file below the plugin's directory,
-and nothing in it is an error: what cannot be used is a fault, and the plugin is read without it.
+The manifest is untrusted input. It is read only as a regular file below the plugin's directory, and up to a size limit.
+Problems raise no error: an unusable value is recorded as a fault, and the plugin is read without it.
 
 Sources: Claude Code, plugin manifest schema; Agent Plugins 1.0, `plugin.json`.
 """
@@ -22,28 +22,28 @@ from prowess.format.fields.placeholders import PLUGIN_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# In the order of preference; a plain plugin.json counts only with the schema of Agent Plugins.
+# In the order of preference. A plain plugin.json counts only if it names the schema of Agent Plugins.
 MANIFEST_FILES = (
     ".claude-plugin/plugin.json",
     "plugin.json",
     ".codex-plugin/plugin.json",
     ".cursor-plugin/plugin.json",
 )
-MAX_MANIFEST_BYTES = 256 * 1024  # ours: the largest real one seen is below 8 KiB
-MAX_DECLARED = 1000  # skills; ours
+MAX_MANIFEST_BYTES = 256 * 1024  # our limit; the largest real manifest seen is below 8 KiB
+MAX_DECLARED = 1000  # skills; our limit
 _SCHEMA = "https://agent-plugins.org/"
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?\Z"
-# Names of layers and ours: `deploy@enterprise` must not be anybody's.
+# Names of layers and our own name: a plugin must not be able to offer `deploy@enterprise`.
 _RESERVED = frozenset({*(layer.value for layer in Layer), "prowess"})
 _ROOT_VARIABLE = f"${{{PLUGIN_VARIABLE}}}"
 _SHOWN = 60
 
 
 class PluginManifest(Struct, frozen=True, kw_only=True):
-    """What a manifest gives. `file` is relative to the plugin.
+    """The contents of a manifest. `file` is its path relative to the plugin.
 
-    `name` is None if it has none that can be used. `skills` are relative paths without `.` and `..`, "" for the plugin
-    itself; None if the manifest declares none.
+    `name` is None if the manifest has no usable name. `skills` are relative paths without `.` and `..`, with "" for the
+    plugin itself; None if the manifest declares none.
     """
 
     file: str
@@ -53,7 +53,7 @@ class PluginManifest(Struct, frozen=True, kw_only=True):
 
 
 def read_plugin_manifest(root: str) -> PluginManifest | None:
-    """Read the manifest of the plugin in `root`; None if there is none. Raises nothing."""
+    """Read the manifest of the plugin in `root`. None if there is none. Raises no errors."""
     try:
         with ContainedRoot(root) as plugin:
             for file in MANIFEST_FILES:
@@ -63,14 +63,14 @@ def read_plugin_manifest(root: str) -> PluginManifest | None:
                 except FileNotFoundError:
                     continue
                 except (OSError, UnsafePathError) as fault:
-                    if "/" not in file:  # a directory or a link of this name is no business of plugins
+                    if "/" not in file:  # another use of this name, not a plugin manifest
                         continue
                     return PluginManifest(file=file, faults=(f"it cannot be read: {fault}",))
                 manifest = _parsed(file, data)
                 if manifest is not None:
                     return manifest
     except OSError:
-        return None  # the directory itself is reported by whoever looks for skills in it
+        return None  # the search for skills reports the directory
     return None
 
 
