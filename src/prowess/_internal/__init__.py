@@ -1,1 +1,1 @@
-"""Mechanics without domain words. Nothing here knows what a skill is."""
+"""Internal helpers. No module in this package depends on the concept of a skill."""

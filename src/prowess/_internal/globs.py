@@ -1,15 +1,16 @@
-"""Glob patterns for paths and texts: the one matcher behind settings, policies, file tools and rules.
+"""Glob patterns for paths and texts: the one matcher for settings, policies, file tools and rules.
 
-In a path, `*`, `?` and `[a-z]` stand for characters of one component, `[!a]` and `[^a]` for any other character, and
-`**` for any number of components, none included; at the end of a pattern, `**` is everything below, but not the
-directory itself. A path is compared component by component, with all places in the pattern at once: a match takes at
-most as many steps as the path has components times those of the pattern. Each user has special signs of its own:
+In a path, `*`, `?` and `[a-z]` match characters of one component, and `[!a]` and `[^a]` match any other character. `**`
+matches any number of components, including none. At the end of a pattern, `**` matches everything below the directory,
+but not the directory itself. A path is compared component by component, with all places in the pattern at once. So a
+match takes at most as many steps as the number of path components times the number of pattern components. Each user of
+this module adds its own syntax:
 
-    settings   (`config.settings`)              as in .gitignore, and everything below a match is meant, too
-    policies   (`policy.patterns`)         as in .gitignore, on resolved paths; `//` begins an absolute path
-    file tools (`tools.builtin.path_pattern`)   from the directory of the search; `{a,b}` is either of both
+    settings   (`config.settings`)              as in .gitignore; everything below a match matches too
+    policies   (`policy.patterns`)              as in .gitignore, on resolved paths; `//` begins an absolute path
+    file tools (`tools.builtin.path_pattern`)   relative to the directory of the search; `{a,b}` matches either
 
-In a text, `*` stands for any characters, slashes included.
+In a text, `*` matches any characters, including slashes.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DEEP = "**"
-BELOW = (DEEP, "*")  # everything below, but not the directory itself
+BELOW = (DEEP, "*")  # everything below a directory, but not the directory itself
 
 Places = frozenset[tuple[int, int]]  # (alternative, index of its next component)
 
 
 class PathGlob(Struct, frozen=True, kw_only=True):
-    """Alternative patterns, each a tuple of components; a path that matches one of them matches."""
+    """Alternative patterns, each a tuple of components. A path matches if it matches one of them."""
 
     alternatives: tuple[tuple[str, ...], ...]
 
     @classmethod
     def parse(cls, *texts: str, floating: bool = False) -> PathGlob:
-        """Read alternatives; `floating` takes one without a slash, except at its end, at any depth."""
+        """Parse alternatives. With `floating`, a pattern without a slash (except at its end) matches at any depth."""
         return cls(alternatives=tuple(_components(text, floating=floating) for text in texts))
 
     def start(self) -> Places:
@@ -45,7 +46,7 @@ class PathGlob(Struct, frozen=True, kw_only=True):
         return self._past_deep((number, 0) for number in range(len(self.alternatives)))
 
     def step(self, places: Places, name: str) -> Places:
-        """Return the places after one more component; empty if nothing below it can match."""
+        """Return the places after one more component; empty if no longer path can match."""
         after = []
         for number, index in places:
             pattern = self.alternatives[number]
@@ -65,15 +66,15 @@ class PathGlob(Struct, frozen=True, kw_only=True):
         return places
 
     def accepts(self, places: Places) -> bool:
-        """Whether the components so far are a match."""
+        """Return whether the components so far are a complete match."""
         return any(index == len(self.alternatives[number]) for number, index in places)
 
     def matches(self, path: Iterable[str]) -> bool:
-        """Whether the path of these components matches."""
+        """Return whether the path of these components matches."""
         return self.accepts(self.after(path))
 
     def matches_or_lies_below(self, path: Sequence[str]) -> bool:
-        """Whether the path of these components, or a directory above it, matches."""
+        """Return whether the path of these components, or a directory above it, matches."""
         places = self.start()
         for name in path:
             if self.accepts(places):
@@ -82,7 +83,7 @@ class PathGlob(Struct, frozen=True, kw_only=True):
         return self.accepts(places)
 
     def _past_deep(self, places: Iterable[tuple[int, int]]) -> Places:
-        """Add the places behind each `**`, which may stand for no component. `parse` leaves no two in a row."""
+        """Add the places after each `**`, which may match no component. `parse` never leaves two `**` in a row."""
         found = set(places)
         for number, index in tuple(found):
             if self.alternatives[number][index : index + 1] == (DEEP,):
@@ -91,14 +92,14 @@ class PathGlob(Struct, frozen=True, kw_only=True):
 
 
 def fits_text(text: str, glob: str) -> bool:
-    """Whether a whole text matches; case counts. As in Python's fnmatch, `[^a]` is one of both characters."""
+    """Return whether the whole text matches. Case counts. As in Python's fnmatch, `[^a]` matches `^` or `a`."""
     return fnmatchcase(text, glob)
 
 
 def fits_stars(text: str, pattern: str) -> bool:
-    """Whether a whole text matches a pattern in which only `*` is special; no expression is compiled from it.
+    """Return whether the whole text matches a pattern in which only `*` is special. Does not compile an expression.
 
-    Linear in the text for each star, whatever the pattern: the first place that fits is always good enough.
+    Takes linear time in the text for each star: the first place that matches a piece is always good enough.
     """
     first, *rest = pattern.split("*")
     if not rest:
@@ -116,12 +117,12 @@ def fits_stars(text: str, pattern: str) -> bool:
 
 
 def as_written(path: str) -> str:
-    """Return a pattern that only this path matches, whatever signs are in it."""
+    """Escape glob characters: return a pattern that matches only this path."""
     return re.sub(r"[*?[]", r"[\g<0>]", path)
 
 
 def path_components(text: str) -> list[str]:
-    """Return the components of a path or pattern, without empty ones and `.`."""
+    """Return the components of a path or pattern, without empty components and `.`."""
     return [part for part in text.split("/") if part not in {"", "."}]
 
 
@@ -135,5 +136,5 @@ def _components(text: str, *, floating: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _component(glob: str) -> re.Pattern[str]:
-    # fnmatch wants `!` for the complement of a set; gitignore takes `^` as well.
+    # fnmatch negates a set with `!` only; gitignore also with `^`.
     return re.compile(translate(glob.replace("[^", "[!")))

@@ -1,8 +1,9 @@
-"""One reading of a Markdown text, by a real parser: links, headings, code and comments, each with its place.
+"""Parse a Markdown text once: its links, headings, code and comments, with their positions.
 
-What stands in comments and fences is no link, and what stands in a paragraph is no code. pyromark (pulldown-cmark)
-gives source ranges. Where it has no wheel, markdown-it-py finds the same but knows only lines, so that a range is the
-paragraph. The last texts read are remembered: all who judge one skill share one reading.
+A real parser is used, so that text in comments and code fences is not taken for a link, nor an indented line of a
+paragraph for code. pyromark (pulldown-cmark) gives source ranges. On platforms without a pyromark wheel, markdown-it-py
+is used. It finds the same links but knows only lines, so that the range of a link is its paragraph. The results for the
+last texts are cached, so that all rules that check one skill share one parse.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_LINKS = 10_000
-_MAX_PARTS = 10_000  # headings, blocks and so on of one text that are kept, each
-_MAX_RANGE = 4096  # bytes of a link that are looked at; nested images would otherwise cost their depth squared
-_STEP = 512  # bytes between two places whose code point is known
+_MAX_PARTS = 10_000  # limit on headings, on blocks and so on, for each kind in one text
+# Bytes of a link that are examined. Without a limit, nested images would take quadratic time in their depth.
+_MAX_RANGE = 4096
+_STEP = 512  # bytes between two offsets with a known code point index
 _CONTINUATION = bytes(range(0x80, 0xC0))
-_DESTINATION = r"[\x00-\x20>]*(?:<([^>\n]*)|([^\x00-\x20]*))"  # behind marks of a quotation
+_DESTINATION = r"[\x00-\x20>]*(?:<([^>\n]*)|([^\x00-\x20]*))"  # `>`: block quote markers may come first
 
 
 class MarkdownLink(Struct, frozen=True, kw_only=True):
-    """A link or image: its target as Markdown defines it, and the range of the whole construct in code points."""
+    """A link or image: its target as Markdown defines it, and the range of the whole link in code points."""
 
     target: str
     start: int
@@ -50,7 +52,7 @@ class Heading(Struct, frozen=True, kw_only=True):
 
 
 class CodeBlock(Struct, frozen=True, kw_only=True):
-    """A block of code with its range in code points, fences included; `info` is None where it is indented."""
+    """A code block with its range in code points, including fences. `info` is None if the block is indented."""
 
     info: str | None
     start: int
@@ -58,7 +60,10 @@ class CodeBlock(Struct, frozen=True, kw_only=True):
 
 
 class Outline(Struct, frozen=True, kw_only=True):
-    """What one text holds, each kind in order; `comments` are ranges of HTML that begin with `<!--`, `lists` ranges."""
+    """The parts of one text, each kind in order.
+
+    `comments` are ranges of HTML that begin with `<!--`; `lists` are ranges of lists.
+    """
 
     links: list[MarkdownLink]
     spans: list[InlineCode]
@@ -69,7 +74,7 @@ class Outline(Struct, frozen=True, kw_only=True):
 
 
 def outline(text: str) -> Outline:
-    """Return what a text holds; nobody may change the lists, which the next caller gets too."""
+    """Return the parts of a text. Do not change the lists: the result is cached and shared with other callers."""
     try:
         import pyromark  # imported here, not at the top: only a check of bodies needs a Markdown parser
     except ImportError:
@@ -77,7 +82,7 @@ def outline(text: str) -> Outline:
     return _outline(text, pyromark)
 
 
-@lru_cache(maxsize=8)  # the texts of one skill: several rules ask about its body, and about others between
+@lru_cache(maxsize=8)  # for the texts of one skill: several rules ask about its body, and about other texts in between
 def _outline(text: str, pyromark: Any) -> Outline:  # noqa: ANN401 -- the module, or None
     if pyromark is None:
         return _by_markdown_it(text)
@@ -86,14 +91,15 @@ def _outline(text: str, pyromark: Any) -> Outline:  # noqa: ANN401 -- the module
 
 
 def links(text: str) -> list[MarkdownLink]:
-    """Return the first links and images of `text` in order, addresses between angle brackets left out."""
+    """Return the first `MAX_LINKS` links and images of `text` in order, without addresses in angle brackets."""
     return outline(text).links
 
 
 def possible_targets(text: str) -> Iterator[str]:
-    """Yield what may be targets of links, as written and perhaps with more behind: parsing finds no other link.
+    """Yield possible link targets as they are written, perhaps with more text after them.
 
-    A tenth of the time of parsing: for callers who want links of one kind, and most texts hold none.
+    Every link that parsing finds is among them. Takes a tenth of the time of parsing, for callers that look for one
+    kind of link, which most texts do not have.
     """
     for sign in ("](", "]:"):
         for behind in text.split(sign)[1:]:
@@ -102,9 +108,9 @@ def possible_targets(text: str) -> Iterator[str]:
 
 
 def inline_code(text: str) -> list[InlineCode] | None:
-    """Return the inline code of `text` in order; None where the parser that knows positions is missing."""
+    """Return the inline code of `text` in order; None if pyromark, which knows positions, is missing."""
     try:
-        import pyromark  # noqa: F401 -- imported here, not at the top: as in `outline`; asked whether it is there
+        import pyromark  # noqa: F401 -- tests whether pyromark is installed; imported late as in `outline`
     except ImportError:
         return None
     return outline(text).spans
@@ -152,7 +158,7 @@ def _begun(
 
 
 def _html(found: Outline, html: str, start: int, end: int) -> None:
-    """Add a piece of HTML that is a comment, or goes on with one that is not closed yet."""
+    """Add a piece of HTML if it is a comment, or continues a comment that is not closed yet."""
     if html.startswith("<!--"):
         if len(found.comments) < _MAX_PARTS:
             found.comments.append((start, end))
@@ -161,13 +167,13 @@ def _html(found: Outline, html: str, start: int, end: int) -> None:
 
 
 def _boundary(source: bytes, at: int) -> int:
-    while at < len(source) and 0x80 <= source[at] < 0xC0:  # noqa: PLR2004 -- the bytes that go on with a character
+    while at < len(source) and 0x80 <= source[at] < 0xC0:  # noqa: PLR2004 -- the continuation bytes of UTF-8
         at -= 1
     return at
 
 
 def _points(text: str) -> tuple[Callable[[int], int], bytes]:
-    """Return what turns an offset in bytes into one in code points, and the bytes."""
+    """Return a function from byte offset to code point offset, and the UTF-8 bytes of the text."""
     source = text.encode("utf-8", "surrogatepass")
     if len(source) == len(text):
         return (lambda at: at), source
@@ -183,7 +189,7 @@ def _points(text: str) -> tuple[Callable[[int], int], bytes]:
 
 
 def _by_markdown_it(text: str) -> Outline:
-    from markdown_it import MarkdownIt  # imported here, not at the top: it stands in for a parser that is missing
+    from markdown_it import MarkdownIt  # imported here, not at the top: needed only if pyromark is missing
 
     starts = [0]
     for line in text.split("\n"):

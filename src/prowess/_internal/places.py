@@ -1,14 +1,14 @@
-"""Where Prowess keeps its own files, and who else could change what a path leads to.
+"""Locations of Prowess's own files, and checks whether another user could change them.
 
-There is one home and one cache, both chosen by the environment of the moment.
-`PROWESS_HOME` moves every file that belongs to the user; without it the home is `~/.prowess`. The cache follows
-`PROWESS_HOME` where that is set and the XDG cache otherwise. The environment is read at each call, so that a host or
-a test can change it.
+There is one home and one cache. `PROWESS_HOME` moves every file that belongs to the user; without it the home is
+`~/.prowess`. If `PROWESS_HOME` is set, the cache is below it, otherwise in the XDG cache. The environment is read at
+each call, so that a host or a test can change it.
 
-Whether somebody else could change what a path leads to is asked before Prowess believes, keeps or runs it. Another user
-who may write to a directory exchanges what lies in it between a check and its use; that holds for every directory
-above, up to a sticky one as `/tmp`, where nobody can exchange what is not theirs. Owners count up to the first
-directory of this user's own: beyond it they gave the place away, and in containers root may have another number.
+Before Prowess trusts, keeps or runs a file, it checks whether another user could change the file behind the path. A
+user who may write to a directory can exchange its entries between a check and their use. That is true for every
+directory above too, up to a sticky one such as /tmp, in which users cannot exchange files of others. Owners are checked
+up to the first directory that belongs to this user: the owners above it handed it to this user, and in containers root
+may have another user id.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from prowess.errors import UnavailableError
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
-MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # the second lies in the home
+MACHINE_POLICY, POLICY_FILE = "/etc/prowess/policy.toml", "policy.toml"  # `POLICY_FILE` is in the home
 _ROOT = 0
 
 
 class NotPrivateError(PermissionError):
-    """Somebody else could change what lies here; `strerror` says who and, where it helps, what to do."""
+    """Another user could change the files at this path. `strerror` names the reason and, if known, the remedy."""
 
 
 def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
-    """Say why `path`, a file or a directory, is not this user's own; None where it is, and where modes say nothing.
+    """Return why `path`, a file or a directory, is not private to this user; None if it is private.
 
-    `bits` are the rights that others must not have on it: to write, or with `OTHERS` to read as well. What lies above
-    is asked about writing alone.
+    `bits` are the rights that others must not have on `path`: to write, or with `OTHERS` also to read. Directories
+    above are checked for write access only. On Windows, modes do not show access, so the result is always None.
 
     Raises:
-        OSError: it does not exist, or cannot be examined.
+        OSError: `path` does not exist or cannot be examined.
     """
     if not hasattr(os, "geteuid"):
         return None  # Windows has access lists, which the modes do not show
@@ -45,7 +45,7 @@ def exposure(path: str, *, bits: int = OTHERS_WRITE) -> str | None:
 
 
 def exposed(found: os.stat_result, path: str, *, bits: int = OTHERS_WRITE) -> str | None:
-    """Say the same of `found` alone, the facts of `path`, without what lies above it."""
+    """Return the same as `exposure`, for `found` (the `stat` result of `path`) alone, without the directories above."""
     if not hasattr(os, "geteuid"):
         return None
     if found.st_uid != os.geteuid():
@@ -73,7 +73,10 @@ def _exposed_above(real: str) -> str | None:
 
 
 def _foreign_link(path: str) -> str | None:
-    """Name a link on the way that neither this user nor root made: its owner could turn it."""
+    """Return a sentence about a link in the path whose owner is neither this user nor root, else None.
+
+    The owner of a link could replace its target.
+    """
     here = os.path.abspath(path)
     while (above := os.path.dirname(here)) != here:
         found = os.lstat(here)
@@ -84,7 +87,7 @@ def _foreign_link(path: str) -> str | None:
 
 
 def _is_shared_with_nobody(found: os.stat_result) -> bool:
-    """Whether only the group may write, and it is the one that many systems make for each user alone."""
+    """Return whether only the group may write, and the group is the private one that many systems give each user."""
     if found.st_mode & stat.S_IWOTH:
         return False
     # Imported here, not at the top: few directories are writable by a group.
@@ -103,7 +106,7 @@ _PRIVATE = 0o700
 
 
 class WorkingDirectoryError(UnavailableError):
-    """The working directory was deleted under this process."""
+    """The working directory of this process was deleted."""
 
     def __init__(self) -> None:
         super().__init__("the working directory")
@@ -117,7 +120,7 @@ def working_directory() -> str:
     """Return the absolute path of the working directory.
 
     Raises:
-        WorkingDirectoryError: it was deleted.
+        WorkingDirectoryError: the directory was deleted.
     """
     try:
         return os.getcwd()
@@ -126,7 +129,7 @@ def working_directory() -> str:
 
 
 def user_home() -> str:
-    """Return the absolute path of the user's home directory (`$HOME`, else what the system's account says)."""
+    """Return the absolute path of the user's home directory (`$HOME`, else the home in the system's account data)."""
     return os.path.abspath(os.path.expanduser("~"))
 
 
@@ -138,7 +141,10 @@ def prowess_home() -> str:
 
 @lru_cache
 def _at_first_use(path: str) -> str:
-    """Return the absolute path that `path` meant first: a process that changes its directory keeps its policy."""
+    """Return the absolute path that `path` meant at its first use.
+
+    So a process that changes its directory keeps its policy.
+    """
     return os.path.abspath(path)
 
 
@@ -152,21 +158,21 @@ def cache_home() -> str:
     if os.environ.get("PROWESS_HOME"):
         return os.path.join(prowess_home(), "cache")
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG base directory specification wants relative values ignored.
+    # The XDG base directory specification requires that relative values are ignored.
     root = base if os.path.isabs(base) else os.path.join(user_home(), ".cache")
     return os.path.join(root, "prowess")
 
 
 def ensure_private_directory(path: str) -> None:
-    """Create `path` and what is missing above it, for this user alone (mode 0700); it may exist, if it is private.
+    """Create `path` and missing directories above it, for this user alone (mode 0700). It may exist, if it is private.
 
-    A directory that exists is left as it is: tightening one that the user chose could lock others out of it. One that
-    others could change is refused (`prowess._internal.places`); a link of this user's own to a private one is
-    fine.
+    The mode of an existing directory is not changed: the user chose it, and tightening it could lock others out. A
+    directory that others could change is refused (see `exposure`). A link is accepted if it belongs to this user and
+    leads to a private directory.
 
     Raises:
-        NotPrivateError: somebody else could change what lies in it.
-        OSError: it cannot be created, or something that is no directory stands there.
+        NotPrivateError: another user could change the content of the directory.
+        OSError: the directory cannot be created, or another kind of file is at its path.
     """
     make_directory(path)
     if (why := exposure(path)) is not None:
@@ -174,10 +180,10 @@ def ensure_private_directory(path: str) -> None:
 
 
 def make_directory(path: str) -> None:
-    """Create `path` and what is missing above it (mode 0700); what exists may belong to anybody.
+    """Create `path` and missing directories above it (mode 0700). Existing directories may belong to any user.
 
     Raises:
-        OSError: it cannot be created, or something that is no directory stands there.
+        OSError: a directory cannot be created, or another kind of file is at its path.
     """
     if os.path.isdir(path):
         return
@@ -187,5 +193,5 @@ def make_directory(path: str) -> None:
     try:
         os.mkdir(path, _PRIVATE)
     except FileExistsError:
-        if not os.path.isdir(path):  # another process may have been faster; a file in the way is a fault
+        if not os.path.isdir(path):  # if it is a directory, another process created it first
             raise

@@ -1,8 +1,8 @@
 """UUID version 7: identifiers that sort by the time they were made (RFC 9562, section 5.7).
 
-48 bits of milliseconds, 12 bits of the fraction of one, then 62 random bits. Within one process a later call always
-gives a greater identifier: in one tick of that clock, and when the clock steps back, the time is counted up (RFC 9562,
-section 6.2, method 3). The random bits are new for each, so that one identifier does not tell the next.
+48 bits of milliseconds, 12 bits for the fraction of a millisecond, then 62 random bits. Within one process a later call
+always gives a greater identifier: if the clock did not advance or went back, the last time is incremented (RFC 9562,
+section 6.2, method 3). The random bits are new for each identifier, so that one identifier does not reveal the next.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _last = 0  # in 1/4096 of a millisecond
 
 def uuid7() -> str:
     """Return a new identifier in the usual form, 36 lower-case characters."""
-    global _last  # noqa: PLW0603 -- the order of identifiers is a fact of the whole process
+    global _last  # noqa: PLW0603 -- the order of identifiers concerns the whole process
     with _lock:
         now = (time.time_ns() << 12) // 1_000_000
         if now <= _last:

@@ -1,12 +1,13 @@
-"""YAML as a tree of text with positions: nothing is typed, expanded or executed.
+"""Read YAML as a tree of text with positions, without types, expansion or execution.
 
-libyaml does the reading, through PyYAML, one event at a time. Scalars keep their text (`1.0`, `on` and `null` are
-text), every node keeps where it stands, and what a node tree would hide or expand (anchors, aliases, tags, merge keys,
-a second document) is a fault with a name. Work is bounded: nesting and the number of nodes stop the reading.
+libyaml parses the text, through PyYAML, one event at a time. Scalars keep their text (`1.0`, `on` and `null` are text),
+and every node has its position. Constructs that a node tree would hide or expand (anchors, aliases, tags, merge keys, a
+second document) are reported as faults with a name. The work is limited: reading stops at a maximum of nesting and of
+nodes.
 
-libyaml takes U+0085, U+2028 and U+2029 for line ends. To an editor they are ordinary characters, so a value could
-smuggle a second key past its reader. They are hidden from the parser behind characters that do not occur in the text,
-and restored in what it returns. Each stands for one character, so positions stay right.
+libyaml treats U+0085, U+2028 and U+2029 as line ends. To an editor they are ordinary characters, so a value could
+contain a second key that its reader does not see. Before parsing, each is replaced by a character that does not occur
+in the text, and restored in the result. The replacement is also one character, so positions stay correct.
 """
 
 from __future__ import annotations
@@ -21,21 +22,24 @@ if TYPE_CHECKING:
 
     from yaml.error import MarkedYAMLError
 
-    # The stubs of PyYAML leave out what every event of libyaml has.
+    # PyYAML's stubs lack attributes that every event of libyaml has.
     Event = Any
 
-MAX_DEPTH = 20  # nested collections, the outermost counts
+MAX_DEPTH = 20  # nested collections, including the outermost
 MAX_NODES = 10_000
-MAX_FAULTS = 100  # a hostile text must not turn into a million findings
+MAX_FAULTS = 100  # a hostile text must not produce a million findings
 
 _CONTROL = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]"
 _LINE_ENDS = "[\x85\u2028\u2029]"
 _WIDE_ESCAPE = r"\\U([0-9a-fA-F]{8})"
-_STAND_INS = range(0xF0000, 0xFFFFE)  # a private plane: more characters than any front matter holds
+_STAND_INS = range(0xF0000, 0xFFFFE)  # a private use plane: it has more characters than any front matter
 
 
 class Scalar(Struct, frozen=True, kw_only=True):
-    """A text. `style` is empty for a plain one, else its first sign: `'`, `"`, `|` or `>`; offsets into the source."""
+    """A text, with offsets into the source.
+
+    `style` is empty for a plain scalar, else its first character: `'`, `"`, `|` or `>`.
+    """
 
     text: str
     style: str
@@ -53,7 +57,7 @@ class Sequence(Struct, frozen=True, kw_only=True):
 
 
 class Mapping(Struct, frozen=True, kw_only=True):
-    """Entries in the order written, duplicates included; `flow` is true for the braced form."""
+    """Entries in the order of the source, including duplicates; `flow` is true for the braced form."""
 
     entries: tuple[tuple[Node, Node], ...]
     flow: bool
@@ -67,9 +71,9 @@ Node = Scalar | Sequence | Mapping
 class YamlFault(Struct, frozen=True, kw_only=True):
     """One construct that is not allowed.
 
-    `construct` is `syntax` where libyaml refuses the text, else what was met: `alias`, `anchor`, `tag`, `merge key`,
-    `document`, `depth`, `nodes` or `control character`. For `syntax`, `context` is the offset where the broken
-    construct begins and `problem` is libyaml's own phrase.
+    `construct` is `syntax` if libyaml rejects the text, else the kind of the construct: `alias`, `anchor`, `tag`,
+    `merge key`, `document`, `depth`, `nodes` or `control character`. For `syntax`, `context` is the offset at which the
+    broken construct begins, and `problem` is libyaml's own phrase.
     """
 
     construct: str
@@ -79,7 +83,7 @@ class YamlFault(Struct, frozen=True, kw_only=True):
 
 
 class YamlReading(Struct, frozen=True, kw_only=True):
-    """What came out. `root` is None where nothing stands or reading stopped; `nodes` counts what was read."""
+    """Result of `read_yaml`. `root` is None if the text is empty or reading stopped; `nodes` counts the nodes read."""
 
     root: Node | None
     faults: tuple[YamlFault, ...]
@@ -87,7 +91,7 @@ class YamlReading(Struct, frozen=True, kw_only=True):
 
 
 class LibyamlMissingError(ImportError):
-    """PyYAML was built without libyaml; the pure Python parser reads some texts differently, so it is not used."""
+    """PyYAML was built without libyaml. Its pure Python parser is not used, because it reads some texts differently."""
 
     def __str__(self) -> str:
         return (
@@ -97,13 +101,13 @@ class LibyamlMissingError(ImportError):
 
 
 def read_yaml(text: str, *, base: int = 0) -> YamlReading:
-    """Read one document; offsets of the result count from `base`. Raises nothing on content.
+    """Read one document. Offsets in the result count from `base`. Faults in the text are in the result, not raised.
 
     Raises:
         LibyamlMissingError: this installation of PyYAML lacks libyaml.
     """
     restore: Callable[[str], str] | None = None
-    if text.replace("\n", "").isprintable():  # so neither pattern below finds anything; both take long to compile
+    if text.replace("\n", "").isprintable():  # then neither pattern below matches; compiling them takes long
         return _Reader(text, base, restore).read()
     if control := re.search(_CONTROL, text):
         return YamlReading(
@@ -119,7 +123,7 @@ def read_yaml(text: str, *, base: int = 0) -> YamlReading:
 
 
 def _hide_line_ends(text: str) -> tuple[str, Callable[[str], str]]:
-    # An escape such as "\U000F0000" could write a stand-in, so those are taken as well.
+    # An escape such as "\U000F0000" could produce a replacement character, so escaped characters count as taken too.
     taken = {ord(char) for char in set(text)} | {int(digits, 16) for digits in re.findall(_WIDE_ESCAPE, text)}
     free = (chr(point) for point in _STAND_INS if point not in taken)
     hide = {line_end: next(free) for line_end in "\x85\u2028\u2029"}
@@ -142,7 +146,7 @@ class _Reader:
         self._last: Event | None = None
 
     def read(self) -> YamlReading:
-        # Imported here, not at the top: PyYAML costs 20 ms, and plain front matter is read without it.
+        # Imported here, not at the top: PyYAML takes 20 ms to import, and plain front matter is read without it.
         from yaml.error import MarkedYAMLError, YAMLError
 
         try:
@@ -155,15 +159,19 @@ class _Reader:
         except MarkedYAMLError as refusal:
             complete = False
             self._faults.append(self._syntax_fault(refusal))
-        except YAMLError as refusal:  # the reader below the parser; the check for control characters comes first
+        # An error of libyaml's reader, below the parser; control characters were checked before.
+        except YAMLError as refusal:
             complete = False
             self._faults.append(
                 YamlFault(construct="syntax", offset=self._base, context=self._base, problem=str(refusal))
             )
         return YamlReading(root=self._root if complete else None, faults=tuple(self._faults), nodes=self._nodes)
 
-    def _consume(self, next_event: Callable[[], Event | None]) -> bool:  # noqa: C901, PLR0912 -- calls would double its time
-        """Build the tree; False where reading stopped early. One loop without calls: ten thousand nodes in a few ms."""
+    def _consume(self, next_event: Callable[[], Event | None]) -> bool:  # noqa: C901, PLR0912 -- calls would double the time
+        """Build the tree; return False if reading stopped early.
+
+        One loop without calls, so that ten thousand nodes take a few milliseconds.
+        """
         from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
         base, restore, opened, faults = self._base, self._restore, self._open, self._faults
@@ -185,7 +193,7 @@ class _Reader:
                 end = event.end_mark.index + base
                 style = event.style or ""
                 if style == "|" or style == ">":  # noqa: PLR1714 -- the loop is hot
-                    # libyaml lets a block scalar reach to the next entry; the author sees it end with its text.
+                    # For libyaml a block scalar reaches to the next entry; for an author it ends with its text.
                     end = start + len(self._text[start - base : end - base].rstrip(" \n"))
                 node = Scalar(text=text, style=style, start=start, end=end)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
@@ -195,7 +203,7 @@ class _Reader:
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 items, start, is_mapping, flow = opened.pop()
-                # A block collection ends where its last child does; libyaml says: where the next thing begins.
+                # A block collection ends with its last child; for libyaml it ends at the start of the next construct.
                 end = items[-1].end if items and not flow else event.end_mark.index + base
                 if is_mapping:
                     entries = tuple(zip(items[::2], items[1::2], strict=True)) if items else ()
@@ -213,7 +221,7 @@ class _Reader:
             nodes += 1
             if nodes > MAX_NODES or len(faults) >= MAX_FAULTS:
                 self._nodes = nodes
-                self._fault("nodes", event)  # not recorded if there are as many faults as are reported
+                self._fault("nodes", event)  # not recorded if there are MAX_FAULTS faults already
                 return False
             if children is None:
                 self._root = node
@@ -222,7 +230,7 @@ class _Reader:
         return True
 
     def _enter(self, event: Event, *, is_mapping: bool) -> list[Node] | None:
-        """Open a collection; None where it lies too deep."""
+        """Open a collection and return its list of children; None if it is nested too deep."""
         if event.anchor is not None or event.tag is not None:
             self._properties(event)
         if len(self._open) == MAX_DEPTH:
@@ -233,7 +241,10 @@ class _Reader:
         return children
 
     def _other(self, event: Event) -> bool | None:
-        """Take an event that is neither scalar nor collection: True for an alias, None where reading must stop."""
+        """Handle an event that is neither scalar nor collection.
+
+        Return True for an alias, None if reading must stop, else False.
+        """
         from yaml.events import AliasEvent, DocumentStartEvent
 
         if isinstance(event, AliasEvent):
@@ -276,7 +287,8 @@ class _Reader:
         ):
             begin = refusal.context_mark.index
         elif self._last is not None and "\n" not in self._text[self._last.end_mark.index : offset]:
-            # Something that began on an earlier line ended on this one: it swallowed too much, so it is to blame.
+            # A construct from an earlier line ended on this line: it probably took in too much text, so report its
+            # start.
             begin = min(begin, self._last.start_mark.index)
         return YamlFault(
             construct="syntax", offset=offset + self._base, context=begin + self._base, problem=refusal.problem or ""

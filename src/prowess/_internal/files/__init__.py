@@ -1,1 +1,1 @@
-"""Files that may be hostile or shared: contained opening, digests, atomic writes, locks, privacy."""
+"""Access to hostile or shared files: contained opening, digests, atomic writes, locks, private caches."""

@@ -1,4 +1,4 @@
-"""Replace a file as a whole: a reader sees the old bytes or the new ones, never a mixture, whatever fails."""
+"""Replace a file atomically: after any failure, a reader sees either the old bytes or the new ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from prowess._internal.files.open_flags import NEW_FILE
 
 
 def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
-    """Put `data` at `path` with `mode`. A link at `path` is replaced, not followed.
+    """Write `data` to `path` with `mode`. A link at `path` is replaced, not followed.
 
-    With `sync` the bytes are on the disk before they take their place, and so is the name on return; without it the
-    change is as safe against a killed process, but not against a loss of power.
+    With `sync` the bytes are on the disk before they replace the old file, and the new name is on the disk on return.
+    Without `sync` the change is as safe if the process is killed, but not after a loss of power.
 
     Raises:
-        OSError: nothing was changed.
+        OSError: the file was not changed.
     """
     directory, name = os.path.split(path)
     draft = os.path.join(directory, f".{name}.{os.urandom(6).hex()}.tmp")
@@ -23,7 +23,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
     try:
         try:
             if hasattr(os, "fchmod"):
-                os.fchmod(descriptor, mode)  # the umask may have taken bits away
+                os.fchmod(descriptor, mode)  # the umask may have removed bits
             write_all(descriptor, data)
             if sync:
                 os.fsync(descriptor)
@@ -39,14 +39,18 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, sync: bool = 
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte; OSError where that is impossible, with an unknown part written."""
+    """Write every byte.
+
+    Raises:
+        OSError: an unknown part of the bytes was written.
+    """
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def _sync_directory(directory: str) -> None:
-    # The file is in place already; a system that cannot sync a directory (Windows) is no reason to report failure.
+    # The file is already in place. A system that cannot sync a directory (Windows) is no reason to report a failure.
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

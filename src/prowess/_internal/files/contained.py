@@ -1,13 +1,13 @@
-"""Files below one directory, and never anywhere else.
+"""Open files below one directory, without any way to leave that directory.
 
-A path is checked as text first: whatever could mean another place on any system is refused before a file is touched.
-Then the root is opened once and every component is opened relative to the one above it, without following links, so
-that no exchange of a directory for a link can lead outside between check and use. What is returned is an open
-descriptor of a regular file; nothing is opened again by name.
+A path is first checked as text: a path that could mean another place on any system is refused before a file is touched.
+Then the root is opened once, and every component is opened relative to its parent without following links. So
+exchanging a directory for a link between check and use cannot lead outside. The result is an open descriptor of a
+regular file. No file is opened again by its name.
 
-Where the system cannot open a file relative to a directory (Windows), each component is looked at by name instead, and
-the file that was opened is compared with the one that was looked at. That promise is weaker: it holds against what a
-package brings, not against a process of the same user that exchanges directories at the right moment.
+If the system cannot open a file relative to a directory (Windows), each component is examined by name instead, and the
+opened file is compared with the examined one. That protection is weaker: it stops hostile packages, but not a process
+of the same user that exchanges directories at the right moment.
 
 Rules: runtime protocol 002, read; security practice for hostile packages (links, hard links, pipes, devices).
 """
@@ -24,22 +24,22 @@ from prowess.errors import UnsafePathError
 
 _CHUNK = 1 << 20
 _OPENS_BENEATH = os.open in os.supports_dir_fd
-_REPARSE_POINT = 0x400  # Windows: a link, a junction, or another place that a name leads to
+_REPARSE_POINT = 0x400  # Windows: a link, a junction, or another name that leads to a different place
 
 
 def opens_beneath() -> bool:
-    """Whether this system opens files relative to an open directory."""
+    """Return whether this system can open files relative to an open directory."""
     return _OPENS_BENEATH
 
 
 def check_relative(path: str, base: str = "the skill's directory") -> tuple[str, ...]:
-    """Return the components of a relative path; `.` and empty ones are dropped, so `.` itself gives none.
+    """Return the components of a relative path, without `.` and empty components. `.` itself gives an empty tuple.
 
-    Nothing is decoded: `%2e`, `~`, `$HOME` and compatibility characters are ordinary names. `base` is what the path is
-    relative to, in the words of the refusal.
+    The path is not decoded: `%2e`, `~`, `$HOME` and compatibility characters are ordinary names. `base` is the name of
+    the root directory in error messages.
 
     Raises:
-        UnsafePathError: empty, absolute, a drive, a backslash, a NUL, a `..` component, or no valid text.
+        UnsafePathError: the path is empty, absolute or not valid text, or it has a drive, a backslash, a NUL or a `..`.
     """
     if not path:
         raise UnsafePathError(path, f"it is empty; name a file relative to {base}")
@@ -60,7 +60,7 @@ def check_relative(path: str, base: str = "the skill's directory") -> tuple[str,
 
 
 class OpenedFile(Closing):
-    """An open regular file: `path` is normalised, `stat` is of the descriptor itself. A context manager."""
+    """An open regular file; a context manager. `path` is normalised, `stat` was read from the descriptor."""
 
     __slots__ = ("fd", "path", "stat")
 
@@ -69,11 +69,11 @@ class OpenedFile(Closing):
 
     @property
     def size(self) -> int:
-        """The size in bytes when the file was opened."""
+        """Size in bytes when the file was opened."""
         return self.stat.st_size
 
     def read(self, limit: int | None = None, offset: int = 0) -> bytes:
-        """Return at most `limit` bytes from `offset`, fewer only at the end of the file; None reads all."""
+        """Return at most `limit` bytes from `offset`, and fewer only at the end of the file. None reads to the end."""
         os.lseek(self.fd, offset, os.SEEK_SET)
         chunks: list[bytes] = []
         left = limit
@@ -87,19 +87,19 @@ class OpenedFile(Closing):
         return b"".join(chunks)
 
     def close(self) -> None:
-        """Close the descriptor; closing twice does nothing."""
+        """Close the descriptor. Closing twice has no effect."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
 
 class ContainedRoot(Closing):
-    """One directory, opened once; a context manager.
+    """A directory that is opened once; a context manager.
 
-    The root itself may be a link: it is the caller who names it. Below it nothing is followed.
+    The root itself may be a link, because the caller named it. Below the root no link is followed.
 
     Raises:
-        OSError: the root is absent or no directory.
+        OSError: the root does not exist or is not a directory.
     """
 
     def __init__(self, root: str) -> None:
@@ -116,11 +116,11 @@ class ContainedRoot(Closing):
         """Open a regular file below the root for reading.
 
         Raises:
-            UnsafePathError: the path's text is refused, a link stands on the way, or it is no regular file
+            UnsafePathError: the path's text is refused, a component is a link, or the file is not regular
                 or has a second hard link.
-            IsADirectoryError: it is a directory.
-            FileNotFoundError: there is no such file.
-            PermissionError: the file system does not let this process read it.
+            IsADirectoryError: the path is a directory.
+            FileNotFoundError: the file does not exist.
+            PermissionError: the file system does not let this process read the file.
         """
         components = check_relative(path)
         normalised = "/".join(components)
@@ -139,11 +139,11 @@ class ContainedRoot(Closing):
             os.close(parent)
 
     def entries(self, path: str = ".") -> list[tuple[str, str]]:
-        """Return what a directory holds as (name, kind), sorted; kind is file, directory, link or special.
+        """Return the entries of a directory as (name, kind), sorted. The kind is file, directory, link or special.
 
         Raises:
             UnsafePathError, FileNotFoundError: as in `open`.
-            NotADirectoryError: it is a file.
+            NotADirectoryError: the path is a file.
         """
         components = check_relative(path or ".")
         if self._by_name:
@@ -157,13 +157,13 @@ class ContainedRoot(Closing):
             os.close(fd)
 
     def close(self) -> None:
-        """Close the root; closing twice does nothing."""
+        """Close the root. Closing twice has no effect."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
     def _walk(self, components: tuple[str, ...], path: str) -> int:
-        """Open the directory at `components`; the caller closes it."""
+        """Open the directory at `components`. The caller must close the descriptor."""
         fd = os.dup(self._fd)
         try:
             for name in components:
@@ -177,7 +177,7 @@ class ContainedRoot(Closing):
 
 
 def is_link(found: os.stat_result) -> bool:
-    """Whether a name that was looked at leads elsewhere: a symbolic link, on Windows also a junction."""
+    """Return whether an `lstat` result is of a symbolic link or, on Windows, of a junction."""
     return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
 
 
@@ -198,8 +198,8 @@ def _directory_by_name(root: str, components: tuple[str, ...], path: str) -> str
 
 
 def _open_file(place: str, path: str, *, parent: int | None = None, allow_hard_links: bool) -> OpenedFile:
-    """Open the file at `place`, a name beneath the directory `parent`, or a path if there is none."""
-    # Looked at before it is opened: opening a device can act, and a pipe would count as a reader.
+    """Open the file at `place`: a name in the directory `parent`, or a path if `parent` is None."""
+    # Examined before it is opened: opening a device can have effects, and opening a pipe would count as a reader.
     seen = _look(place, path) if parent is None else _lstat(parent, place, path)
     _require_regular(seen, path, allow_hard_links=allow_hard_links)
     try:
@@ -240,7 +240,7 @@ def _open_directory(parent: int, name: str, path: str) -> int:
         return os.open(name, READ_DIRECTORY, dir_fd=parent)
     except OSError as fault:
         if fault.errno in (errno.ENOTDIR, errno.ELOOP):
-            # Linux answers ENOTDIR for a link as well; only a look at the entry tells the two apart.
+            # Linux also reports ENOTDIR for a link. Only an `lstat` of the entry shows which of the two it is.
             if stat.S_ISLNK(_lstat(parent, name, path).st_mode):
                 raise UnsafePathError(path, f"{name!r} is a symbolic link") from None
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None

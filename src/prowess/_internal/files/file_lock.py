@@ -1,7 +1,7 @@
-"""One process at a time: advisory locks on files, with a bounded wait.
+"""Advisory file locks with a timeout: one process at a time.
 
-The lock belongs to an open file, so it ends with the process that holds it, however that ends. Two threads that lock
-through files of their own exclude each other as two processes do.
+The lock belongs to an open file, so it ends with the process that holds it, even if that process is killed. Two threads
+that open the file separately exclude each other as two processes do.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 10.0
 _FIRST_PAUSE = 0.001
-_LONGEST_PAUSE = 0.016  # longer is unfair, and much shorter slows the holder down: on two cores by a third
+_LONGEST_PAUSE = 0.016  # a longer pause is unfair; a much shorter one slows down the holder, by a third on two cores
 
 if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
     import msvcrt
 
     def _try_lock(descriptor: int, *, shared: bool) -> bool:
-        del shared  # Windows has one kind here; a reader then waits for a reader, which is slower and not wrong
-        os.lseek(descriptor, 2**30, os.SEEK_SET)  # behind the data, because a locked range cannot be read by others
+        # Windows has only exclusive locks here. Readers then wait for each other, which is slower but correct.
+        del shared
+        os.lseek(descriptor, 2**30, os.SEEK_SET)  # after the data, because others cannot read a locked range
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -39,7 +40,7 @@ if sys.platform == "win32":  # pragma: no cover -- runs on Windows alone
 else:
 
     def _try_lock(descriptor: int, *, shared: bool) -> bool:
-        # Imported here, not at the top: this module must be importable where files cannot be locked.
+        # Imported here, not at the top: this module must be importable on systems without `fcntl`.
         import fcntl
 
         try:
@@ -58,10 +59,10 @@ else:
 def locked(
     path: str, *, shared: bool = False, wait_seconds: float = WAIT_SECONDS, wake: int | None = None
 ) -> Iterator[None]:
-    """Hold the lock on the file at `path`, which is made (0600) if it is missing and stays behind.
+    """Hold the lock on the file at `path`. The file is created if it is missing (mode 0600) and is not removed.
 
     Raises:
-        TimeoutError: as `descriptor_locked`.
+        TimeoutError: as in `descriptor_locked`.
         OSError: the file cannot be opened, or is a link.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -77,10 +78,10 @@ def locked(
 def descriptor_locked(
     descriptor: int, *, shared: bool = False, wait_seconds: float = WAIT_SECONDS, wake: int | None = None
 ) -> Iterator[None]:
-    """Hold a lock on an open file: exclusive, or shared with other shared ones.
+    """Hold a lock on an open file: exclusive, or shared with other shared locks.
 
     Raises:
-        TimeoutError: somebody else holds it for longer than `wait_seconds`, or until the pipe `wake` is readable.
+        TimeoutError: the lock was not free within `wait_seconds`, or before the descriptor `wake` became readable.
     """
     until = time.monotonic() + wait_seconds
     pause = _FIRST_PAUSE

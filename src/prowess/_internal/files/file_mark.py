@@ -1,7 +1,7 @@
-"""Mark of a file: what `stat` returns for it that changes if the file does.
+"""Mark of a file: the `stat` values that change when the file changes.
 
-A mark tells an edit only if the file had been left alone for two seconds when it was taken: a change within that time
-could hide in the same time stamp. Imports nothing that a list of skills would have to pay for.
+A mark detects every later edit only if the file was unchanged for two seconds when the mark was taken: an edit within
+that time could have the same time stamp. This module imports little, so that listing skills stays fast.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Mark = tuple[int, int, int, int, int, int]
 
 
 def mark_of(found: os.stat_result) -> Mark:
-    """Return what changes if a file or a directory does."""
+    """Return the values that change when a file or a directory changes."""
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev, found.st_mode)
 
 
 def settled_before() -> int:
-    """Return the time in nanoseconds before which a last change is old enough for a mark."""
+    """Return the time in nanoseconds before which the last change must be, so that a mark can be trusted."""
     return time.time_ns() - SETTLED_NS
 
 
 def last_change(found: os.stat_result) -> int:
-    """Return when a file or a directory, its mode or its owner was changed last, in nanoseconds."""
+    """Return the time in nanoseconds of the last change to a file or directory, or to its mode or owner."""
     return max(found.st_mtime_ns, found.st_ctime_ns)

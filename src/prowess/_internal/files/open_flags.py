@@ -1,7 +1,6 @@
-"""Files and directories that others may have made: flags that follow no link and wait for nothing, and closing.
+"""Flags for opening untrusted files, without following links or blocking; and a base class for closing.
 
-A flag that a system does not have is left out there: Windows knows no links of this kind, and alone tells text from
-bytes.
+A flag that a system lacks is 0: Windows has no such links, and only Windows distinguishes text from bytes.
 """
 
 from __future__ import annotations
@@ -11,20 +10,20 @@ from typing import Self
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
-# Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
+# Without O_NONBLOCK, opening a pipe would wait for a writer.
 READ = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 READ_DIRECTORY = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
-READ_ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)  # it may be a link
+READ_ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)  # a root may be a link
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW
 
 
 class Closing:
-    """A context manager that closes itself at the end."""
+    """Base class of context managers that call `close` at the end of the block."""
 
     __slots__ = ()
 
     def close(self) -> None:
-        """Give up what is held; a second time does nothing."""
+        """Release all resources. Closing twice has no effect."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
-"""A folder of private cache files: read only if nobody else could have written them, and never needed.
+"""A directory of private cache files. A file is read only if no other user could have written it.
 
-A cache that cannot be trusted, read or written is no fault: the caller does its work as if there were none. Other
-users are kept out; a caller must still decode what it reads strictly, because a file may be damaged.
+A cache that cannot be trusted, read or written is not an error: the caller works as if there were no cache. Only this
+user can write the files, but a file may be damaged, so a caller must decode its content strictly.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 class PrivateCache:
-    """The files of one kind below the user's cache directory. `most`: how many are kept, the newest ones."""
+    """The files of one kind below the user's cache directory. At most `most` files are kept, the newest."""
 
     def __init__(self, kind: str, *, most: int = 32) -> None:
         self._folder = os.path.join(cache_home(), kind)
         self._most = most
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a file; None if there is none, or if it is not private to this user."""
+        """Return the bytes of a file; None if it does not exist or is not private to this user."""
         path = os.path.join(self._folder, name)
         try:
             descriptor = os.open(path, READ)
@@ -44,7 +44,7 @@ class PrivateCache:
             os.close(descriptor)
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace a file, and delete the oldest ones beyond `most`; nothing happens if that is impossible."""
+        """Replace a file, and delete the oldest files beyond `most`. Failures are ignored."""
         if len(data) > MAX_BYTES:
             return
         with suppress(OSError):

@@ -1,12 +1,12 @@
-"""The table `[session]` of the user's `config.toml`: what the sessions of this user start with.
+"""The table `[session]` of the user's `config.toml`: defaults for the sessions of this user.
 
     [session]
     profile = "claude-code"
     environment = "production"
     first_argument = 1
 
-What a caller names wins over it. A project's file has no such table: who wrote a project must not decide how its skills
-are held.
+Arguments of a caller take precedence. A project's file has no such table: the author of a project must not decide how
+the project's skills are treated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SESSION_KEYS: Mapping[str, type] = {"environment": str, "profile": str, "first_a
 
 
 def session_setting(key: Literal["environment", "profile"]) -> str | None:
-    """Return the text that this user has set; None if there is none.
+    """Return the user's setting; None if it is not set.
 
     Raises:
         ConfigurationError: as in `session_table`.
@@ -35,7 +35,7 @@ def session_setting(key: Literal["environment", "profile"]) -> str | None:
 
 
 def first_argument_setting() -> Literal[0, 1]:
-    """Return the number of the first argument that this user has set, 0 if none is.
+    """Return the number of the first argument as set by the user, 0 by default.
 
     Raises:
         ConfigurationError: as in `session_table`.
@@ -44,7 +44,7 @@ def first_argument_setting() -> Literal[0, 1]:
 
 
 def session_table() -> dict[str, object]:
-    """Return what this user has set. Faults elsewhere in the file do not count.
+    """Return the user's settings. Faults elsewhere in the file are ignored.
 
     Raises:
         ConfigurationError: the file cannot be read, or its table has a fault.
@@ -63,7 +63,7 @@ def session_table() -> dict[str, object]:
 
 
 def read_session_table(file: TomlFile) -> dict[str, object]:
-    """Return the table; what is wrong is added to the faults of `file`."""
+    """Return the table's valid settings; add its faults to `file`."""
     table = file.content.get(SESSION, {})
     if not isinstance(table, dict):
         file.fault("must be a table", SESSION)

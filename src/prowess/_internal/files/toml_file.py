@@ -1,7 +1,7 @@
-"""TOML files that people write: read within bounds, every fault with its line.
+"""TOML files written by people: read with a size limit, every fault reported with its line.
 
-`tomllib` does not tell on which line a key is. `TomlLines` walks over a text that `tomllib` has read, statement by
-statement, far enough to know where one ends: strings of the four kinds, brackets and comments.
+`tomllib` does not report the line of a key. `TomlLines` walks through a text that `tomllib` has accepted, statement by
+statement. It parses only enough to find the end of a statement: the four kinds of strings, brackets and comments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_toml_bytes(path: str) -> bytes:
     """Return the bytes of a regular file of at most `MAX_BYTES`.
 
     Raises:
-        ValueError: it cannot be read; the sentence begins with the path.
+        ValueError: the file cannot be read; the message begins with the path.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)  # a pipe must not block the open
     try:
@@ -41,16 +41,17 @@ def read_toml_bytes(path: str) -> bytes:
 
 
 class TomlFile:
-    """The `content` of a file and the faults that its readers find in it; `path` is as it was given.
+    """A TOML file: its `content`, its `path` as given, and the faults that callers find in it.
 
-    `inside` names the table that holds what is read; keys are counted from there.
+    `inside` names the table that callers read; their keys are relative to that table.
 
     Raises:
-        ValueError: the bytes are no TOML; the sentence begins with the path.
+        ValueError: the bytes are not TOML; the message begins with the path.
     """
 
     def __init__(self, path: str, data: bytes, inside: tuple[str, ...] = ()) -> None:
-        # Imported here, not at the top: a start without any such file, the usual one, does not pay for it.
+        # Imported here, not at the top: usually there is no such file, and a start without one should not load
+        # `tomllib`.
         import tomllib
 
         self.path, self._inside = path, inside
@@ -60,7 +61,7 @@ class TomlFile:
             self.content: dict[str, object] = tomllib.loads(text)
         except (ValueError, RecursionError) as fault:
             raise ValueError(f"{path}: {fault}") from None
-        self._lines = TomlLines(text.replace("\r\n", "\n"))  # tomllib reads CRLF as LF, and so do the lines
+        self._lines = TomlLines(text.replace("\r\n", "\n"))  # tomllib reads CRLF as LF
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -68,18 +69,18 @@ class TomlFile:
         return tuple(sentence for _, sentence in sorted(self._faults))
 
     def line(self, *at: str | int) -> int:
-        """Return the 1-based line of a key; of an array of tables, `at` has the index too."""
+        """Return the 1-based line of a key. For an array of tables, `at` also has the index."""
         return self._lines.of(*self._inside, *at)
 
     def fault(self, what: str, *at: str | int, named: tuple[str, ...] | None = None) -> None:
-        """Report what is wrong at a key; `named` is its name in the sentence, if that is not `at`."""
+        """Report a fault at a key. `named` is the key's name in the sentence, by default `at`."""
         name = ".".join(str(part) for part in (*self._inside, *(named or at)) if not isinstance(part, int))
         line = self.line(*at)
         self._faults.append((line, f"{self.path}:{line}: {f'{name}: ' if name else ''}{what}"))
 
 
 class TomlLines:
-    """The 1-based line of each table and key; of an array of tables each element has its own."""
+    """The 1-based line of each table and key. Each element of an array of tables has its own line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -88,7 +89,7 @@ class TomlLines:
         self._walk()
 
     def of(self, *path: str | int) -> int:
-        """Return the line of `path`, or of what encloses it where it stands in an inline table."""
+        """Return the line of `path`. If `path` is inside an inline table, return the line of the enclosing key."""
         while path and path not in self._lines:
             path = path[:-1]
         return self._lines.get(path, 1)

@@ -1,14 +1,16 @@
-"""One name for the bytes of a directory tree.
+"""Digest of a directory tree.
 
 The digest is the SHA-256 over one line for each regular file, sorted by the path's UTF-8 bytes:
 
     path NUL ("x" or "-") NUL size NUL sha256(bytes) LF
 
 The path is relative with `/`; `x` means that the owner may execute the file; size is decimal; the inner hash is
-lower-case hex. `.git` is left out at any depth, as are empty directories and all times and owners, so that a
-directory, a zip and a tar of one skill have one digest. Links (symbolic, or a file with a second hard link), pipes,
-sockets, devices, names that are not UTF-8 and whatever cannot be read are *obstacles*: a tree that has one has no
-digest, for its bytes could change without the digest changing. `tests/conformance/digest.json` holds vectors.
+lower-case hex. `.git` at any depth, empty directories, times and owners are left out, so that a directory, a zip and a
+tar of one skill have the same digest.
+
+Links (symbolic, or a file with a second hard link), pipes, sockets, devices, names that are not UTF-8 and unreadable
+entries are *obstacles*. A tree with an obstacle has no digest, because its bytes could change without a change of the
+digest. `tests/conformance/digest.json` holds test vectors.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from prowess._internal.files.file_mark import Mark
 
 MAX_FILES = 20_000
-MAX_ENTRIES = 2 * MAX_FILES  # with directories, links and what else takes time to look at
+MAX_ENTRIES = 2 * MAX_FILES  # including directories, links and other entries that take time to examine
 MAX_BYTES = 512 * 1024 * 1024
 MAX_DEPTH = 64
 
@@ -55,19 +57,19 @@ class FileRecord(Struct, frozen=True, kw_only=True):
 
 
 class TreeManifest(Struct, frozen=True, kw_only=True):
-    """The regular files of a tree and what stands in the way of a digest, both sorted by the path's UTF-8 bytes."""
+    """The regular files of a tree, and the obstacles to a digest, both sorted by the path's UTF-8 bytes."""
 
     files: tuple[FileRecord, ...]
     obstacles: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str | None:
-        """`sha256:<64 hex>`, or None where the tree has an obstacle."""
+        """`sha256:<64 hex>`, or None if the tree has an obstacle."""
         return None if self.obstacles else self.content_digest
 
     @property
     def content_digest(self) -> str:
-        """The digest of the regular files alone, whatever else the tree holds."""
+        """The digest of the regular files alone, even if the tree has obstacles."""
         whole = hashlib.sha256()
         for file in self.files:
             mark = "x" if file.executable else "-"
@@ -75,22 +77,22 @@ class TreeManifest(Struct, frozen=True, kw_only=True):
         return f"sha256:{whole.hexdigest()}"
 
     def find(self, path: str) -> FileRecord | None:
-        """Return the record of a relative path as it stands in the manifest, or None."""
+        """Return the record of a relative path, which must be spelled as in the manifest, or None."""
         return next((file for file in self.files if file.path == path), None)
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):
-    """The bytes of one file as they were hashed, and its mark of that moment."""
+    """The bytes of one file as they were hashed, and the file's mark at that moment."""
 
     data: bytes
     mark: Mark
 
 
 class TreeReading(Struct, frozen=True, kw_only=True):
-    """One walk over a tree: its hashes, its stamp, and the bytes of those files that the caller asked for, by path.
+    """Result of one walk over a tree: its hashes, its stamp, and the bytes of the requested files by path.
 
-    `stamp` is None for a tree that has an obstacle or was changed within the last two seconds, and where the system
-    opens nothing beneath a directory, because a change of an entry may leave no time there.
+    `stamp` is None if the tree has an obstacle or was changed within the last two seconds. It is also None on systems
+    that cannot open files relative to a directory: there a changed entry may not change the time of its directory.
     """
 
     manifest: TreeManifest
@@ -99,22 +101,22 @@ class TreeReading(Struct, frozen=True, kw_only=True):
 
 
 def read_tree(root: str) -> TreeManifest:
-    """Hash every regular file below `root`; the root itself may be a link.
+    """Hash every regular file below `root`. The root itself may be a link.
 
-    A hash is kept for this process by (path, size, mtime, inode, ctime) once the file has been left alone for two
-    seconds; before that a second edit could hide in the same time stamp.
+    A hash is cached in this process by (path, size, mtime, inode, ctime), but only if the file was unchanged for two
+    seconds: an earlier second edit could have the same time stamp.
 
     Raises:
-        OSError: the root is absent, no directory, or cannot be read.
+        OSError: the root does not exist, is not a directory, or cannot be read.
         LimitExceededError: more than 20 000 files, 40 000 entries of any kind, 512 MiB or 64 levels.
     """
     return read_stamped_tree(root).manifest
 
 
 def read_stamped_tree(root: str, *, keep: Collection[str] = (), most: int = 0) -> TreeReading:
-    """As `read_tree`, with the stamp of the tree and the bytes of each file among `keep` that has at most `most` bytes.
+    """As `read_tree`, but also return the stamp of the tree and the bytes of the files named in `keep`.
 
-    A file that is kept is read in this walk, also if its hash is known.
+    Files with more than `most` bytes are not kept. A kept file is read in this walk even if its hash is cached.
     """
     real = os.path.realpath(root)
     walk = _Walk(real, keep, most)
@@ -146,22 +148,22 @@ class _Walk:
         self._marks: list[tuple[str, Mark]] | None = []
 
     def stamp(self) -> TreeStamp | None:
-        """Return the stamp of what was walked, where it has one."""
+        """Return the stamp of the walked tree; None if it has none (see `TreeReading`)."""
         return None if self._marks is None or self.obstacles else TreeStamp(root=self.root, marks=tuple(self._marks))
 
     def directory(self, fd: int | str, prefix: str, depth: int) -> None:
-        """Take what a directory holds, given as a descriptor, or as a path where the system opens nothing beneath one.
+        """Walk a directory, given as a descriptor, or as a path on systems that cannot open relative to a directory.
 
-        With paths the promise is the weaker one of `prowess._internal.files.contained`.
+        With paths, only the weaker protection of `prowess._internal.files.contained` applies.
         """
         if depth > MAX_DEPTH:
             raise LimitExceededError("directory levels in one skill", MAX_DEPTH, depth)
         if isinstance(fd, int):
-            self._mark(prefix, os.fstat(fd))  # before it is listed: whatever comes later has a later time
+            self._mark(prefix, os.fstat(fd))  # before it is listed, so that any later change has a later time
         else:
             self._marks = None
         with os.scandir(fd) as found:
-            # One at a time: a directory of a million names must not be held in memory only to be refused.
+            # Counted one at a time: do not hold the names of a huge directory in memory, as it is refused anyway.
             names = [
                 (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
                 for entry in self._counted(found)
@@ -180,11 +182,11 @@ class _Walk:
                 self._file(fd, name, path)
 
     def _leads_elsewhere(self, parent: str, prefix: str, name: str) -> bool:
-        """Note a link or a junction as an obstacle, here where nothing else keeps it from being followed."""
+        """Record a link or a junction as an obstacle. A walk by path has no open flag that refuses links."""
         try:
             linked = is_link(os.lstat(os.path.join(parent, name)))
         except OSError:
-            return False  # gone; opening it will say so
+            return False  # deleted; the attempt to open it will show that
         if linked and name != _LEFT_OUT:
             self.obstacles.append(prefix + name)
         return linked
@@ -194,14 +196,14 @@ class _Walk:
             try:
                 self.directory(os.path.join(parent, name), f"{path}/", depth + 1)
             except FileNotFoundError:
-                pass  # as below
+                pass  # deleted meanwhile, as below
             except OSError:
                 self.obstacles.append(path)
             return
         try:
             fd = os.open(name, READ_DIRECTORY, dir_fd=parent)
         except FileNotFoundError:
-            return  # deleted meanwhile: the tree as it is now does not have it
+            return  # deleted meanwhile, so the present tree does not have it
         except OSError:
             self.obstacles.append(path)
             return
@@ -263,13 +265,13 @@ class _Walk:
 
 
 def _hash(fd: int, path: str, found: os.stat_result, parts: list[bytes] | None) -> tuple[int, str]:
-    """Return size and hash of an open file; its bytes go into `parts` if that is a list."""
+    """Return size and hash of an open file. If `parts` is a list, append its bytes to it."""
     key = (path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
     if parts is None and (known := _cache.get(key)) is not None:
         return found.st_size, known
     whole = hashlib.sha256()
     size = 0
-    # Never more than was charged: a file that grows while it is read would escape the bound.
+    # Read at most one byte more than the counted size: a file that grows meanwhile must not escape the limit.
     while size <= found.st_size and (chunk := os.read(fd, min(_CHUNK, found.st_size + 1 - size))):
         whole.update(chunk)
         size += len(chunk)

@@ -1,8 +1,8 @@
-"""Stamp of a directory tree: what `stat` returns for each of its directories and files, to see whether it changed.
+"""Stamp of a directory tree: the `stat` values of its directories and files, to detect changes.
 
-A file that is written to, an entry that comes or goes, a change of mode or owner: each leaves another time of change on
-the file or on its directory. So a tree whose stamp holds is the tree that was read, and nothing has to be opened to
-know it. A tree that was changed within the last two seconds has no stamp (`prowess._internal.files.file_mark`).
+Writing to a file, adding or removing an entry, and changing a mode or owner all change a time of the file or of its
+directory. So if the stamp holds, the tree is unchanged, and no file has to be opened to know it. A tree that was
+changed within the last two seconds has no stamp (see `prowess._internal.files.file_mark`).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from prowess._internal.files.file_mark import Mark, last_change, mark_of, settle
 
 
 class TreeStamp(Struct, frozen=True, kw_only=True):
-    """The marks of a tree at rest by path, relative to `root` with `/`; the path of `root` itself is empty."""
+    """The marks of an unchanged tree by path, relative to `root` with `/`. The path of `root` itself is empty."""
 
     root: str
     marks: tuple[tuple[str, Mark], ...]
 
     def holds(self) -> bool:
-        """Return whether everything is as it was; one call of `stat` for each mark."""
+        """Return whether the tree is unchanged. Calls `lstat` once for each mark."""
         lead = self.root if self.root.endswith("/") else f"{self.root}/"
         examine = os.lstat
         try:
             for path, mark in self.marks:
-                now = examine(lead + path)  # the slash at the end follows a root that is a link
-                # As `mark_of`, without a call for each file.
+                now = examine(lead + path)  # for the root, the slash at the end follows a link
+                # `mark_of` inlined, to save a call for each file.
                 if mark != (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino, now.st_dev, now.st_mode):
                     return False
         except (OSError, ValueError):
@@ -38,11 +38,12 @@ class TreeStamp(Struct, frozen=True, kw_only=True):
 
 
 def stamp_tree(root: str, *, most: int) -> TreeStamp | None:
-    """Return the stamp of everything below `root`, which may be a link; nothing is opened but directories.
+    """Return the stamp of everything below `root`, which may be a link. Opens only directories.
 
-    None if there are more than `most` files and directories, if one was changed within the last two seconds or cannot
-    be examined, or if one is a link or no file: what it leads to may change without a mark. None also where the system
-    opens nothing beneath a directory, because a change of an entry may leave no time there.
+    Returns None in these cases: there are more than `most` files and directories; an entry was changed within the last
+    two seconds or cannot be examined; an entry is a link or a special file, whose target may change without a new mark;
+    or the system cannot open files relative to a directory, as a changed entry may not change the time of its directory
+    there.
     """
     if not opens_beneath():
         return None
@@ -53,7 +54,7 @@ def stamp_tree(root: str, *, most: int) -> TreeStamp | None:
     try:
         while waiting:
             directory = waiting.pop()
-            # Marked before it is listed: whatever comes later has a later time.
+            # Marked before it is listed, so that any later change has a later time.
             found = [(directory, os.lstat(lead + directory))]
             with os.scandir(lead + directory) as entries:
                 for entry in entries:

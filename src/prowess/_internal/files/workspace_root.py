@@ -1,10 +1,10 @@
-"""A directory that tools work on: read as any contained root, and written to without a way out of it.
+"""Read and write files below a workspace directory, without any way to leave it.
 
-A file is replaced as a whole: a draft is written beside it and takes its place by a rename, both relative to the
-descriptor of the directory, so that no exchange of a directory for a link can lead the bytes elsewhere. Links are not
-followed, not even to places inside: what a link points to can change between two looks.
+A file is replaced as a whole: a temporary file is written next to it and renamed over it. Both steps are relative to
+the descriptor of the directory, so exchanging a directory for a link cannot redirect the bytes. Links are not followed,
+even to places inside the workspace: the target of a link can change between two checks.
 
-What an absolute path into a workspace means is decided here too, for tools and policies alike.
+This module also maps absolute paths in a workspace to relative ones, for tools and policies alike.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from prowess._internal.files.contained import ContainedRoot, check_relative
 from prowess._internal.files.open_flags import NEW_FILE
 from prowess.errors import UnsafePathError
 
-SANDBOX_NAME = "/workspace"  # what scripts and models call it, whatever it is called on this machine
+SANDBOX_NAME = "/workspace"  # the workspace's path for scripts and models, whatever its path on this machine
 
 
 def relative_to_workspace(path: str, *roots: str) -> str | None:
-    """Return what an absolute path means relative to the workspace; None if it names a place outside.
+    """Return an absolute path relative to the workspace; None if it is outside.
 
-    `roots` are the names of the workspace on this machine. They come before `SANDBOX_NAME`: a workspace may lie below
-    a directory of that name. The rest of the path may still climb out with `..`.
+    `roots` are the workspace's paths on this machine. They are tried before `SANDBOX_NAME`, because a workspace may be
+    below a directory of that name. The result may still leave the workspace through `..`.
     """
     for name in (*roots, SANDBOX_NAME):
         prefix = name.rstrip("/") + "/"
@@ -38,10 +38,10 @@ def relative_to_workspace(path: str, *roots: str) -> str | None:
 
 
 def ignores_case(directory: str) -> bool:
-    """Tell whether names below this directory mean the same in capitals, as they do by default on macOS and Windows.
+    """Return whether file names below this directory ignore case, as they do by default on macOS and Windows.
 
-    It is found out by naming the directory itself in the other case; a directory whose name has no letters counts as
-    its parent does.
+    The test looks up the directory itself by its name in the other case. If the name has no letters, its parent is
+    tested.
     """
     above, name = os.path.split(os.path.abspath(directory))
     if not name:
@@ -54,14 +54,14 @@ def ignores_case(directory: str) -> bool:
         return False
 
 
-_NEW_MODE = 0o666  # less the umask, as any program's
+_NEW_MODE = 0o666  # less the umask, as in any program
 _NEW_DIRECTORY = 0o777
 _WRITE_BITS = 0o222
-_RIGHTS = 0o777  # kept of a file's mode; not what lets a program run as its owner
+_RIGHTS = 0o777  # bits kept of a file's mode; set-user-ID and set-group-ID are not kept
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """What a directory holds: `kind` is file, directory, link or special; `size` in bytes."""
+    """Entry of a directory. `kind` is file, directory, link or special; `size` is in bytes."""
 
     name: str
     kind: str
@@ -70,14 +70,14 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class ChangedMeanwhileError(OSError):
-    """The file is no longer the one that was read; nothing was written."""
+    """The file has changed since it was read, so it was not written."""
 
 
 class WorkspaceRoot(ContainedRoot):
-    """As `ContainedRoot`, with facts about entries and with writing."""
+    """A `ContainedRoot` that also writes files and returns facts about entries."""
 
     def scan(self, components: tuple[str, ...]) -> list[Entry]:
-        """Return the entries of a directory, sorted by name; one that vanishes meanwhile is left out.
+        """Return the entries of a directory, sorted by name, without entries that are deleted meanwhile.
 
         Raises:
             UnsafePathError, FileNotFoundError, NotADirectoryError, PermissionError: as in `entries`.
@@ -94,10 +94,10 @@ class WorkspaceRoot(ContainedRoot):
             os.close(fd)
 
     def look(self, components: tuple[str, ...]) -> os.stat_result | None:
-        """Return the facts of an entry, of a link itself; None where there is none.
+        """Return the `lstat` result of an entry; None if it does not exist.
 
         Raises:
-            UnsafePathError: a link stands on the way.
+            UnsafePathError: a directory in the path is a link.
         """
         try:
             fd = self._walk(components[:-1], "/".join(components))
@@ -111,15 +111,15 @@ class WorkspaceRoot(ContainedRoot):
             os.close(fd)
 
     def replace(self, path: str, data: bytes, *, expected: os.stat_result | None = None) -> bool:
-        """Put `data` at `path`, with the mode and owner of the file that is there; return whether there was none.
+        """Write `data` to `path`, with the mode and owner of an existing file. Return whether the file is new.
 
-        Missing directories are made. With `expected`, the facts of the file as it was read, nothing is written where
-        it has changed since. A second hard link of the old file keeps the old bytes.
+        Missing directories are created. `expected` is the `stat` result from when the file was read; if the file has
+        changed since, it is not written. Another hard link of the old file keeps the old bytes.
 
         Raises:
-            UnsafePathError: the path's text is refused, or a link or no regular file is in the way.
-            IsADirectoryError, NotADirectoryError, PermissionError, OSError: nothing was changed.
-            ChangedMeanwhileError: see above.
+            UnsafePathError: the path's text is refused, or a component is a link, or the path is a special file.
+            IsADirectoryError, NotADirectoryError, PermissionError, OSError: the file was not changed.
+            ChangedMeanwhileError: the file differs from `expected`.
         """
         components = check_relative(path)
         if not components:
@@ -137,21 +137,21 @@ class WorkspaceRoot(ContainedRoot):
                 with suppress(OSError):
                     os.unlink(draft, dir_fd=parent)
                 raise
-            with suppress(OSError):  # the file is in place; a system that cannot sync a directory is no failure
+            with suppress(OSError):  # the file is in place; that a system cannot sync a directory is no failure
                 os.fsync(parent)
         finally:
             os.close(parent)
         return old is None
 
     def _make(self, components: tuple[str, ...], path: str) -> int:
-        """Open the directory at `components`, making what is missing; the caller closes it."""
+        """Open the directory at `components`, and create missing directories. The caller must close the descriptor."""
         for depth in range(len(components) + 1):
             try:
                 fd = self._walk(components[:depth], path)
             except FileNotFoundError:
                 above = self._walk(components[: depth - 1], path)
                 try:
-                    with suppress(FileExistsError):  # another program was faster
+                    with suppress(FileExistsError):  # another program created it first
                         os.mkdir(components[depth - 1], _NEW_DIRECTORY, dir_fd=above)
                 finally:
                     os.close(above)
@@ -162,7 +162,7 @@ class WorkspaceRoot(ContainedRoot):
 
 
 def _replaceable(parent: int, name: str, path: str) -> os.stat_result | None:
-    """Return the facts of the file that is to be replaced; None where there is none."""
+    """Return the `lstat` result of the file to be replaced; None if there is none."""
     try:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -174,7 +174,7 @@ def _replaceable(parent: int, name: str, path: str) -> os.stat_result | None:
     if not stat.S_ISREG(found.st_mode):
         raise UnsafePathError(path, "it is no regular file but a pipe, a socket or a device")
     if not found.st_mode & _WRITE_BITS:
-        # A rename would not mind; whoever took the bits away did.
+        # A rename would succeed, but the user who removed the write bits does not want a change.
         raise PermissionError(errno.EACCES, "the file is marked read-only", path)
     return found
 
@@ -186,9 +186,10 @@ def _write_draft(parent: int, draft: str, data: bytes, old: os.stat_result | Non
         if old is not None:
             here = os.fstat(fd)
             if (here.st_uid, here.st_gid) != (old.st_uid, old.st_gid):
-                with suppress(PermissionError):  # only root may give a file away; the bytes matter more than its owner
+                # Only root may change the owner, and the content matters more than the owner.
+                with suppress(PermissionError):
                     os.chown(fd, old.st_uid, old.st_gid)
-            os.fchmod(fd, mode)  # the umask may have taken bits away
+            os.fchmod(fd, mode)  # the umask may have removed bits
         write_all(fd, data)
         os.fsync(fd)
     finally:

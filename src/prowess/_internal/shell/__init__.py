@@ -1,1 +1,1 @@
-"""Simple shell command lines: their words, commands and redirections, as far as they can be known without running."""
+"""Parse simple shell command lines: words, commands and redirections, as far as they are known without running them."""

@@ -1,22 +1,22 @@
-"""A command line, taken apart for whoever has to permit it: simple commands as argument vectors, or a refusal.
+"""Parse a command line for a permission decision: simple commands as argument vectors, or a refusal.
 
     git log -1 'a; b' | head -3   →   ("git", "log", "-1", "a; b") and ("head", "-3")
 
-Parts are joined by `;` `&&` `||` `|` `|&` or a line break. Everything that would start a program which does not stand
-there as a word is refused, with a reason in words that teach. Two readings must agree on every byte: our own
-(`words`), which knows only what is permitted, and the grammar of tree-sitter-bash (`syntax_tree`), which knows
-the whole language. Where the grammar is not installed nothing is permitted.
+Commands are joined by `;` `&&` `||` `|` `|&` or a line break. A construct that would start a program that is not a word
+of the line is refused, with a reason that explains it. Two parsers must agree on every byte: our own (`words`), which
+knows only permitted constructs, and the grammar of tree-sitter-bash (`syntax_tree`), which knows the whole language. If
+the grammar is not installed, every line is refused.
 
 The line is judged as `bash --norc --noprofile -c` runs it: not interactive, no aliases, no exported functions, without
-`extglob`, with a `PATH` of absolute directories, in a UTF-8 locale. Whoever runs it keeps to that.
+`extglob`, with a `PATH` of absolute directories, in a UTF-8 locale. The code that runs the line must use the same
+settings.
 
-Some words of bash itself may stand first in a simple command that a pattern permits, and some never. A pattern names a
-program. Some names are no program but a part of bash, and most of these can start any program or change what a later
-name starts: `exec`, `eval`, `trap`, `export PATH=...`, `hash -p`, `enable -f`, `set`, and every builtin that takes a
-variable's name, because a name such as `a[$(id)]` is evaluated. They are refused whatever the tokens say. What is left
-only prints, tests, or changes the directory.
+A pattern names a program, but some names are builtins of bash. Most builtins can start any program or change the
+meaning of a later name: `exec`, `eval`, `trap`, `export PATH=...`, `hash -p`, `enable -f`, `set`, and every builtin
+that takes a variable's name, because a name such as `a[$(id)]` is evaluated. Those are refused even if a pattern
+permits them. The other builtins only print, test, or change the directory.
 
-The list is that of bash 5.2. A name that is missing here is started as a program, or not at all.
+The list is that of bash 5.2. A name that is not listed is started as a program, or not at all.
 """
 
 from __future__ import annotations
@@ -44,31 +44,31 @@ _OUT_AND_ERR = ">&"
 
 
 class ShellWord(Struct, frozen=True, kw_only=True):
-    """One argument; where it `expands`, bash passes file names or a home directory in its place."""
+    """One argument. If it `expands`, bash passes file names or a home directory in its place."""
 
     text: str
     expands: bool = False
 
 
 class SimpleCommand(Struct, frozen=True, kw_only=True):
-    """One program with its arguments; there is always a first word, and it never expands."""
+    """One program with its arguments. There is always a first word, and it never expands."""
 
     words: tuple[ShellWord, ...]
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The argument vector, without quotes; what expands stands as it was written."""
+        """The argument vector, without quotes. A word that expands is as it was written."""
         return tuple(word.text for word in self.words)
 
 
 class ShellParts(Struct, frozen=True, kw_only=True):
-    """The simple commands of a line in their order; there is at least one."""
+    """The simple commands of a line in order, at least one."""
 
     commands: tuple[SimpleCommand, ...]
 
 
 def parse_command_line(line: str) -> ShellParts | ShellRefusal:
-    """Take `line` apart. Raises nothing; what cannot be judged is a refusal."""
+    """Parse `line`. Never raises; a line that cannot be judged gives a refusal."""
     if len(line) > MAX_BYTES:
         return refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
     return _parse(line)
@@ -92,7 +92,7 @@ def _parse(line: str) -> ShellParts | ShellRefusal:
 
 
 class _Reading:
-    """Sorts tokens into commands, in the order in which the three public steps are called."""
+    """Groups tokens into commands. Call `read`, then `compare`, then `parts`."""
 
     def __init__(self) -> None:
         self._commands: list[list[Word]] = []
@@ -100,10 +100,10 @@ class _Reading:
         self._redirected = False
         self._targets: list[Word] = []
         self._separators: list[Operator] = []
-        self._joined: str | None = None  # the `&&`, `||` or `|` that still wants a command
+        self._joined: str | None = None  # the `&&`, `||` or `|` that still needs a command after it
 
     def read(self, tokens: tuple[Word | Operator, ...]) -> ShellRefusal | None:
-        """Sort the tokens; return why they are no list of simple commands."""
+        """Group the tokens. Return a refusal if they are not a list of permitted simple commands."""
         if len(tokens) > MAX_WORDS:
             return refusal("length", f"the command line has more than {MAX_WORDS} words")
         at = 0
@@ -179,7 +179,7 @@ class _Reading:
         return None
 
     def compare(self, source: bytes) -> ShellRefusal | None:
-        """Hold the reading against the grammar's; return why they do not agree."""
+        """Compare the result of `read` with the grammar's. Return a refusal if they differ."""
         try:
             seen = outline(source)
         except GrammarMissingError:
@@ -229,15 +229,15 @@ _REFUSED = frozenset(
 )
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _RUNS_ITS_ARGUMENTS = frozenset({".", "source", "eval", "exec", "command", "builtin", "trap"})
-# Formats without `%n`, which stores into the variable that an argument names, and without `*`, which takes an argument.
+# Formats without `%n`, which stores into a variable named by an argument, and without `*`, which takes an argument.
 _PLAIN_FORMAT = r"(?s)(?:[^%]|%%|%[-+ #0]*\d*(?:\.\d*)?[sbqdiouxXcfFeEgG])*"
 _ASSIGNMENT = r"(?s)[A-Za-z_][A-Za-z0-9_]*(?:\[.*)?\+?="
 
 
 def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None:
-    """Return why this simple command is refused whatever the tokens, or None.
+    """Return why this simple command is refused even if a pattern permits it, or None.
 
-    `moved`: a command before it changed the directory, so that a relative path may mean another program.
+    `moved` means that an earlier command changed the directory, so that a relative path may name another program.
     """
     name = words[0]
     if name.bare == name.source and name.text in _KEYWORDS:
@@ -258,7 +258,7 @@ def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None
 
 
 def moves(name: str) -> bool:
-    """Whether this builtin changes the directory for the commands after it."""
+    """Return whether this builtin changes the directory for the commands after it."""
     return name in _MOVES
 
 

@@ -2,11 +2,11 @@
 
     env A=1 git push            →   git push
     bash -lc 'cd x && git push' →   cd x, git push
-    xargs -n1 git               →   git, followed by anything
+    xargs -n1 git               →   git, followed by any arguments
 
-The answer is for rules that refuse, so it holds more rather than less: every word behind `env`, `nohup` or `find -exec`
-may be the program. A program that reads its commands from a file is not followed: what a file does is bounded by the
-sandbox, not by a pattern.
+The result is for rules that refuse, so it contains too many commands rather than too few: every word after `env`,
+`nohup` or `find -exec` may be the program. A program that reads its commands from a file is not followed: the sandbox,
+not a pattern, limits the effects of a file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from prowess._internal.shell.command_line import ShellParts, ShellWord, SimpleCo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST = 128  # commands in one command: a shell in a shell, the words behind `env`
+_MOST = 128  # limit on commands in one command, such as shells in a shell and the words after `env`
 _SHELLS = frozenset(
     {
         "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "pwsh", "rbash", "sh", "tcsh", "zsh",
@@ -40,34 +40,34 @@ _PREFIXES = frozenset(
         "xargs", "xvfb-run", "yarn",
     }
 )  # fmt: skip
-# Of these, a word may be a command line.
+# Those of `_PREFIXES` in which a word may be a command line.
 _TEXTS = frozenset(
     {
         "env", "flock", "gdb", "npm", "npx", "runuser", "screen", "script", "sg", "ssh", "su", "sudo", "tmux",
         "watch",
     }
 )  # fmt: skip
-# Settings of git that name a program (values of `-c`), options that do, and commands of it that start one.
+# git: settings that name a program (values of `-c`), options that name one, and subcommands that start one.
 _SETS_GIT = re.compile(r"alias|core\.|pager|filter|diff|merge|credential|ssh", re.IGNORECASE)
 _OPTIONS_OF_GIT = ("--exec-path=", "--config-env")
 _GIT_STARTS = frozenset({"foreach", "run", "rebase", "difftool", "filter-branch"})
-# An argument of these may hold a command beside other things: `sed -n "1e …"`, `tar --to-command=…`.
+# An argument of these programs may contain a command next to other text: `sed -n "1e …"`, `tar --to-command=…`.
 _TAKES_COMMANDS = frozenset({"ed", "ex", "gsed", "make", "rsync", "scp", "sed", "socat", "split", "tar", "vi", "vim"})
 _CODE = re.compile(r"(awk|gawk|mawk|nawk|node|nodejs|bun|deno|lua|osascript|perl|php|python|ruby|tclsh)[\d.]*")
 _CODE_OPTION = re.compile(r"eval|-[A-Za-z]*[cerEpBR]|--(?:eval|execute|print|run)")
 _TELLS_VERSION = frozenset({"-V", "-VV", "-h", "-v"})
-_NO_WORD = re.compile(r"[\s;&|\\]")  # what one word of a command line does not hold
-_GLUED = re.compile(r"-[A-Za-z]|--[A-Za-z-]+=")  # before the text that belongs to an option
+_NO_WORD = re.compile(r"[\s;&|\\]")  # characters that are never in a single word of a command line
+_GLUED = re.compile(r"-[A-Za-z]|--[A-Za-z-]+=")  # an option in front of its value, in the same word
 _REPLACES = re.compile(r"-[IJi]|--replace=")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ANYTHING = ShellWord(text="", expands=True)
 
 
 class StartedCommands(Struct, frozen=True, kw_only=True):
-    """What a command may start.
+    """Commands that a command may start.
 
-    `commands` are argument vectors. `unknown` tells that it may be anything, because its text cannot be taken apart or
-    comes from elsewhere. `code` is text in another language, which may start whatever it names.
+    `commands` are argument vectors. `unknown` is true if it may start any command, because its text cannot be parsed or
+    comes from elsewhere. `code` is text in another language, which may start any command that the text names.
     """
 
     commands: tuple[SimpleCommand, ...] = ()
@@ -76,7 +76,7 @@ class StartedCommands(Struct, frozen=True, kw_only=True):
 
 
 def started_by(command: SimpleCommand) -> StartedCommands:
-    """Return what `command` may start besides itself, directly or through what it starts. Raises nothing."""
+    """Return the commands that `command` may start besides itself, directly or indirectly. Never raises."""
     found: dict[SimpleCommand, None] = {}
     code: list[str] = []
     waiting = [command]
@@ -99,12 +99,12 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
     if program == "git" and _is_told_a_program([word.text for word in words[1:]]):
         return StartedCommands(unknown=True)
     if program == "env" and any("\\" in word.text for word in words[1:]):
-        return StartedCommands(unknown=True)  # -S has escapes of its own: `git\_push`
+        return StartedCommands(unknown=True)  # -S has its own escapes, such as `git\_push`
     if program == "git" and not _GIT_STARTS.isdisjoint(word.text for word in words[1:]):
         parts += [_suffix(words[place:], (), ("{",)) for place in range(2, min(len(words), _MOST))]
         parts += [_of_text(ShellWord(text=_GLUED.sub("", word.text, count=1))) for word in words if " " in word.text]
     if program in _PREFIXES and (len(words) > _MOST or program == "parallel"):
-        return StartedCommands(unknown=True)  # too long to follow, or its arguments come from its input
+        return StartedCommands(unknown=True)  # too long to follow, or it reads its arguments from its input
     if program in _PREFIXES:
         tail = (_ANYTHING,) if program == "xargs" else ()
         put = _put_by_xargs(words) if program == "xargs" else ("{",)
@@ -130,14 +130,14 @@ def _started_once(command: SimpleCommand) -> StartedCommands:
 
 
 def _is_told_a_program(arguments: list[str]) -> bool:
-    """Whether arguments of git set what programs it starts: `-c alias.x=push`, `-ccore.pager=…`, `--exec-path=…`."""
+    """Return whether arguments of git set a program to start: `-c alias.x=push`, `-ccore.pager=…`, `--exec-path=…`."""
     settings = [after for one, after in pairwise(arguments) if one == "-c"]
     settings += [one[2:] for one in arguments if one.startswith("-c")]
     return any(map(_SETS_GIT.match, settings)) or any(one.startswith(_OPTIONS_OF_GIT) for one in arguments)
 
 
 def _of_shell(program: str, words: tuple[ShellWord, ...]) -> StartedCommands:
-    """Read `sh [options] [-c text | file]`; without a text and a file it takes its commands from its input."""
+    """Parse `sh [options] [-c text | file]`. Without a text and a file, the shell reads commands from its input."""
     rest = list(words[2:] if program == "busybox" else words[1:])
     if program == "busybox" and (len(words) == 1 or words[1].text not in _SHELLS):
         return StartedCommands()
@@ -171,7 +171,7 @@ def _of_text(word: ShellWord) -> StartedCommands:
 
 
 def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
-    """Return the texts in whose place `xargs` puts what it reads: `-I X`, `-IX`, `-JX`, `--replace=X`."""
+    """Return the texts that `xargs` replaces by its input: X in `-I X`, `-IX`, `-JX` and `--replace=X`."""
     texts = [word.text for word in words]
     apart = [after for one, after in pairwise(texts) if one in {"-I", "-J"}]
     joined = [_REPLACES.sub("", one, count=1) for one in texts if _REPLACES.match(one)]
@@ -179,7 +179,7 @@ def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
 
 
 def _suffix(words: tuple[ShellWord, ...], tail: tuple[ShellWord, ...], put: tuple[str, ...]) -> StartedCommands:
-    """Return the words as a command of their own; `{}` and its kin stand for what another program puts there."""
+    """Return the words as a separate command. A word with a text of `put`, such as `{}`, expands."""
     if words[0].text.startswith("-") or _ASSIGNMENT.match(words[0].text):
         return StartedCommands()
     given = tuple(

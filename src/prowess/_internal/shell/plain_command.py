@@ -1,11 +1,11 @@
-"""A command line that is run without a shell: its words, or the reason why only a shell could read it.
+"""Parse a command line that is run without a shell: its words, or the reason why it would need a shell.
 
-Hooks and the commands in bodies are read here. The words are those that bash would pass (`words`): quotes are removed
-and hold a word together. What a shell would have to do something about is refused and never run in part: several
-commands, a redirection, a substitution, a variable, a pattern of file names, an assignment, a builtin.
+Used for hooks and for commands in skill bodies. The words are those that bash would pass (`words`): quotes are removed
+and hold a word together. A line that needs a shell is refused and never run in part: several commands, a redirection, a
+substitution, a variable, a file name pattern, an assignment, a builtin.
 
-Placeholders of the caller stand for values before the line is read: a value is a part of the word that its placeholder
-stands in, whatever it holds.
+Placeholders of the caller are replaced by markers before the line is parsed, and by their values afterwards. So a value
+stays part of the word that contains its placeholder, whatever characters it has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from prowess._internal.shell.words import Operator, ShellRefusal, read_words, re
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Private characters around the number of a value, in its place while the line is read.
+# Private use characters around the number of a value, used in place of the value while the line is parsed.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _SIGNS = {
     "\n": ("lines", "it has several lines"),
@@ -33,9 +33,9 @@ def plain_words(
     placeholders: re.Pattern[str] | None = None,
     value: Callable[[re.Match[str]], str | None] = lambda _: None,
 ) -> tuple[str, ...] | ShellRefusal:
-    """Return the words of one simple command, the program first, or why there are none.
+    """Return the words of one simple command, program first, or a refusal.
 
-    `value` gives the text for each match of `placeholders`, None for one that is left as it stands.
+    `value` returns the text for each match of `placeholders`, or None to leave the match as it is.
     """
     values: list[str] = []
 

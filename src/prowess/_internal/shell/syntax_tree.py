@@ -1,9 +1,9 @@
-"""What the grammar of tree-sitter-bash makes of a command line, in the few shapes that are ever permitted.
+"""Parse a command line with the grammar of tree-sitter-bash, limited to the few node kinds that are ever permitted.
 
-The tree is a second opinion and is not trusted by itself: the grammar takes form feeds for blanks, joins what a
-continuation separates, and hangs redirections where they do not belong. So only the outline is taken (where each
-command has its words, which redirections and separators there are), and `command_line` compares it
-byte for byte with its own reading. A node of a kind that is not listed here gives no outline.
+The tree is a second opinion and is not trusted alone: the grammar treats form feeds as blanks, joins words that a
+continuation separates, and attaches redirections to the wrong command. So only the outline is used (the positions of
+the words of each command, of redirections and of separators), and `command_line` compares it byte for byte with its own
+result. A node of an unlisted kind gives no outline.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class GrammarMissingError(ImportError):
 
 
 class ShellOutline(Struct):
-    """`commands` holds the spans of the words of each simple command, `redirections` those of the targets."""
+    """Byte positions in a line: of the words of each simple command, of redirection targets and of separators."""
 
     commands: list[list[Span]] = field(default_factory=list)
     redirections: list[Span] = field(default_factory=list)
@@ -38,7 +38,7 @@ class ShellOutline(Struct):
 
 
 def outline(line: bytes) -> ShellOutline | None:
-    """Return the outline of `line`, None where the grammar finds anything but simple commands.
+    """Return the outline of `line`; None if the grammar finds other constructs than simple commands.
 
     Raises:
         GrammarMissingError: the grammar is not installed.
@@ -51,7 +51,8 @@ def outline(line: bytes) -> ShellOutline | None:
 @cache
 def _parser() -> Parser:
     try:
-        # Imported here, not at the top: an extra, and only a patterned Bash token pays for loading the grammar.
+        # Imported here, not at the top: an optional package that is slow to load, needed only for patterns of Bash
+        # tokens.
         import tree_sitter
         import tree_sitter_bash
     except ImportError as fault:
@@ -80,7 +81,10 @@ def _visit(node: Node, found: ShellOutline) -> bool:
 
 
 def _redirect(node: Node, found: ShellOutline) -> bool:
-    """Take the first word as the target; the grammar counts words that follow it as targets too, bash as arguments."""
+    """Record the first word as the target and later words as arguments.
+
+    For the grammar later words are targets too, but for bash they are arguments.
+    """
     children = [child for child in node.children if child.type != "file_descriptor"]
     if not children or children[0].type not in _REDIRECTIONS:
         return False

@@ -1,13 +1,13 @@
-"""A command line as bash cuts it: words, operators, and nothing that bash would still have to expand.
+"""Split a command line into words and operators as bash does, and refuse constructs that bash would have to expand.
 
-The reading is byte by byte and leaves no byte out: each belongs to a word, to an operator, to a comment, or is a space,
-a tab or a continuation (a backslash before a line break). Quotes are removed as POSIX, *Shell Command Language*, 2.2,
-has it. What would start something else, or give a word that does not stand here, ends the reading with a reason:
-expansions, substitutions, subshells, background, here-documents, and control characters that other readers of shell
-take for blanks.
+The line is read byte by byte, and each byte belongs to a word, an operator, a comment, or is a space, a tab or a
+continuation (a backslash before a line break). Quotes are removed as POSIX, *Shell Command Language*, 2.2, defines.
+These constructs end the reading with a reason, because they would start another program or give a word that is not in
+the line: expansions, substitutions, subshells, background commands, here-documents, and control characters that other
+shell parsers treat as blanks.
 
-Two expansions are left standing, because no program comes from them: file names (`*.md`) and home directories (`~`).
-A word that has one says so in `expands`, and whoever matches it must not take its text for what bash will pass.
+Two expansions are permitted, because they do not start programs: file names (`*.md`) and home directories (`~`). A word
+with one of them has `expands` set. Code that matches such a word must not assume that bash passes its text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DELETE = "\x7f"
 
 
 class ShellRefusal(Struct, frozen=True, kw_only=True):
-    """Why a command line is not judged: `construct` is a short name for programs, `reason` a sentence that teaches."""
+    """Why a command line is not judged. `construct` is a short name for programs, `reason` a sentence for people."""
 
     construct: str
     reason: str
@@ -38,10 +38,10 @@ def refusal(construct: str, reason: str) -> ShellRefusal:
 
 
 class Word(Struct, frozen=True, kw_only=True):
-    """One word; `start` and `end` are byte offsets in the line.
+    """One word. `start` and `end` are byte offsets in the line.
 
-    `text` is what is left when quotes are removed. `source` is how it was written. `bare` holds the characters of it
-    that stand outside all quotes. `expands`: bash may put file names or a home directory in its place.
+    `text` is the word without quotes, `source` the word as written. `bare` holds its characters outside all quotes.
+    `expands` means that bash may replace it by file names or a home directory.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Word(Struct, frozen=True, kw_only=True):
 
 
 class Operator(Struct, frozen=True, kw_only=True):
-    """A separator (`; && || | |&` or a line break) or the sign of a redirection."""
+    """A separator (`; && || | |&` or a line break) or a redirection operator."""
 
     text: str
     start: int
@@ -61,7 +61,7 @@ class Operator(Struct, frozen=True, kw_only=True):
 
     @property
     def redirects(self) -> bool:
-        """Whether it begins a redirection."""
+        """Whether the operator begins a redirection."""
         return ">" in self.text or "<" in self.text
 
 
@@ -72,8 +72,8 @@ class _Refused(Exception):  # noqa: N818 -- control flow inside this module; it 
 
 
 def read_words(line: bytes) -> tuple[Word | Operator, ...] | ShellRefusal:
-    """Cut `line`, which must be UTF-8 without NUL, into words and operators."""
-    # One character a byte, so that offsets are those of the bytes; words are decoded when they are complete.
+    """Split `line`, which must be UTF-8 without NUL, into words and operators."""
+    # One character per byte, so that offsets are byte offsets. Complete words are decoded from UTF-8.
     reader = _Reader(line.decode("latin-1"))
     try:
         return tuple(reader.tokens())
@@ -109,7 +109,10 @@ class _Reader:
         return self._source.startswith("\\\n", self._at)
 
     def _skip_continuations(self) -> None:
-        """Step over line joints that stand beside a blank; one inside a word or an operator would change it."""
+        """Skip continuations next to a blank.
+
+        A continuation inside a word or an operator is refused: it would change it.
+        """
         match = re.compile(_CONTINUATIONS).match(self._source, self._at)
         end = len(self._source) if match is None else match.end()
         before = self._source[self._at - 1 : self._at]
@@ -152,11 +155,11 @@ class _Reader:
             elif char == "\\":
                 if self._is_continuation():
                     self._skip_continuations()
-                    break  # a blank follows: the word is complete
+                    break  # a blank follows, so the word is complete
                 text.append(self._escaped())
             else:
                 self._check_bare(char)
-                # bash takes a tilde for a home directory at the start, and after = or : as in an assignment.
+                # bash expands a tilde at the start of a word, and after = or : as in an assignment.
                 expands |= char in "*?[" or (char == "~" and (not text or text[-1][-1:] in ("=", ":")))
                 text.append(char)
                 bare.append(char)
@@ -220,7 +223,7 @@ class _Reader:
         if char < " " or char == _DELETE:
             raise _Refused("control", f"the control character {_named(char)} must not follow a backslash")
         if char > _DELETE:
-            # The escaped character has several bytes; the others follow as what they are.
+            # The escaped character has several bytes. They are read next as ordinary characters.
             self._at += 1
             return ""
         self._at += 2

@@ -1,1 +1,1 @@
-"""Text: JSON, terminal output, words, percent encoding."""
+"""Text helpers: JSON, terminal output, words, hosts of URLs, names of variables."""

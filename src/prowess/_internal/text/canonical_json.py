@@ -1,8 +1,8 @@
-"""One text for one JSON value, so that a digest of it means the value and not its spelling.
+"""Canonical JSON (RFC 8785): one text for each JSON value, so that a digest depends on the value and not its spelling.
 
-RFC 8785: members sorted by their names' UTF-16 code units, no white space, the shortest escapes, numbers as
-ECMAScript prints them. What JSON cannot hold (NaN, half a surrogate pair, other types) is refused, and so is what is
-too deep or too large, before it is spelled out.
+Members are sorted by their names' UTF-16 code units. There is no white space, escapes are as short as possible, and
+numbers are printed as in ECMAScript. Values that JSON cannot represent (NaN, half of a surrogate pair, other types) are
+refused. Values that are too deep or too large are refused before they are encoded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_DEPTH = 32  # containers inside containers
 
 
 class NotJsonError(ValueError):
-    """The value has no JSON form; the sentence says what is wrong."""
+    """The value has no JSON form; the message states why."""
 
 
 def canonical_json(
@@ -27,11 +27,11 @@ def canonical_json(
 ) -> bytes:
     """Return the canonical UTF-8 text of `value`.
 
-    Without `floats`, numbers are the integers that every JSON reader holds exactly: none with a fraction or an
-    exponent, none beyond 2^53 - 1. `what` is the name of the value in the sentence of an error.
+    With `floats=False`, only integers that every JSON reader represents exactly are allowed: no fraction, no exponent,
+    not beyond 2^53 - 1. `what` is the name of the value in error messages.
 
     Raises:
-        NotJsonError: a value without a JSON form.
+        NotJsonError: the value has no JSON form.
         LimitExceededError: more than `MAX_DEPTH` levels, or more than `max_bytes`.
     """
     plain = _survey(value, what, max_bytes, floats=floats)
@@ -45,17 +45,17 @@ def canonical_json(
 
 
 def sha256_of(data: bytes) -> str:
-    """`sha256:` and 64 hexadecimal digits."""
+    """Return `sha256:` and the digest of `data` as 64 hexadecimal digits."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-_encode = Encoder(order="sorted").encode  # sorted by UTF-8, which for ASCII is the order of UTF-16
+_encode = Encoder(order="sorted").encode  # sorted by UTF-8, which for ASCII equals the order of UTF-16
 
 
 def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) -> bool:
-    """Refuse what has no canonical text; return whether msgspec spells the rest as RFC 8785 does.
+    """Refuse a value without a canonical text; return whether msgspec's output already follows RFC 8785.
 
-    Every value takes a byte at least, so counting values also ends the walk through a container that holds itself.
+    Every value takes at least one byte, so counting values also ends the walk through a container that contains itself.
     """
     plain = True
     nodes = 0
@@ -68,7 +68,7 @@ def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) ->
                 raise _too_large(what, max_nodes)
             kind = type(item)
             if kind is str or kind is bool or item is None:
-                continue  # nothing to refuse and spelled alike; most values are one of these
+                continue  # always allowed, and encoded alike; most values have one of these types
             if kind is list or kind is tuple:
                 below.extend(item)  # type: ignore[arg-type]  # the line above has looked
             elif isinstance(item, (str, bool, int, float)):
@@ -128,7 +128,7 @@ def _spell(value: object) -> bytes:
 
 
 def _number(value: float) -> str:
-    """Spell a finite number as ECMAScript's `Number::toString` does: the same digits as `repr`, another layout."""
+    """Format a finite number as ECMAScript's `Number::toString` does: the digits of `repr`, another layout."""
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
@@ -139,7 +139,7 @@ def _number(value: float) -> str:
     point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))  # digits before the point
     digits = digits.rstrip("0")
     count = len(digits)
-    if count <= point <= 21:  # noqa: PLR2004 -- the borders are those of the standard
+    if count <= point <= 21:  # noqa: PLR2004 -- the limits are those of the standard
         return sign + digits + "0" * (point - count)
     if 0 < point <= 21:  # noqa: PLR2004 -- as above
         return f"{sign}{digits[:point]}.{digits[point:]}"

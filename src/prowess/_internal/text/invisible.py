@@ -1,7 +1,7 @@
-"""Characters that nobody sees and a model reads, and texts without them.
+"""Remove invisible characters, which people do not see but models read.
 
-Tag characters and rows of variation selectors can carry whole hidden sentences; controls of writing direction show a
-text in another order than it has; zero-width characters and fillers split words so that a search misses them.
+Tag characters and rows of variation selectors can contain whole hidden sentences. Controls of writing direction show a
+text in a different order. Zero-width characters and fillers split words so that a search misses them.
 
 Source: Unicode Technical Standard 39; Unicode 16, sections 23.2 and 23.4; UTS 51 for emoji.
 """
@@ -21,20 +21,23 @@ _INVISIBLE = (
     f"[{TAGS}{SELECTORS}{FEW_SELECTORS}{OVERRIDES}{EMBEDDINGS}{JOINERS}{NEVER_NEEDED}{_MARKS}{_FILLERS}"
     "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]+"
 )
-_FLAG = "\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f"  # of a region, as Scotland's
+_FLAG = "\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f"  # flag of a region, such as Scotland
 _EMOJI_STYLE, _TEXT_STYLE, _ZWNJ, _ZWJ = "\ufe0f", "\ufe0e", "\u200c", "\u200d"
 _KEYCAPS = "0123456789#*"
 
 
 def visible(text: str) -> str:
-    """Return `text` without what nobody sees. Emoji, flags of regions, and joiners in scripts that need them stay."""
+    """Return `text` without invisible characters.
+
+    Emoji, flags of regions, and joiners in scripts that need them are kept.
+    """
     if text.isascii():
         return text
     return re.sub(f"{_FLAG}|{_INVISIBLE}", _kept, text)
 
 
 def visible_value(value: object) -> object:
-    """Return a copy of a JSON value in which every text is `visible`; keys stay as they are."""
+    """Return a copy of a JSON value with `visible` applied to every text. Keys are not changed."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
@@ -43,7 +46,7 @@ def visible_value(value: object) -> object:
 
 
 def hides_something(text: str) -> bool:
-    """Whether `visible` takes something away."""
+    """Return whether `text` has invisible characters that `visible` would remove."""
     return visible(text) != text
 
 

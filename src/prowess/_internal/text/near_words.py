@@ -1,4 +1,4 @@
-"""Spellings that may have been meant in place of one that is not known."""
+"""Suggestions for an unknown word: the most similar known words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 def near_words(word: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> list[str]:
-    """Return the known spellings that are most like a word, the nearest first; `cutoff` is a likeness from 0 to 1."""
-    # Imported here, not at the top: only a wrong spelling pays for it.
+    """Return at most `most` known words, the most similar first. `cutoff` is the least similarity, from 0 to 1."""
+    # Imported here, not at the top: needed only after a wrong spelling.
     from difflib import get_close_matches
 
     return get_close_matches(word, list(known), most, cutoff)

@@ -1,6 +1,6 @@
-"""How much texts have to do with a question, by the words they share with it: no model, no index, no language but case.
+"""Score texts by the words they share with a question, without a model, an index or language data besides case.
 
-A word that few of the texts have counts more than one that many have; words that tell nothing apart count nothing.
+A word that few texts contain counts more than one that many contain. Very common words do not count.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _WORD = r"[^\W_]+"
-_SHORT = 3  # letters of a word that keeps its s
-_MOST_COUNTED = 3  # a text gains nothing by repeating a word more often
+_SHORT = 3  # words of at most so many letters keep a final s
+_MOST_COUNTED = 3  # further repetitions of a word in a text do not count
 _COMMON = frozenset(
     {
         *("a", "an", "and", "are", "as", "ask", "at", "be", "by", "can", "did", "do", "does", "each", "for", "from"),
@@ -28,7 +28,7 @@ _COMMON = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Return the words that tell texts apart, folded and without a plural s."""
+    """Return the words of a text without common words, case-folded and without a plural s."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return [
         word[:-1] if len(word) > _SHORT and word.endswith("s") else word
@@ -38,7 +38,7 @@ def words(text: str) -> list[str]:
 
 
 def scores(question: str, texts: Sequence[str]) -> list[float]:
-    """Rate each text; 0 where it shares no word with the question."""
+    """Return a score for each text, 0 if it shares no word with the question."""
     asked = dict.fromkeys(words(question))
     held: list[dict[str, int]] = []
     for text in texts:

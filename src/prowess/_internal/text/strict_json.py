@@ -1,7 +1,7 @@
-"""Strict JSON: one value in UTF-8 that every reader reads alike, or an error.
+"""Strict JSON: one value in UTF-8 that every reader interprets alike, or an error.
 
-A key that stands twice is refused, because readers disagree about which one counts; NaN, infinities and numbers beyond
-a float are refused, because JSON has none.
+A duplicate key is refused, because readers disagree about which one counts. NaN, infinities and numbers beyond the
+range of a float are refused, because JSON does not have them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ _SHOWN = 80
 
 
 class StrictJsonError(ValueError):
-    """The bytes are not one JSON value; the sentence states why."""
+    """The bytes are not one JSON value; the message states why."""
 
 
 def strict_json(data: bytes, what: str) -> object:
-    """Return the value in `data`, which may begin with a byte order mark; `what` is its name in sentences.
+    """Return the value in `data`, which may begin with a byte order mark. `what` is its name in error messages.
 
     Raises:
-        StrictJsonError: it cannot be read, or readers could read it in two ways.
+        StrictJsonError: `data` is not JSON, or readers could interpret it in two ways.
     """
     try:
         return json.loads(

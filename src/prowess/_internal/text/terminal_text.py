@@ -1,8 +1,8 @@
-r"""Text that is safe to print: nothing that a file says can move the cursor, colour the screen or hide words.
+r"""Text that is safe to print: text from files cannot move the cursor, colour the screen or hide words.
 
-Control characters (C0 but tab and newline, DEL, C1), bidirectional controls and invisible characters that terminals
-act on are shown as `\xNN` or `\uNNNN`. In JSON they are escapes of JSON, so the value stays the same, and a line of it
-is one line to every reader. Numbers that JSON cannot write (infinity, not a number) are refused.
+Control characters (C0 except tab and newline, DEL, C1), bidirectional controls and invisible characters that affect
+terminals are shown as `\xNN` or `\uNNNN`. In JSON they are written as JSON escapes, so the value does not change, and
+every reader sees a line of JSON as one line. Numbers that JSON cannot represent (infinity, not a number) are refused.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 _CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is no text becomes U+DCNN
+_BYTES = range(0xDC80, 0xDD00)  # PEP 383: byte NN of a name that is not valid text becomes U+DCNN
 
 
 def printable(text: str) -> str:
-    """Return `text` with every character that a terminal would act on written as an escape."""
-    if text.replace("\n", "").isprintable():  # so it is safe; the pattern takes long to compile
+    """Return `text` with every character that affects a terminal written as an escape."""
+    if text.replace("\n", "").isprintable():  # then the text is safe; compiling the pattern takes long
         return text
     return re.sub(UNSAFE, _escape, text)
 
 
 def without_controls(text: str) -> str:
-    """Return `text` for a pipe: control characters, those of writing direction too, as escapes, line ends as LF.
+    """Return `text` for a pipe: control characters, including those of writing direction, as escapes; line ends as LF.
 
-    Characters of no width stay, because words and emoji need them.
+    Zero-width characters are kept, because words and emoji need them.
     """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
@@ -39,14 +39,14 @@ def without_controls(text: str) -> str:
 
 
 def printable_line(text: str) -> str:
-    """Return `text` as one line: as `printable`, and line breaks and tabs are escapes too."""
+    """Return `text` as one line: as `printable`, but line breaks and tabs are escapes too."""
     if text.isascii() and text.isprintable():
         return text
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded; a name of a file whose bytes are no UTF-8 holds half surrogates."""
+    """Return whether a text can be encoded. A file name whose bytes are not UTF-8 has lone surrogates and cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -64,7 +64,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def columns(text: str) -> int:
-    """Return how many columns a terminal gives to `text`."""
+    """Return the width of `text` in terminal columns."""
     if text.isascii():
         return len(text)
     # Imported here, not at the top: most texts are ASCII.
@@ -74,7 +74,7 @@ def columns(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Return `text`, or as much of its beginning as fits into `width` columns with an ellipsis."""
+    """Return `text`, shortened with an ellipsis if it is wider than `width` columns."""
     if columns(text) <= width:
         return text
     while text and columns(text) >= width:
@@ -83,9 +83,10 @@ def cut(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int | None, indent: str = "") -> Iterator[str]:
-    """Yield `text` in lines of at most `width` columns, all but the first behind `indent`; None does not break it.
+    """Yield `text` in lines of at most `width` columns. None does not break it.
 
-    It is broken at blanks; a word is broken only if no line can hold it.
+    Lines after the first begin with `indent`. The text is broken at blanks; a word is broken only if it is longer than
+    a line.
     """
     line, room = "", width
     if room is None or columns(text) <= room:
@@ -113,17 +114,17 @@ _COMPACT = (",", ":")
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
-    """Return `value` as JSON, on one line unless `indent` is given; it can always be encoded as UTF-8.
+    """Return `value` as JSON, on one line unless `indent` is given. The text can always be encoded as UTF-8.
 
-    A `Struct` in it becomes an object with its fields.
+    A `Struct` becomes an object with its fields.
 
     Raises:
-        ValueError: it holds infinity or not-a-number, or itself.
-        TypeError: it holds something that is no JSON.
+        ValueError: the value contains infinity, not-a-number, or itself.
+        TypeError: the value contains a type that JSON does not have.
     """
     separators = _COMPACT if indent is None else None
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators, default=asdict)
-    # Outside strings JSON is ASCII without control characters, so every match stands inside one.
-    if text.replace("\n", "").isprintable():  # as nearly every text; the pattern takes long to compile
+    # Outside strings, JSON is ASCII without control characters, so every match is inside a string.
+    if text.replace("\n", "").isprintable():  # true for nearly every text; compiling the pattern takes long
         return text
     return re.sub(UNSAFE, lambda match: json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f", text)

@@ -1,8 +1,8 @@
-"""Hosts of URLs, read the same way for rules that permit and for rules that refuse.
+"""Hosts of URLs, parsed the same way for rules that permit and for rules that refuse.
 
-Programs differ in what they make of an unusual URL: of a user name before the host, of a backslash, of a number in
-place of an address. Such a URL has no certain host here: what permits does not take it, and what refuses does. The port
-does not belong to the host. A host is compared in lower case, in its ASCII form (IDNA) and without a dot at its end.
+Programs interpret unusual URLs differently: a user name before the host, a backslash, a number in place of an address.
+Such a URL has no certain host here: a rule that permits does not match it, and a rule that refuses does. The port is
+not part of the host. A host is compared in lower case, in its ASCII form (IDNA) and without a final dot.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 _URL = re.compile(r"(?i:https?)://([^/?#]+)(?:[/?#].*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# Unlike others, these four are read differently by the two generations of IDNA.
+# Only these four characters are encoded differently by the two generations of IDNA.
 _DEVIANT = re.compile("[\u00df\u03c2\u200c\u200d]")
 _MAX_HOST, _MAX_PORT = 253, 65535
 
@@ -33,7 +33,7 @@ def host_of_url(url: str) -> str | None:
 
 
 def host_name(text: str) -> str | None:
-    """Return a host in the form in which hosts are compared; None if it is no host."""
+    """Return a host in its comparable form; None if the text is not a host."""
     if text.startswith("["):
         return _bracketed(text)
     if not text.isascii():
@@ -47,7 +47,8 @@ def host_name(text: str) -> str | None:
     labels = name.split(".")
     if len(name) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
         return None
-    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", labels[-1]):  # an IPv4 address to every program, in whatever form it stands
+    # Every program treats this as an IPv4 address, in any of its notations.
+    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", labels[-1]):
         try:
             return str(IPv4Address(name))
         except AddressValueError:
@@ -65,10 +66,10 @@ def _bracketed(text: str) -> str | None:
 
 
 def host_pattern(text: str) -> str | None:
-    """Return a pattern of hosts as `fits_host` takes it; None if it can fit no host.
+    """Return a host pattern for `fits_host`; None if it cannot match any host.
 
-    `*.example.com` is every name below `example.com`, at any depth, and not that name itself. Anywhere else `*` stands
-    for characters without a dot, and alone it is every host.
+    `*.example.com` matches every name below `example.com`, at any depth, but not that name itself. Elsewhere `*`
+    matches characters except a dot. A single `*` matches every host.
     """
     if "*" not in text:
         return host_name(text)
@@ -79,7 +80,7 @@ def host_pattern(text: str) -> str | None:
 
 
 def fits_host(host: str, pattern: str) -> bool:
-    """Whether a host of `host_of_url` fits a pattern of `host_pattern`."""
+    """Return whether a host returned by `host_of_url` matches a pattern returned by `host_pattern`."""
     if pattern == "*":
         return True
     below = pattern.startswith("*.")

@@ -1,14 +1,14 @@
-"""Which environment variables a caller may set for a script, by their names alone.
+"""Which environment variables a caller may set for a script, decided by their names alone.
 
-Some belong to the sandbox. Others tell a loader or an interpreter what to load: with one of these a script would run
-something other than itself.
+Some variables belong to the sandbox. Others tell a loader or an interpreter which code to load: a script with one of
+them would run other code than its own.
 """
 
 from __future__ import annotations
 
 import re
 
-# What the sandbox sets by itself; PWD comes with the working directory.
+# Set by the sandbox itself; PWD comes from the working directory.
 BASE_NAMES = frozenset(
     {"PATH", "HOME", "LANG", "TMPDIR", "SKILL_DIR", "PYTHONPATH", "SESSION_ID", "OUT", "WORKSPACE", "PWD", "OLDPWD"}
 )
@@ -58,7 +58,7 @@ _NAME = r"(?a)[A-Za-z_][A-Za-z0-9_]*"
 
 
 def name_fault(name: str) -> str | None:
-    """Say why a variable of this name may not be set for a script; None where it may."""
+    """Return why a variable of this name may not be set for a script; None if it may."""
     if not re.fullmatch(_NAME, name):
         return f"env name {name!r} is not a variable name: letters, digits and _ only, not starting with a digit"
     if name in BASE_NAMES:
