@@ -162,7 +162,7 @@ class InvalidSkillError(SkillError, ValueError):
 
 
 class RemoteSkillError(SkillError, ValueError):
-    """A skill of another server differs from the server's description of it, or contains forbidden text.
+    """A skill of another server does not match the server's description, or its description is invalid.
 
     No part of the skill was kept. `origin` is this host's label for the server. `skill` is a URI, or None if the server
     itself is at fault.

@@ -1,4 +1,4 @@
-"""An HTTP listener for any ASGI application: limits on connections, who may send a request, health, short errors.
+"""An HTTP listener for any ASGI application: connection limits, request checks, health probes, short errors.
 
-It knows nothing of what is served. uvicorn has the sockets and the parser.
+It is independent of the application that it serves. uvicorn provides the sockets and the parser.
 """

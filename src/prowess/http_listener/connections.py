@@ -1,9 +1,9 @@
-"""Open connections of a listener: a time for the headers of a request, and a number for each address.
+"""Limits on open connections: a timeout for the headers of a request, and a maximum per address and in total.
 
-A client that opens connections and sends nothing, or half a request, must not keep others from being answered. So a
-connection has ten seconds for complete headers. If an address has as many connections as it may have, its oldest that
-waits for something of its client is closed in favour of a new one; a new one is refused only if all of them are being
-answered. The same holds for all addresses together.
+A client that opens connections and sends no request, or half of one, must not block other clients. So the headers of a
+request must be complete within ten seconds. If an address has reached its maximum, a new connection replaces the oldest
+connection that is waiting for its client. A new connection is refused only if all connections of the address are being
+answered. The same applies to the total.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Bounds of one listener; `an_address` of IPv6 is its network of 64 bits, for whoever has one has all of them."""
+    """Limits of one listener.
+
+    `an_address` applies to an IPv4 address or to the /64 network of an IPv6 address, because one client can use all
+    addresses of such a network.
+    """
 
     header_seconds: float = 10.0
     an_address: int = 128
@@ -38,7 +42,7 @@ class Connections:
         self._open: dict[LimitedConnection, str] = {}  # with their addresses, the oldest first
 
     def admit(self, connection: LimitedConnection, address: str) -> bool:
-        """Count a connection, and close another one if there are too many; False if it must be refused instead."""
+        """Register a connection, closing another one if there are too many; False if the new one must be refused."""
         same = [other for other, theirs in self._open.items() if theirs == address]
         for group, most in ((same, self.limits.an_address), (list(self._open), self.limits.altogether)):
             if len(group) < most:
@@ -46,28 +50,32 @@ class Connections:
             waiting = [other for other in group if other.waits_for is not None]
             if not waiting:
                 return False
-            oldest = min(waiting, key=lambda other: other.waits_for or 0)  # the first of these
+            # the oldest of those that wait for the first request, else the next
+            oldest = min(waiting, key=lambda other: other.waits_for or 0)
             self.leave(oldest)
             oldest.refuse(HTTPStatus.REQUEST_TIMEOUT, "the connection waited while its address opened too many")
         self._open[connection] = address
         return True
 
     def leave(self, connection: LimitedConnection) -> None:
-        """Count a connection no more."""
+        """Remove a connection from the count."""
         self._open.pop(connection, None)
 
 
 class LimitedConnection(H11Protocol):
     """uvicorn's connection within the limits of `connections`."""
 
-    def __init__(self, *arguments: Any, connections: Connections, **keywords: Any) -> None:  # noqa: ANN401 -- uvicorn's
+    def __init__(self, *arguments: Any, connections: Connections, **keywords: Any) -> None:  # noqa: ANN401 -- uvicorn's signature
         super().__init__(*arguments, **keywords)
         self._connections = connections
         self._deadline: asyncio.TimerHandle | None = None
 
     @property
     def waits_for(self) -> int | None:
-        """What its client has to send: 0 its first request, 1 its next one, 2 the rest of a body; None if nothing."""
+        """The data that the connection waits for: 0 the first request, 1 the next request, 2 the rest of a body.
+
+        None if it waits for no data.
+        """
         if self.cycle is None:
             return 0
         if self.cycle.response_complete:
@@ -75,7 +83,7 @@ class LimitedConnection(H11Protocol):
         return 2 if self.cycle.more_body and not self.cycle.response_started else None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Count it, or refuse it."""
+        """Register the connection, or refuse it."""
         super().connection_made(transport)
         if self._connections.admit(self, network_of("" if self.client is None else self.client[0])):
             self._expect_headers()
@@ -83,13 +91,13 @@ class LimitedConnection(H11Protocol):
             self.refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again later")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no more."""
+        """Remove the connection from the count."""
         self._connections.leave(self)
         self._headers_are_there()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the time for headers begins with their first byte and ends with their last."""
+        """Parse more data. The timeout for headers starts with their first byte and ends with their last."""
         if self.transport.is_closing():
             return
         if self._deadline is None and self.waits_for in {0, 1}:
@@ -99,11 +107,11 @@ class LimitedConnection(H11Protocol):
             self._headers_are_there()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
+        """Refuse a request that is not valid HTTP."""
         self.refuse(HTTPStatus.BAD_REQUEST, msg)
 
     def refuse(self, status: HTTPStatus, message: str) -> None:
-        """Answer what has not been answered, and close."""
+        """Send an error if no response has started, then close the connection."""
         body = self._connections.error_body(status, message)
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         response = h11.Response(
@@ -113,7 +121,7 @@ class LimitedConnection(H11Protocol):
             for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         except h11.LocalProtocolError:
-            pass  # an answer has been given, or begun
+            pass  # a response has already started
         self.transport.close()
 
     def _expect_headers(self) -> None:
@@ -132,7 +140,7 @@ class LimitedConnection(H11Protocol):
 
 
 def network_of(address: str) -> str:
-    """Return what connections are counted by: an IPv4 address, the network of 64 bits of an IPv6 address."""
+    """Return the key for counting connections: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
         known = ip_address(address.partition("%")[0])
     except ValueError:

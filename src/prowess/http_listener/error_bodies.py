@@ -1,4 +1,4 @@
-"""Short JSON errors: whatever an application answers with an error status becomes one sentence in JSON."""
+"""Short JSON errors: every error response of an application is reduced to one sentence in JSON."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     ErrorBody = Callable[[int, str], bytes]
 
 _MOST_CHARACTERS = 300
-_MOST_BYTES = 64 * 1024  # of an error that an application gives; more is not looked at
+_MOST_BYTES = 64 * 1024  # of an application's error body; the rest is ignored
 _FIRST_ERROR = 400
 _OURS = {b"content-type", b"content-length", b"transfer-encoding"}
 
 
 def plain_error(status: int, message: str) -> bytes:
-    """Return `{"error": …}`, the body of applications that have no form of their own."""
+    """Return `{"error": …}`, the error body of applications without a format of their own."""
     del status
     return json.dumps({"error": message}).encode()
 
@@ -32,24 +32,24 @@ def plain_error(status: int, message: str) -> bytes:
 async def answer(
     send: Send, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...] = (), *, head: bool = False
 ) -> None:
-    """Send one whole answer of JSON, without its body if the request was HEAD."""
+    """Send a complete JSON response; without its body if the request was HEAD."""
     known = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": [*known, *headers]})
     await send({"type": "http.response.body", "body": b"" if head else body})
 
 
 class ShortErrors:
-    """An ASGI application before another one, whose errors it makes short JSON.
+    """ASGI middleware that shortens the error responses of an application.
 
-    JSON with an `error` that has a `message` keeps its form, and the message is cut to its first line. Every other
-    body is replaced by `error_body` of its first line, or of what the status means.
+    If the body is JSON with an `error` object that has a `message`, its form is kept and the message is cut to its
+    first line. Any other body is replaced by `error_body` of its first line, or of the status phrase for other JSON.
     """
 
     def __init__(self, app: App, error_body: ErrorBody) -> None:
         self._app, self._error_body = app, error_body
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Hand on, and look at the answer."""
+        """Call the application, and rewrite its response if the status is an error."""
         start: Message | None = None
         held = bytearray()
 

@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`: whether a process answers, and whether it can serve."""
+"""`/healthz` and `/readyz`: whether the process responds, and whether it can serve requests."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ READY = "/readyz"
 
 
 class Health:
-    """An ASGI application before another one: answers to probes, which need no token and learn one word.
+    """ASGI middleware that answers health probes. They need no token and reveal only the status.
 
-    `hindrance` returns why the application cannot serve now, in one word, or None if it can.
+    `hindrance` returns the reason why the application cannot serve now, in one word, or None if it can.
     """
 
     def __init__(self, app: App, hindrance: Callable[[], str | None]) -> None:
         self._app, self._hindrance = app, hindrance
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer, or hand on."""
+        """Answer a probe, or pass the request on."""
         if scope["type"] != "http" or scope["path"] not in {LIVE, READY}:
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The listener: a socket, uvicorn over it, and the limits on connections."""
+"""HTTP listener: a socket, a uvicorn server, and limits on connections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BACKLOG = 512
 class HttpListener:
     """Serves one ASGI application on a socket of `bound` until `stop`.
 
-    `error_body` makes the body of an error from its status and a sentence.
+    `error_body` creates the body of an error from its status and a sentence.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class HttpListener:
         self._server = _Server(config)
 
     def url(self, host: str, path: str) -> str:
-        """Return the URL of `path`, under `host` and the port that the socket has."""
+        """Return the URL of `path` at `host` and the port of the socket."""
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self._socket.getsockname()[1]}{path}"
 
@@ -60,24 +60,24 @@ class HttpListener:
         await self._server.serve(sockets=[self._socket])
 
     def stop(self) -> None:
-        """Take no more requests, and end."""
+        """Accept no more requests, and let `run` return."""
         self._server.should_exit = True
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to its caller: its own handling ends the process before an application is closed."""
+    """Leaves signals to its caller: uvicorn's handling would end the process before the application is closed."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
+    """Return a listening socket.
 
     Raises:
-        OSError: the address cannot be taken.
+        OSError: the address is not available.
     """
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)

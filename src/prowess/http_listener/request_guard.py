@@ -1,4 +1,4 @@
-"""Who may send a request to a listener, from where, how large, how slowly."""
+"""Checks on requests: token, host name, origin, size and time."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
     from prowess.http_listener.error_bodies import App, ErrorBody, Message, Receive, Send
 
-BEARER = "prowess.bearer"  # in the scope
+BEARER = "prowess.bearer"  # key in the ASGI scope
 MAX_BODY_BYTES = 2 * 1024 * 1024
 BODY_SECONDS = 30.0
 _CLOSE = ((b"connection", b"close"),)  # the rest of the body is not read
 
 
 class HttpGuard:
-    """An ASGI application before another one: who may send a request, from where, how large, how slowly.
+    """ASGI middleware that checks the token, `Host`, `Origin`, size and duration of a request.
 
-    A page in a browser can send requests to this machine, and by rebinding a name it can read the answers. So a name in
-    `Host` must be one that is known here (addresses cannot be rebound), and an `Origin` must be the server's own. With
-    a token, requests without it learn nothing. A body is read whole before anything looks at it, within a size and a
-    time.
+    A web page in a browser can send requests to this machine and, by DNS rebinding, read the answers. So a name in
+    `Host` must be known here (addresses cannot be rebound), and `Origin` must be the server's own. If there are tokens,
+    a request without one is refused before the application sees it. The body is read completely before the application
+    is called, within limits of size and time.
 
-    `hosts` are names, beside `localhost` and all addresses, under which this server is called; `tokens` are those of
-    which a bearer must show one, empty if nobody must. Which one it was is in the scope, as a digest, under `BEARER`.
+    `hosts` are names of this server, in addition to `localhost` and all addresses. `tokens` are the accepted bearer
+    tokens; if empty, no token is required. The digest of the token that was sent is in the scope under `BEARER`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class HttpGuard:
         self._most, self._seconds = max_body_bytes, body_seconds
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer, or hand on."""
+        """Refuse the request, or pass it on."""
         if scope["type"] != "http":
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -99,9 +99,9 @@ class HttpGuard:
             return False
 
     def _bearer(self, authorization: str) -> str:
-        """Return the digest of the token that was shown, empty if it is none of ours."""
+        """Return the hex digest of the token that was sent, empty if it is not accepted."""
         kind, _, given = authorization.partition(" ")
-        # Digests, so that neither the length nor a first character tells anything by the time it takes.
+        # Digests are compared, so that the time taken reveals neither the length of a token nor its first characters.
         shown = _digest(given.strip())
         known = [hmac.compare_digest(shown, token) for token in self._tokens]
         return shown.hex() if kind.casefold() == "bearer" and any(known) else ""

@@ -1,4 +1,5 @@
-"""Skills of other MCP servers: listed, checked, and copied when somebody asks for one.
+"""Skills of other MCP servers: list them, verify them, and copy a skill on request.
 
-What is copied lies in `prowess.catalog.sources.mirror`; only this room speaks to servers. It needs the `mcp` package.
+Copies are stored by `prowess.catalog.sources.mirror`; only this package communicates with servers. It needs the `mcp`
+package.
 """

@@ -1,7 +1,7 @@
-"""The skills of one MCP server, over a client of the official SDK that the caller has connected.
+"""The skills of one MCP server, through a connected client of the official SDK.
 
-Listing transfers descriptions and no file. A file is read when its skill is asked for, never ahead of that, and is kept
-only if it agrees with the entry in size, digest and, for SKILL.md, front matter.
+Listing transfers descriptions only. The files of a skill are read when the skill is requested, never earlier. A file is
+kept only if its size, its digest and, for SKILL.md, its front matter match the server's entry.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`, duties of hosts.
 """
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 EXTENSION = "io.modelcontextprotocol/skills"
 MAX_SKILLS = 10_000
 MAX_PAGES = 1000
-SECONDS = 60.0  # one request
+SECONDS = 60.0  # timeout of one request
 
 
 class _Anything(BaseModel):
-    """The SDK has no types for the extension; what an answer holds is checked here, by hand."""
+    """Any JSON object. The SDK has no types for the extension, so this module checks the answers itself."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class RemoteSkills:
-    """What one server serves.
+    """Client for the skills of one server.
 
         async with Client("https://skills.example/mcp") as client:
             remote = RemoteSkills("example", client)
@@ -47,11 +47,11 @@ class RemoteSkills:
                 print(skill.name, skill.description)
             source = await remote.fetch(skill)
 
-    `label` is the name of the server on this host; it must not be the server's own choice, because approvals, copies
-    and names belong to it. `refused` holds what the last `list` left out, and why.
+    `label` is this host's name for the server. It must not come from the server, because approvals, copies and skill
+    names are bound to it. `refused` holds an error for each entry that the last `list` left out.
 
     Raises:
-        ValueError: `label` cannot be one.
+        ValueError: `label` is not a valid label.
     """
 
     def __init__(self, label: str, client: Client, *, seconds: float = SECONDS) -> None:
@@ -60,10 +60,12 @@ class RemoteSkills:
         self._client, self._seconds = client, seconds
 
     async def list(self) -> list[RemoteSkill]:
-        """Return the skills that the server lists, in its order. An empty list is no proof that it serves none.
+        """Return the skills that the server lists, in its order.
+
+        The server may serve other skills that it does not list.
 
         Raises:
-            RemoteSkillError: the server does not declare the extension, answers with an error, or without an end.
+            RemoteSkillError: the server does not declare the extension, answers with an error, or its list has no end.
         """
         self._require_extension()
         found: dict[str, RemoteSkill] = {}
@@ -96,7 +98,7 @@ class RemoteSkills:
         """Return one skill by the URI of its SKILL.md, listed or not.
 
         Raises:
-            RemoteSkillError: the server serves no such skill, or one that may not be taken.
+            RemoteSkillError: the server has no such skill, or its entry is invalid.
         """
         self._require_extension()
         skill = remote_skill(self.label, (await self._ask("skills/get", {"uri": uri})).get("skill"))
@@ -108,7 +110,7 @@ class RemoteSkills:
         """Return the verified bytes of one file of a skill of this server.
 
         Raises:
-            RemoteSkillError: it is of another server, cannot be read, or is not what the entry says.
+            RemoteSkillError: the skill is of another server, or the file cannot be read or does not match its entry.
         """
         if skill.origin != self.label or file not in skill.files:
             raise RemoteSkillError(self.label, skill.uri, "the file is not one of this server's skill")
@@ -124,10 +126,10 @@ class RemoteSkills:
     async def fetch(self, skill: RemoteSkill) -> MirrorSource:
         """Copy a whole skill to this machine and return it as a source for a catalog.
 
-        The catalog holds it back until a person trusts that copy (`prowess trust <source.project>`).
+        The catalog holds the skill back until a person trusts this copy (`prowess trust <source.project>`).
 
         Raises:
-            RemoteSkillError: as `read`; nothing is kept then.
+            RemoteSkillError: as `read`; no file is kept.
             OSError: the cache cannot be written.
         """
         contents = {file.path: await self.read(skill, file) for file in skill.files}

@@ -1,6 +1,7 @@
 """Skills for any host that speaks the Model Context Protocol.
 
-One server process is one session. It offers the four session tools under their wire names and `skills_list`; every
-call goes through the session's executor, so it is validated, refused and audited like a call from anywhere else.
-What scripts leave behind are resources. `server` needs the `mcp` package; `host_config` does not.
+Over standard input and output a server has one session; over HTTP it has one for each client. It offers the four
+session tools under their wire names and `skills_list`. Every call goes through the session's executor, so it is
+validated, gated and audited like any other call. Artifacts of scripts are resources. `server` needs the `mcp` package;
+`host_config` does not.
 """

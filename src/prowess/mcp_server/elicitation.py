@@ -1,11 +1,11 @@
-"""Asking the person behind an MCP client, where the policy asks and the client can put a question to somebody.
+"""Approval by the user of an MCP client (elicitation), if the policy requires approval and the client supports it.
 
-A client says by its capability `elicitation` that it can. In the handshake revisions the question goes over the open
-connection while the call waits. In 2026-07-28 the answer to the call is the question, and the client sends the call
-again with what was answered. Any other client gets `approval_required`, with the id of the request.
+A client declares support by its capability `elicitation`. In the handshake revisions, the question goes over the open
+connection while the call waits. In 2026-07-28 the question is the result of the call, and the client sends the call
+again with the answer. For any other client the call fails with `approval_required` and the id of the request.
 
-Only a plain yes permits: a form that says anything else, a dismissed question and a client that goes away permit
-nothing. The question shows the call escaped, as a terminal does.
+Only an accepted form approves a call. A declined or dismissed question or a disconnected client does not. The question
+shows the call with control characters escaped, as on a terminal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prowess.policy.approval import Answer
     from prowess.runtime import Session
 
-SECONDS = 600.0  # a person thinks, and may have left
+SECONDS = 600.0  # long, because a person needs time and may be away
 _MOST_ANSWERS = 16
 _MODERN = "2026-07-28"
 _REMEMBER = "remember"
@@ -51,7 +51,10 @@ _SCHEMA: dict[str, Any] = {
 
 
 class _Elicitation(Struct, frozen=True, kw_only=True):
-    """`put` are the ids of questions that the client has just seen, `waiting` what it is to be asked next."""
+    """Elicitation state of one request.
+
+    `put` are the ids of questions that the client has just answered or dismissed. `waiting` are requests to ask next.
+    """
 
     context: ServerRequestContext[Any, Any]
     put: frozenset[str]
@@ -65,9 +68,10 @@ _current: ContextVar[_Elicitation | None] = ContextVar("prowess_mcp_request", de
 def elicitation_from(
     context: ServerRequestContext[Any, Any], put: Iterable[str] = ()
 ) -> Iterator[dict[str, ApprovalRequest]]:
-    """Let calls inside ask the client of this request; give what waits for an answer of the client, by request id.
+    """Let calls in this block ask the client of the request; yield the requests that wait for an answer, by id.
 
-    `put` are the ids of questions that came back with this request: nobody who dismissed one is asked again at once.
+    `put` are the ids of questions that came back with this request. A question that was dismissed is not asked again in
+    the same request.
     """
     waiting: dict[str, ApprovalRequest] = {}
     token = _current.set(_Elicitation(context=context, put=frozenset(put), waiting=waiting))
@@ -78,13 +82,13 @@ def elicitation_from(
 
 
 class ClientApprover:
-    """Asks the client whose request is being served."""
+    """An approver that asks the client of the current request."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        """Return what the person behind the client answered; Unanswered where nobody can be asked at once."""
+        """Return the answer of the client's user; `Unanswered` if there is none yet or the client cannot ask."""
         found = _current.get()
         if found is None or not _can_ask(found.context):
             return Unanswered()
@@ -103,7 +107,7 @@ class ClientApprover:
 
 
 def questions(waiting: Mapping[str, ApprovalRequest]) -> types.InputRequiredResult:
-    """Return the questions as the answer to a call, for a client that sends the call again."""
+    """Return the questions as the result of a call, for a client that sends the call again."""
     asked = {
         name: types.ElicitRequest(
             params=types.ElicitRequestFormParams(message=question(request), requested_schema=_SCHEMA)
@@ -114,7 +118,7 @@ def questions(waiting: Mapping[str, ApprovalRequest]) -> types.InputRequiredResu
 
 
 def settle(session: Session, responses: Mapping[str, Any] | None, context: ServerRequestContext[Any, Any]) -> None:
-    """Take the answers that came with a call; those to questions that this session never asked mean nothing."""
+    """Apply the answers that came with a call. Answers to questions that this session did not ask are ignored."""
     for name, response in list((responses or {}).items())[:_MOST_ANSWERS]:
         if not isinstance(response, types.ElicitResult):
             continue
@@ -127,7 +131,7 @@ def settle(session: Session, responses: Mapping[str, Any] | None, context: Serve
 def _can_ask(context: ServerRequestContext[Any, Any]) -> bool:
     capabilities = context.session.client_capabilities
     ability = None if capabilities is None else capabilities.elicitation
-    # Before there were two modes the empty object meant forms.
+    # Before the protocol had two modes, the empty object meant support for forms.
     return ability is not None and (ability.form is not None or ability.url is None)
 
 

@@ -1,7 +1,6 @@
-"""The configuration snippet for each host: where it goes, and what stands in it.
+"""Configuration snippets for hosts: the text, and the file that it belongs in.
 
-Hosts start servers from a directory of their own and with an environment of their own, so the command and every
-directory are absolute.
+Hosts start servers with their own working directory and environment, so the command and all directories are absolute.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Entry = dict[str, object]
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """A program that can start MCP servers; `place` is the file that the snippet belongs into."""
+    """A program that can start MCP servers; `place` is the file for the snippet."""
 
     place: str
     render: Callable[[Entry], str]
@@ -47,12 +46,12 @@ def _toml(entry: Entry) -> str:
 
 
 def _assignments(values: Mapping[str, object]) -> list[str]:
-    # JSON strings, and arrays of them, are TOML too, as long as no character is written as a surrogate escape.
+    # JSON strings, and arrays of them, are valid TOML too, if no character is written as a surrogate escape.
     return [f"{key} = {_escaped(json.dumps(value, ensure_ascii=False))}" for key, value in values.items()]
 
 
 def _escaped(text: str) -> str:
-    """Write what a terminal acts on as escapes of TOML, which all characters of JSON strings may have."""
+    """Escape control characters as TOML escapes, which exist for all characters that JSON strings may contain."""
     return re.sub(UNSAFE, lambda match: f"\\U{ord(match[0]):08X}", text)
 
 
@@ -73,14 +72,14 @@ HOSTS: Mapping[str, Host] = {
 def server_command() -> list[str]:
     """Return the absolute command of this installation: its `prowess` script, else its interpreter with `-m`.
 
-    With `-P`, for a host may start it in a project, and without it Python imports from there first.
+    The interpreter gets `-P`: a host may start it in a project directory, and Python would import from there first.
     """
     script = os.path.join(sysconfig.get_path("scripts"), "prowess.exe" if os.name == "nt" else "prowess")
     return [script] if os.access(script, os.X_OK) else [os.path.abspath(sys.executable), "-P", "-m", "prowess"]
 
 
 def snippet(host: Host, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """Return the text for `host` that starts `prowess serve` with `arguments`."""
+    """Return the snippet for `host` that starts `prowess serve` with `arguments`."""
     command, *rest = server_command()
     entry: Entry = {"command": command, "args": [*rest, "serve", *arguments]}
     if environment:

@@ -1,10 +1,11 @@
-"""What a host reads from the server, beside the tools that a model calls.
+"""Resources that a host reads from the server, apart from the tools that a model calls.
 
-Artifacts are read through `skills.read` of the session. Files and entries of skills go through an executor of their own
-(`prowess.tools.ToolExecutor`) with the session's identifier and log, so a read leaves the same records as a tool call,
-and one that must be recorded and cannot be is refused. Before it stand the session's gates, to which such a read is a
-call of `skills.read` for that skill and path, and a list a call of `skills.list`: what a policy denies or asks about
-there, it denies and asks about here. The tools of this executor are offered to no model: a call by name finds none.
+Artifacts are read through `skills.read` of the session. Files and entries of skills go through a separate executor
+(`prowess.tools.ToolExecutor`) with the session's identifier and log. So a read leaves the same records as a tool call,
+and a read is refused if it must be recorded and the log cannot be written. The session's gates also apply: they treat
+such a read as a call of `skills.read` for this skill and path, and a list as a call of `skills.list`. A policy that
+denies those calls, or requires approval, does the same here. Models are not offered the tools of this executor and
+cannot call them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MAX_INDEX = 10_000  # skills in skill://index.json, which has no pages
 _UNKNOWN = "application/octet-stream"
 SCHEME = "prowess://artifacts/"
 _TEXT_TYPES = ("application/json", "application/jsonl", "application/xml", "application/yaml", "image/svg+xml")
-_SLICE = 1 << 20  # bytes asked for at once
+_SLICE = 1 << 20  # bytes per read
 
 
 def _of_uri(name: str, description: str) -> ToolSpec:
@@ -67,7 +68,7 @@ _LIST = ToolSpec(
 
 
 class ResourceContent(Struct, frozen=True, kw_only=True):
-    """What a read gives: `text` is None where the bytes are no UTF-8 text."""
+    """Content of a resource; `text` is None if the bytes are not UTF-8 text."""
 
     uri: str
     media_type: str
@@ -95,7 +96,7 @@ class HostReads:
             if complete is None:
                 return call
             asked, spec = _as_skill_call(call)
-            if spec is SKILLS_READ:  # a host reads the catalog's copy, whichever is active
+            if spec is SKILLS_READ:  # a host reads the catalog's copy, even if another copy is active
                 asked = replace(asked, name="skill", arguments={"skill": asked.arguments["skill"]})
             return replace(call, skills=(await complete(asked)).skills)
 
@@ -117,7 +118,7 @@ class HostReads:
         """Return one resource.
 
         Raises:
-            SkillError: there is none, it cannot be read now, or the read cannot be recorded.
+            SkillError: it does not exist, cannot be read now, or the read cannot be recorded.
         """
         if uri.startswith(SCHEME):
             artifact, data = await self._artifacts.read(uri)
@@ -125,20 +126,20 @@ class HostReads:
         return cast("ResourceContent", await self._call(_READ, call_id, uri=uri))
 
     async def page(self, after: str, size: int, call_id: str | None = None) -> tuple[list[ServedSkill], str | None]:
-        """As `SkillResources.page`.
+        """Like `SkillResources.page`, gated and recorded.
 
         Raises:
-            SkillError: the list is denied, or cannot be recorded.
+            SkillError: listing is denied or cannot be recorded.
         """
         found = await self._call(_LIST, call_id, after=after, size=size)
         return cast("tuple[list[ServedSkill], str | None]", found)
 
     async def describe(self, uri: str, call_id: str | None = None) -> ServedSkill:
-        """As `SkillResources.at`."""
+        """Like `SkillResources.at`, gated and recorded."""
         return cast("ServedSkill", await self._call(_DESCRIBE, call_id, uri=uri))
 
     async def children(self, uri: str, call_id: str | None = None) -> list[Child]:
-        """As `SkillResources.children`."""
+        """Like `SkillResources.children`, gated and recorded."""
         return cast("list[Child]", await self._call(_DIRECTORY, call_id, uri=uri))
 
     async def _call(self, spec: ToolSpec, call_id: str | None, **arguments: object) -> object:
@@ -147,13 +148,13 @@ class HostReads:
 
 
 class _AsSkillTool:
-    """A gate of the session before a read of the host, which it sees as the call of a model for the same thing."""
+    """Applies a gate of the session to host reads: the gate sees the equivalent call of a model."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
 
     async def check(self, call: ToolCall, spec: ToolSpec) -> Proceed | Refuse:
-        """Return what the gate says of `skills.read`, or of `skills.list`."""
+        """Return the gate's decision about `skills.read` or `skills.list`."""
         del spec
         return await self._gate.check(*_as_skill_call(call))
 
@@ -166,23 +167,23 @@ def _as_skill_call(call: ToolCall) -> tuple[ToolCall, ToolSpec]:
 
 
 class _Lookup:
-    """Looks something up in the resources, in a thread."""
+    """A tool that calls a blocking lookup function in a thread."""
 
     def __init__(self, look: Callable[[dict[str, object]], object], spec: ToolSpec = _LIST) -> None:
         self.spec, self._look = spec, look
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what was found.
+        """Return the result of the lookup.
 
         Raises:
-            SkillError: what the lookup raises.
+            SkillError: as the lookup.
         """
         require_executor(self, call)
         return {"content": await to_thread.run_sync(self._look, arguments)}
 
 
 class _ReadSkillFile:
-    """Finds what a URI names and reads it; what was read is recorded with its digest."""
+    """A tool that reads the resource of a URI and records its digest."""
 
     spec = _READ
 
@@ -231,7 +232,10 @@ def _content(uri: str, kind: str, data: bytes, text: str | None) -> ResourceCont
 
 
 def _utf8(data: bytes) -> str | None:
-    """Return every UTF-8 text, whatever its type: a client gets its bytes back by encoding it, and can hash them."""
+    """Return the text of valid UTF-8 without NUL bytes, of any media type, else None.
+
+    Encoding this text returns the same bytes, so a client can hash them.
+    """
     try:
         return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
@@ -248,16 +252,16 @@ class ArtifactResource(Struct, frozen=True, kw_only=True):
 
     @property
     def uri(self) -> str:
-        """The URI under which it is read."""
+        """The URI of the resource."""
         return SCHEME + quote(self.reference, safe="/")
 
 
 class ArtifactResources:
-    """What scripts of this server's session have left, the newest run first.
+    """Artifacts of this session's scripts as resources, the newest run first.
 
-    A resource's URI is `prowess://artifacts/<run>/<name>`, percent-encoded, so that every name survives on its way; the
-    run sorts by time and keeps two files of one name apart. If the host hides places, the run is left out. Reading goes
-    through `skills.read`, through the same executor as every other call.
+    The URI is `prowess://artifacts/<run>/<name>`, percent-encoded so that every name is preserved. Runs sort by time
+    and distinguish files of the same name. If the host hides paths, the run is left out. Reading goes through
+    `skills.read` and the same executor as every other call.
     """
 
     def __init__(self, session: Session) -> None:
@@ -265,13 +269,13 @@ class ArtifactResources:
         self._artifacts: dict[str, ArtifactResource] = {}
 
     def add(self, result: Mapping[str, object]) -> list[ArtifactResource]:
-        """Take note of the artifacts in a result of `skills.run_script` and return them."""
+        """Register the artifacts in a result of `skills.run_script` and return them."""
         added = [_resource(entry) for entry in cast("Iterable[Mapping[str, object]]", result.get("artifacts", ()))]
         self._artifacts.update((artifact.uri, artifact) for artifact in added)
         return added
 
     def listed(self) -> list[ArtifactResource]:
-        """Return every artifact, the newest run first, by name within a run."""
+        """Return all artifacts, the newest run first, sorted by name within a run."""
         runs = sorted({artifact.reference.split("/")[0] for artifact in self._artifacts.values()}, reverse=True)
         return sorted(self._artifacts.values(), key=lambda one: (runs.index(one.reference.split("/")[0]), one.name))
 
@@ -279,10 +283,10 @@ class ArtifactResources:
         """Return an artifact and its bytes.
 
         Raises:
-            ResourceNotFoundError: no such artifact of this session.
-            SkillError: what `skills.read` says.
+            ResourceNotFoundError: this session has no such artifact.
+            SkillError: as `skills.read`.
         """
-        # In our own spelling too: a host may have encoded more or fewer characters.
+        # Also try the canonical encoding: a host may have encoded more or fewer characters.
         ours = SCHEME + quote(unquote(uri.removeprefix(SCHEME)), safe="/")
         artifact = self._artifacts.get(uri) or self._artifacts.get(ours)
         if artifact is None:
@@ -297,7 +301,7 @@ class ArtifactResources:
 
 
 def _as_text(media_type: str, data: bytes) -> str | None:
-    """Return the text of what has a text type, None where it is binary."""
+    """Return the text if the media type is textual, None if it is binary."""
     if not media_type.startswith("text/") and media_type not in _TEXT_TYPES:
         return None
     try:
@@ -308,7 +312,7 @@ def _as_text(media_type: str, data: bytes) -> str | None:
 
 def _resource(entry: Mapping[str, object]) -> ArtifactResource:
     name, path = cast("str", entry["name"]), cast("str | None", entry["path"])
-    reference = name  # where places are hidden: the newest of this name
+    reference = name  # if paths are hidden, this means the newest artifact of the name
     if path is not None:
         parts = path.split("/")
         run = parts[len(parts) - len(name.split("/")) - 1]  # the directory above the artifact's own name

@@ -1,7 +1,7 @@
-"""The server over streamable HTTP, for several clients at once.
+"""The MCP server over streamable HTTP, for several clients at once.
 
-The transport is the SDK's, the listener is `prowess.http_listener`; what is here is which session a request belongs to
-(`SessionTable`), and that an error is one of JSON-RPC.
+The transport is the SDK's, the listener is `prowess.http_listener`. This module assigns requests to sessions
+(`SessionTable`) and makes errors JSON-RPC errors.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 _DONE = range(200, 300)
-_GRACE_SECONDS = 5.0  # our session outlives that of the protocol, so that no request finds a new one in its place
+_GRACE_SECONDS = 5.0  # a session outlives the protocol's session by this, so that no late request gets a new one
 
 
 @asynccontextmanager
 async def http_app(
     table: SessionTable, *, tokens: Collection[str] = (), hosts: Collection[str] = ()
 ) -> AsyncIterator[App]:
-    """Give the ASGI application over these sessions; when it is left, all of them are closed."""
+    """Context manager for the ASGI application over these sessions; at the end all sessions are closed."""
     manager = StreamableHTTPSessionManager(
         build_server(table),
         session_idle_timeout=table.idle_seconds,
@@ -52,7 +52,7 @@ async def http_app(
             return
         name = SESSION_HEADER.encode()
         session_id = next((value.decode("latin-1") for key, value in scope["headers"] if key == name), None)
-        if scope[BEARER]:  # then the protocol's own sessions are kept to it from their greeting on
+        if scope[BEARER]:  # binds the protocol's sessions to this token from the handshake on
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=scope[BEARER], scopes=[]))
         answered = 0
 
@@ -87,10 +87,12 @@ async def serve_http(
     hosts: Collection[str] = (),
     ready: Callable[[str], None] | None = None,
 ) -> int | None:
-    """Serve until SIGTERM or SIGINT, and return the signal; `ready` is given the URL once connections are taken.
+    """Serve until SIGTERM or SIGINT, and return the signal.
+
+    `ready` is called with the URL when the server accepts connections.
 
     Raises:
-        OSError: the address cannot be taken.
+        OSError: the address is not available.
     """
     with bound(host, port) as socket:
         stopped_by: list[int] = []
@@ -105,7 +107,7 @@ async def serve_http(
 
 
 def error_body(status: int, message: str) -> bytes:
-    """Return a JSON-RPC error without an id, for requests of which none is known."""
+    """Return a JSON-RPC error without an id, for requests whose id is unknown."""
     del status
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": message}}
     return json.dumps(error, allow_nan=False).encode()

@@ -1,6 +1,6 @@
-"""Lines as JSON-RPC messages: what is none is answered by an error, and the next line is read.
+"""Reads lines as JSON-RPC messages. An invalid line is answered with an error, and the next line is read.
 
-The SDK would drop such a line without an answer, and reads lines of any length.
+The SDK would drop such a line without an answer, and would read lines of any length.
 
 Source: JSON-RPC 2.0, section 5.1.
 """
@@ -28,7 +28,7 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 
 
 class MessageLines:
-    """The lines that are messages, for `stdio_server(stdin=…)`; errors go where `answer_on` names."""
+    """Yields the valid messages, for `stdio_server(stdin=…)`. Errors are sent to the stream given to `answer_on`."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -36,12 +36,12 @@ class MessageLines:
         self._ready = anyio.Event()
 
     def answer_on(self, answers: WriteStream[SessionMessage]) -> None:
-        """Send errors here; nothing is read before this is known."""
+        """Set the stream for errors. No line is read before this call."""
         self._answers = answers
         self._ready.set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each message, and answer everything else but blank lines."""
+        """Yield each valid message; answer invalid lines with an error and skip blank lines."""
         await self._ready.wait()
         while line := await to_thread.run_sync(self._file.readline, MAX_LINE_BYTES + 1):
             if len(line) <= MAX_LINE_BYTES:
@@ -60,9 +60,9 @@ class MessageLines:
 
 
 def read_line(line: bytes) -> str | JSONRPCError | None:
-    """Return the text of a message, or the answer to what is none.
+    """Return the text of a valid message, or the error to send for an invalid line.
 
-    None for what is not answered: a blank line, and a notification in a wrong form.
+    None if no answer is due: a blank line, or a malformed notification.
     """
     if line.isspace():
         return None
@@ -70,7 +70,7 @@ def read_line(line: bytes) -> str | JSONRPCError | None:
         message = messages.validate_json(line, by_name=False)
     except ValidationError:
         return _fault(line)
-    # A request whose id has a wrong type is a notification to the SDK, and would wait for an answer in vain.
+    # If the id of a request has a wrong type, the SDK takes the request for a notification and never answers it.
     suspect = isinstance(message, JSONRPCNotification) and b'"id"' in line
     return (_fault(line) if suspect else None) or line.decode()
 

@@ -1,7 +1,7 @@
-"""Skills that a person calls up by name, as MCP prompts.
+"""MCP prompts: skills that a user starts by name.
 
-A prompt starts its skill the way a user starts it (`Session.invoke`): through the executor for users, with the
-arguments in their places, and for skills that models may not choose as well. What comes back is the message.
+A prompt starts its skill as a user does (`Session.invoke`): through the executor for users, with substituted arguments,
+and also for skills that models may not choose. The result is the text of the prompt's message.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from prowess.catalog import SkillEntry
     from prowess.runtime import Session
 
-ALL = "arguments"  # the one argument of a skill that declares none
+ALL = "arguments"  # name of the only argument if the skill declares none
 _MAX_BYTES = 64 * 1024
 
 
 class SkillPrompt(Struct, frozen=True, kw_only=True):
-    """A skill as a command; `hint` says in the skill's words what to give, None where it says nothing."""
+    """A skill as a prompt; `hint` is the skill's own description of its arguments, None without one."""
 
     name: str
     description: str
@@ -40,7 +40,7 @@ class SkillPrompts:
         self._session = session
 
     def listed(self) -> list[SkillPrompt]:
-        """Return the skills that people may start, sorted by name."""
+        """Return the skills that users may start, sorted by name."""
         open_to_people = set(self._session.completions())
         return [
             _prompt(entry)
@@ -52,10 +52,10 @@ class SkillPrompts:
         """Start the skill; return its prompt and the text of the message.
 
         Raises:
-            SkillNotFoundError: no such skill.
-            InvalidArgumentsError: an argument that it does not declare, one that is missing, or too much text; or
-                people may not start it.
-            SkillError: what starting a skill raises.
+            SkillNotFoundError: the catalog has no such skill.
+            InvalidArgumentsError: an undeclared argument, a missing one, or too much text; or users may not start the
+                skill.
+            SkillError: the skill cannot be started.
         """
         prompt = _prompt(self._session.catalog.get(name))
         _check(prompt, arguments)
@@ -92,7 +92,7 @@ def _check(prompt: SkillPrompt, arguments: Mapping[str, str]) -> None:
 
 
 def _as_text(prompt: SkillPrompt, arguments: Mapping[str, str]) -> str | None:
-    """Return one text in which each declared argument is a word, as a user would have typed it; None without any."""
+    """Return the arguments as one line of words, in the declared order, as a user would type them; None without any."""
     if not arguments:
         return None
     if prompt.arguments[0].name == ALL:
@@ -104,10 +104,10 @@ def _as_text(prompt: SkillPrompt, arguments: Mapping[str, str]) -> str | None:
 
 
 def _word(value: str) -> str:
-    """Return a text that `substitution.words` reads as this one word."""
+    """Quote a text so that `substitution.words` reads it as one word."""
     if value and value[0] not in "'\"" and not any(sign.isspace() for sign in value):
         return value
     if '"' not in value:
         return f'"{value}"'
-    # Single quotes would do for most of these, but not for `a' b`: each `"` becomes a part in single quotes.
+    # Single quotes would do for most of these, but not for `a' b`. So each `"` becomes a part in single quotes.
     return "'\"'".join(f'"{part}"' for part in value.split('"'))

@@ -1,6 +1,6 @@
-"""Importing the SDK in half the time: the validators of its models are built when they are first used.
+"""Imports the SDK in half the time: validators of its models are built on first use.
 
-The SDK defines some 900 models, three times over for the revisions of the protocol; one connection uses a few dozen.
+The SDK defines about 900 models, three times over for the protocol's revisions; one connection uses a few dozen.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def models_built_when_used() -> Iterator[None]:
-    """Let models that are defined inside be built at their first use, and collect no garbage meanwhile.
+    """Context manager: models defined in the block are built on first use.
 
-    For a process that serves and nothing else: what other libraries define inside is deferred too.
+    Garbage collection is off in the block. Only for a process whose sole task is serving: models of other libraries in
+    the block are deferred too.
     """
     collecting = gc.isenabled()
     gc.disable()

@@ -1,4 +1,7 @@
-"""What a model reads of a result where JSON is not the best reading of it. Structured content has the exact values."""
+"""Text content of a tool result for models, if plain JSON is not the best form.
+
+The structured content always has the exact values.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ _ARTIFACTS = "Let the script write long output to a file in $OUT and read that a
 
 
 def reading(result: Mapping[str, object]) -> str | None:
-    """Return the better text; None: the result as JSON says it best.
+    """Return the text to show, or None if the result's JSON is the best text.
 
-    For a load these are the wrapped bodies and the notices, for a run the JSON with head and tail of a long output.
+    For a load, the text has the wrapped bodies and the notices. For a run, it is the JSON with head and tail of long
+    output.
     """
     if "active_skills" in result:
         return _of_receipt(result)
@@ -43,7 +47,7 @@ def _of_run(result: Mapping[str, object]) -> str:
         text = json_for_model(result)
         if len(text) <= MAX_CHARACTERS:
             return text
-    # Escapes make a text longer, up to six times, so what fits is found by trying.
+    # Escapes lengthen a text up to six times, so the fitting length is found by trying.
     limit = MAX_CHARACTERS
     while limit:
         limit //= 2

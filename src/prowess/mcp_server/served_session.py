@@ -1,14 +1,13 @@
-"""Sessions as MCP needs them, with what a server keeps beside one: resources, prompts, and whom to tell of changes.
+"""Sessions of MCP servers, with their resources, prompts and the clients to notify of changes.
 
-A server over standard input and output has one session, a server over HTTP a table of them.
+A server over standard input and output has one session, a server over HTTP has a table of them.
 
-Clients are told if the lists they hold are out of date. The catalog is scanned again at intervals, and it is looked at
-after every call, because calls may have scanned it. What a person or another program changes on disk is so noticed
-within one interval. A scan reads the stat of each skill file and nothing else where nothing changed; the wait after it
-is at least a hundred times as long as it took.
+Clients are notified if their lists are out of date. The catalog is scanned again at intervals, so changes on disk are
+noticed within one interval. It is also checked after every call, because calls may have scanned it. If no file has
+changed, a scan only calls stat for each skill file. The wait after a scan is at least a hundred times its duration.
 
-Clients of the handshake revisions are sent a notification on their connection, those of 2026-07-28 get it on the stream
-they listen to.
+Clients of the handshake revisions receive notifications on their connection; clients of 2026-07-28 receive them on the
+stream that they opened for this.
 """
 
 from __future__ import annotations
@@ -57,16 +56,16 @@ MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
 _MOST_NAMED = 200  # characters of a client's name and version in a record
 SESSION_HEADER = "mcp-session-id"
-CLIENT_HEADER = "prowess-client"  # what a person lets the host send, so that two of its kind are two
+CLIENT_HEADER = "prowess-client"  # set in a host's configuration to tell apart two clients of the same program
 _CLOSING_SECONDS = 2.0
-INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; names stay, descriptions give way
+INSTRUCTIONS_BUDGET = 4000  # tokens for the list of skills; descriptions are shortened, names are kept
 _AGAIN = "- This list is as of the start of the server. skills_list shows it as it is now, and searches it.\n"
 
 
 class ServedSession(Session):
-    """A session whose bodies stand in results, with `skills.list` beside the four tools; its client is asked.
+    """A session for MCP: bodies are in results, `skills.list` is offered, and the client is asked for approval.
 
-    `peer` is the connection to notify of changes, None where it listens to a stream instead.
+    `peer` is the connection to notify of changes, None if the client listens to a stream instead.
     """
 
     def __init__(
@@ -95,49 +94,52 @@ class ServedSession(Session):
         self.told: tuple[str, ...] = self.tool_names()
 
     def is_called_by(self, client: str | None, user: str | None = None) -> None:
-        """Name in the records to come the client's program, and the user if a token with a name was shown."""
+        """Set the client's program for later audit records, and the user if the client's token has a name."""
         if (log := self._parts.audit) is not None:
             log.caller = replace(log.caller, client=client, **({} if user is None else {"user": user}))
 
     def tool_names(self) -> tuple[str, ...]:
-        """Return the names of the tools on offer."""
+        """Return the names of the offered tools."""
         return tuple(spec.name for spec in self.tools())
 
     def host_instructions(self) -> str | None:
-        """Return what a host shows its model once: the base rules and the skills there are; None without skills."""
+        """Return the server instructions for a new connection: base rules and list of skills; None without skills."""
         text = self.instructions(INSTRUCTIONS_BUDGET)
         rules, tag, rest = text.partition(model_texts.AVAILABLE)
         return f"{model_texts.under_wire_names(rules)}{tag}{rest}{_AGAIN}" if text else None
 
 
 class OnlySession:
-    """One process, one connection, one session.
+    """The session of a server with one connection.
 
-    `catalog` is that of the session, `instructions` are what the host is told.
+    `catalog` is that of the session; `instructions` are the server instructions for the host.
     """
 
     def __init__(self, session: ServedSession) -> None:
         self._session, self.catalog, self.instructions = session, session.catalog, session.host_instructions()
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
-        """Return the session."""
+        """Return the session, after noting the client's program."""
         self._session.is_called_by(_program(context))
         return self._session
 
     def open(self) -> Iterable[ServedSession]:
-        """Return the session alone."""
+        """Return all open sessions: this one."""
         return (self._session,)
 
 
 class SessionTable:
-    """One session for each client of an HTTP server, opened at its first request and closed when it has gone.
+    """One session for each client of an HTTP server, opened by its first request and closed when the client has gone.
 
-    With a handshake revision the protocol names a session, and each has one of ours. The revision 2026-07-28 has none
-    over HTTP, so a client is whom its requests show: the token, the address they come from, the name that it was set up
-    with (the header `Prowess-Client`), and the name and version of its program. Those who agree in all of it share a
-    session. A session ends when its client ends it, or when nobody has used it for a while and no request of it is
-    open. `options` are those of `ServedSession`, `catalog` is that of every session, and `instructions` are what a new
-    connection is told, as of the start of the server. `users` has the names of tokens, by the token's digest in hex.
+    In the handshake revisions, the protocol has sessions, and each has one session here. Revision 2026-07-28 has no
+    sessions over HTTP. There a client is identified by its requests: the token, its address, the configured name
+    (header `Prowess-Client`), and the name and version of its program. Clients that are equal in all of these share a
+    session.
+
+    A session ends when its client ends it, or after `idle_seconds` without use if none of its requests is open.
+    `options` are those of `ServedSession`; `catalog` is shared by all sessions. `instructions` are the server
+    instructions for new connections, as of the start of the server. `users` maps the hex digest of a token to the name
+    of its user.
     """
 
     def __init__(
@@ -160,37 +162,37 @@ class SessionTable:
         self._closing = False
 
     async def of(self, context: ServerRequestContext[Any, Any]) -> ServedSession:
-        """Return the session of a request.
+        """Return the session of a request; open it if it is new.
 
         Raises:
-            MCPError: there are too many sessions.
+            MCPError: too many sessions are open.
         """
         key = _key(context)
         if (session := self._sessions.get(key)) is None:
             if len(self._sessions) >= self.most:
                 message = f"{len(self._sessions)} sessions are open, as many as this server keeps; try again later"
                 raise MCPError(INTERNAL_ERROR, message)
-            # No await between the look and this, so two requests of one client cannot open two.
+            # No await since the lookup, so two requests of one client cannot open two sessions.
             session = self._sessions[key] = ServedSession(self.catalog, self._options)
             session.is_called_by(_program(context), self._users.get(_bearer(context)))
         self._used[key] = self._clock()
         return session
 
     def open(self) -> Iterable[ServedSession]:
-        """Return every session that is open."""
+        """Return all open sessions."""
         return tuple(self._sessions.values())
 
     def hindrance(self) -> str | None:
-        """Return why no call can be served now, in one word; None if calls can be served."""
+        """Return the reason why no call can be served now, in one word; None if calls can be served."""
         if self._closing:
             return "stopping"
         return None if self._policy.now().fault is None else PolicyError.code
 
     @contextmanager
     def request(self, key: tuple[str, ...] | None) -> Iterator[None]:
-        """Keep a session of the protocol from being idle while one of its requests, or its stream, is open.
+        """Context manager: a protocol session is not idle while one of its requests or its stream is open.
 
-        `key` is its `session_key`, None where a request names no session.
+        `key` is its `session_key`, or None if the request names no session.
         """
         if key is None:
             yield
@@ -206,38 +208,41 @@ class SessionTable:
                 self._used[key] = self._clock()
 
     async def end(self, key: tuple[str, ...]) -> None:
-        """Close a session and forget it; `key` is its `session_key` if its client has ended it."""
+        """Close and remove the session with this `session_key`. Does nothing if there is none."""
         self._used.pop(key, None)
         if (session := self._sessions.pop(key, None)) is not None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
 
     async def sweep(self) -> None:
-        """Close idle sessions again and again, until cancelled."""
+        """Close idle sessions periodically, until cancelled."""
         while True:
             await anyio.sleep(max(0.05, min(self.idle_seconds / 4, 30.0)))
             await self.close_idle()
 
     async def close_idle(self) -> None:
-        """Close the sessions that nobody has used for the time that is allowed."""
+        """Close the sessions that have been unused for `idle_seconds` and have no open request."""
         limit = self._clock() - self.idle_seconds
         for key, used in tuple(self._used.items()):
             if used <= limit and key not in self._open_requests:
                 await self.end(key)
 
     async def close(self) -> None:
-        """Close every session."""
+        """Close all sessions."""
         self._closing = True
         for key in tuple(self._sessions):
             await self.end(key)
 
 
 Sessions = OnlySession | SessionTable
-"""Which session a request belongs to, what a new connection is told, and every session that is open."""
+"""Sessions of a server. Both give the session of a request, all open sessions, and server instructions."""
 
 
 def session_key(session_id: str, bearer: str) -> tuple[str, ...]:
-    """Return what a session of the protocol is found by: whoever knows its name and shows another token has another."""
+    """Return the key of a protocol session.
+
+    The token is part of the key, so a session id sent with another token does not match.
+    """
     return ("session", bearer, session_id)
 
 
@@ -253,7 +258,7 @@ def _key(context: ServerRequestContext[Any, Any]) -> tuple[str, ...]:
 
 
 def _program(context: ServerRequestContext[Any, Any]) -> str | None:
-    """Return the client's program as it names itself, with its version."""
+    """Return the name and version that the client's program declared."""
     greeting = context.session.client_params
     if greeting is None:
         return None
@@ -266,13 +271,13 @@ def _bearer(context: ServerRequestContext[Any, Any]) -> str:
 
 
 INTERVAL_SECONDS = 5.0
-_REST = 100  # the scan may take at most this part of the time
-_SENDING_SECONDS = 1.0  # a client that does not read must not hold up the others
+_REST = 100  # the wait is at least this many times as long as the scan
+_SENDING_SECONDS = 1.0  # a client that does not read must not delay the others
 _MAX_STREAMS = 256
 
 
 class Changes:
-    """Watches the catalog of some sessions."""
+    """Watches the catalog and notifies the clients of all open sessions."""
 
     def __init__(self, sessions: Sessions, *, interval: float = INTERVAL_SECONDS) -> None:
         self._sessions, self._interval = sessions, interval
@@ -281,7 +286,7 @@ class Changes:
         self._seen = sessions.catalog.generation
 
     async def watch(self) -> None:
-        """Scan again and again, until cancelled."""
+        """Scan the catalog periodically, until cancelled."""
         while True:
             begun = time.monotonic()
             await to_thread.run_sync(self._sessions.catalog.refresh)
@@ -289,7 +294,7 @@ class Changes:
             await anyio.sleep(max(self._interval, (time.monotonic() - begun) * _REST))
 
     async def look(self) -> None:
-        """Tell everybody if the catalog has changed since the last look."""
+        """Notify all clients if the catalog has changed since the last call."""
         if (generation := self._sessions.catalog.generation) == self._seen:
             return
         self._seen = generation

@@ -1,7 +1,7 @@
 """The MCP server over sessions: tools, resources, prompts, and the Skills extension.
 
-Only translation happens here. What a tool call may do is decided by the session's executor, and a failed call is a
-result (`isError` with the error in `_meta`), never a protocol error.
+This module only translates. The session's executor decides about tool calls. A failed call is a result (`isError` with
+the error in `_meta`), never a protocol error.
 """
 
 from __future__ import annotations
@@ -65,18 +65,24 @@ def open_session(
     options: SessionOptions | None = None,
     **keywords: Unpack[ListeningKeywords],
 ) -> ServedSession:
-    """Return a session as MCP needs it: bodies in results, and `skills.list` beside the four tools."""
+    """Return a session for MCP: bodies are in results, and `skills.list` is offered with the four tools."""
     return ServedSession(catalog, options, **keywords)
 
 
 def build_server(sessions: ServedSession | Sessions, *, interval: float = INTERVAL_SECONDS) -> SkillsServer:
-    """Return the server for a session of `open_session`, or for many; `interval` bounds how old its lists may be."""
+    """Return the server for one session of `open_session`, or for many.
+
+    `interval` is the minimum number of seconds between two catalog scans.
+    """
     chosen = OnlySession(sessions) if isinstance(sessions, ServedSession) else sessions
     return SkillsServer(chosen, interval)
 
 
 async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> None:
-    """Call `stop` at the first SIGTERM or SIGINT, and add it to `stopped_by`; Windows has no such signals."""
+    """Call `stop` at the first SIGTERM or SIGINT, after appending the signal to `stopped_by`.
+
+    Returns at once on Windows, where the signals do not exist.
+    """
     if sys.platform == "win32":
         return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
@@ -87,7 +93,7 @@ async def stop_on_signal(stop: Callable[[], None], stopped_by: list[int]) -> Non
 
 
 class SkillsServer(Server[dict[str, Any]]):
-    """The SDK's server with our handlers; while it runs, changes on disk are looked for."""
+    """The SDK's server with Prowess handlers. While it runs, it watches the catalog for changes."""
 
     def __init__(self, sessions: Sessions, interval: float) -> None:
         changes = Changes(sessions, interval=interval)
@@ -126,14 +132,14 @@ class SkillsServer(Server[dict[str, Any]]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """As the SDK's, but the server says of itself that its lists may change."""
+        """Like the SDK's method, but declare that the server's lists may change."""
         return super().create_initialization_options(
             notification_options or _CHANGES, experimental_capabilities, extensions
         )
 
 
 class _Handlers:
-    """One method of the protocol each."""
+    """Handlers of the protocol's methods."""
 
     def __init__(self, sessions: Sessions, changes: Changes) -> None:
         self._sessions, self._changes = sessions, changes
@@ -241,7 +247,10 @@ def _call_id(context: ServerRequestContext[Any]) -> str:
 
 
 def _progress(context: ServerRequestContext[Any]) -> Callable[[OutputChunk], Awaitable[None]]:
-    """Return what tells the client the output of a script as it comes; the SDK drops it if nobody asked for it."""
+    """Return a callback that reports script output to the client.
+
+    The SDK drops it if the client did not request progress.
+    """
     written = 0
 
     async def report(chunk: OutputChunk) -> None:
@@ -253,7 +262,7 @@ def _progress(context: ServerRequestContext[Any]) -> Callable[[OutputChunk], Awa
 
 
 def _page(every: Sequence[_T], params: types.PaginatedRequestParams | None) -> tuple[list[_T], str | None]:
-    """Return the page that is asked for, and the cursor of the next one."""
+    """Return the requested page, and the cursor of the next page."""
     with protocol_error():
         start = position_of(None if params is None else params.cursor)
     end = start + RESOURCES_PAGE
@@ -301,7 +310,7 @@ class DirectoryParams(types.PaginatedRequestParams):
 class SkillsExtension:
     """The MCP Skills extension: `skills/list`, `skills/get` and `resources/directory/read`.
 
-    Three methods and one capability; files themselves are read with `resources/read`. The SDK has no types for them, so
+    Three methods and one capability; files are read with `resources/read`. The SDK has no types for the extension, so
     the parameters are declared here and results are plain dictionaries.
 
     Source: MCP Skills extension `io.modelcontextprotocol/skills`, stable text against protocol revision 2026-07-28.
@@ -311,7 +320,7 @@ class SkillsExtension:
         self._sessions = sessions
 
     def install(self, server: Server[Any]) -> None:
-        """Declare the extension in every revision, and register its methods."""
+        """Declare the extension in all revisions, and register its methods."""
         server.extensions[IDENTIFIER] = dict(SETTINGS)
         server.middleware.append(_announced)
         server.add_request_handler("skills/list", types.PaginatedRequestParams, self.list)
@@ -321,7 +330,7 @@ class SkillsExtension:
     async def list(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
     ) -> dict[str, Any]:
-        """Return one page of entries; a page ends at a name, so a later page is right whatever came or went."""
+        """Return one page of entries. The cursor is a name, so later pages stay correct if skills come or go."""
         session = await self._sessions.of(context)
         with protocol_error(), elicitation_from(context):
             skills, after = await session.reads.page(last_before(params.cursor), PAGE, str(context.request_id))
@@ -349,9 +358,10 @@ class SkillsExtension:
 
 
 async def _announced(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Put `extensions` into the answer to `initialize`: the types of its revisions do not know it, so the SDK drops it.
+    """Middleware that adds `extensions` to the result of `initialize`.
 
-    Clients of those revisions are told that unknown capabilities may be there, and read this one.
+    The SDK's types for the handshake revisions lack this field, so the SDK drops it. Clients of these revisions must
+    accept unknown capabilities, and read this one.
     """
     result = await call_next(ctx)
     if ctx.method == "initialize" and isinstance(result, dict):
@@ -363,7 +373,7 @@ async def _announced(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -
 def _envelope(
     context: ServerRequestContext[Any, Any], caching: Mapping[str, object] = MappingProxyType({})
 ) -> Mapping[str, object]:
-    """Return what only results since 2026-07-28 have: `resultType`, and for how long they hold."""
+    """Return fields of results that exist since 2026-07-28: `resultType` and the caching hints."""
     return {"resultType": "complete", **caching} if context.protocol_version in MODERN_PROTOCOL_VERSIONS else {}
 
 
@@ -374,20 +384,20 @@ def _child(child: Child) -> dict[str, Any]:
 
 @contextmanager
 def protocol_error(uri: str | None = None) -> Iterator[None]:
-    """Turn a SkillError that is raised inside into the protocol's error, for requests that are no tool calls.
+    """Context manager: turn a `SkillError` into a protocol error, for requests that are not tool calls.
 
-    What was asked for wrongly, or is not there, is `invalid params` (-32602), as the Skills extension and the revision
-    2026-07-28 demand; whatever else goes wrong is an internal error. `data` holds code, message and suggestions. Of a
-    resource `uri` that is not there it holds the URI and nothing else: by that clients tell absence from other faults.
-    With other faults the URI is there beside them.
+    A wrong or unknown argument is `invalid params` (-32602), as the Skills extension and revision 2026-07-28 demand.
+    Any other fault is an internal error. `data` contains code, message and suggestions, and the `uri` if given. If the
+    resource of `uri` does not exist, `data` contains only the URI, because clients recognise a missing resource by
+    this.
 
     Raises:
-        MCPError: instead.
+        MCPError: instead of the `SkillError`.
     """
     try:
         yield
     except SkillError as error:
-        failed = ToolResult.failed(error)  # for its texts: a model may be shown them
+        failed = ToolResult.failed(error)  # for its texts, which are safe to show to a model
         if uri is not None and isinstance(error, LookupError):
             raise MCPError(INVALID_PARAMS, failed.error or "", {"uri": uri}) from error
         code = INVALID_PARAMS if isinstance(error, _ASKED_WRONGLY) else INTERNAL_ERROR

@@ -1,11 +1,11 @@
-"""The skills of a catalog as resources: a complete list of files with digests, and exactly those bytes.
+"""The skills of a catalog as resources: a complete list of files with digests, and the bytes of these files.
 
-A skill is served under its own name, so only what the format's rules allow as one is served: a conforming name and a
-description, written as text in a file called SKILL.md, at most 512 files of at most 16 MiB together, each under a path
-that can be asked for. Every other skill stays reachable through the tools, and `why_not` says what keeps it away.
+A skill is served under its own name, so it must follow the format's rules: a valid name and a description, both text,
+in a file called SKILL.md; at most 512 files with at most 16 MiB in total; only paths that a request can contain. Other
+skills remain available through the tools; `why_not` returns the reason.
 
-A file is read beneath its skill's directory without following a link, and handed out only if it is the file that the
-list has hashed. Everything here reads the disk and blocks.
+A file is opened below its skill's directory without following links, and is returned only if its hash is the listed
+one. All functions here read the disk and block.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`.
 """
@@ -53,7 +53,7 @@ _UNKNOWN = "application/octet-stream"
 
 
 class ServedSkill(Struct, frozen=True, kw_only=True):
-    """A skill that is served; `frontmatter` is typed as JSON, `files` are all of its files, sorted by path."""
+    """A skill that is served. `frontmatter` is JSON; `files` are all its files, sorted by path."""
 
     name: str
     description: str
@@ -79,7 +79,7 @@ class ServedSkill(Struct, frozen=True, kw_only=True):
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """What a directory holds: a file or, with the type `inode/directory` and no size, a directory."""
+    """An entry of a directory: a file, or a directory (type `inode/directory`, no size)."""
 
     uri: str
     name: str
@@ -88,30 +88,36 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 class SkillResources:
-    """Looks served skills up. A name means the copy that the catalog uses; shadowed copies are not served."""
+    """Looks up served skills. A name means the copy that the catalog uses; shadowed copies are not served."""
 
     def __init__(self, catalog: Catalog, visibility: Visibility) -> None:
         self._catalog, self._visibility = catalog, visibility
 
     def listed(self) -> list[SkillEntry]:
-        """Return what a model may be shown and whose name can be served, sorted by name; nothing else is checked."""
+        """Return the entries that a model may see and whose names can be served, sorted by name.
+
+        The files of the skills are not checked.
+        """
         return [entry for entry in self._visibility.shown("model") if not name_faults(entry.name)]
 
     def page(self, after: str, size: int) -> tuple[list[ServedSkill], str | None]:
-        """Return the served skills whose names follow `after`, and the name where the next page goes on."""
+        """Return a page of served skills, and the `after` of the next page or None.
+
+        The page covers the next `size` names after the name `after`. Skills that cannot be served are left out.
+        """
         names = sorted(entry.name for entry in self.listed() if entry.name > after)
         found = []
         for name in names[:size]:
-            with suppress(SkillError):  # one broken skill must not take the list away
+            with suppress(SkillError):  # one broken skill must not break the whole list
                 found.append(self.get(name))
         return found, names[size - 1] if len(names) > size else None
 
     def get(self, name: str) -> ServedSkill:
-        """Return a skill by name, one that is hidden from models too.
+        """Return a skill by name, also one that is hidden from models.
 
         Raises:
-            SkillNotFoundError: no such skill, or one that cannot be served; the reason says which.
-            UnavailableError: it is being written to.
+            SkillNotFoundError: there is no such skill, or it cannot be served; `reason` states why.
+            UnavailableError: its files are being written.
         """
         return _served(self._catalog.skill(name), name)
 
@@ -119,7 +125,8 @@ class SkillResources:
         """Return the skill whose SKILL.md has this URI.
 
         Raises:
-            InvalidArgumentsError: it is not the URI of a SKILL.md; or as `get`.
+            InvalidArgumentsError: this is not the URI of a SKILL.md.
+            SkillNotFoundError, UnavailableError: as `get`.
         """
         name, path = parsed_uri(uri)
         if path != DOCUMENT:
@@ -142,10 +149,11 @@ class SkillResources:
         return _type(path), _bytes(skill, record)
 
     def children(self, uri: str) -> list[Child]:
-        """Return what a directory of a skill holds, sorted by name.
+        """Return the entries of a skill's directory, sorted by name.
 
         Raises:
-            InvalidArgumentsError: it is no directory; or as `get`.
+            InvalidArgumentsError: this is not a directory.
+            SkillNotFoundError, UnavailableError: as `get`.
         """
         name, path = parsed_uri(uri)
         skill = self.get(name)
@@ -155,7 +163,7 @@ class SkillResources:
 
 
 def why_not(skill: Skill) -> str | None:
-    """Say why a skill is not served; None where it is."""
+    """Return the reason why a skill is not served; None if it is served."""
     written = as_json(skill.document)
     name = written.get("name")
     if not isinstance(name, str) or not isinstance(written.get("description"), str):
@@ -194,7 +202,11 @@ def _served(skill: Skill, asked: str) -> ServedSkill:
 
 
 def parsed_uri(uri: str) -> tuple[str, str]:
-    """Return name and path of a URI; InvalidArgumentsError if it is no URI of a skill."""
+    """Return name and path of a skill URI.
+
+    Raises:
+        InvalidArgumentsError: this is not the URI of a skill.
+    """
     try:
         return parse_skill_uri(uri)
     except ValueError as error:
@@ -204,7 +216,7 @@ def parsed_uri(uri: str) -> tuple[str, str]:
 def _bytes(skill: ServedSkill, record: FileRecord) -> bytes:
     try:
         with ContainedRoot(skill.root_dir) as root, root.open(record.path) as opened:
-            data = opened.read(record.size + 1)  # one more shows that it has grown
+            data = opened.read(record.size + 1)  # one byte more, to detect that the file has grown
     except (OSError, UnsafePathError) as fault:
         raise UnavailableError(f"{record.path!r} of skill {skill.name!r}", 1, "it has just changed") from fault
     if hashlib.sha256(data).hexdigest() != record.sha256:
@@ -236,8 +248,8 @@ def _type(path: str) -> str:
 def index_text(skills: Iterable[ServedSkill]) -> str:
     """Return the text of `skill://index.json`, the discovery index of version 0.2.0 with URIs of this server.
 
-    It is for clients from before the Skills extension: Microsoft Agent Framework reads it. It says nothing that the
-    entries of the extension do not say.
+    It is for clients that do not know the Skills extension, such as Microsoft Agent Framework. It has no facts beyond
+    the entries of the extension.
     """
     entries = [
         {
@@ -253,9 +265,9 @@ def index_text(skills: Iterable[ServedSkill]) -> str:
 
 
 def manifest_text(skill: ServedSkill) -> str:
-    """Return the text of `skill://<name>/_manifest`, which lists the files of one skill; FastMCP wrote and read it.
+    """Return the text of `skill://<name>/_manifest`, which lists the files of one skill. The format is that of FastMCP.
 
-    A skill that has a file called `_manifest` shows that file instead.
+    If a skill has a file called `_manifest`, this file is served instead.
     """
     files = [{"path": file.path, "size": file.size, "hash": f"sha256:{file.sha256}"} for file in skill.files]
     return json_text({"skill": skill.name, "files": files}, indent=2)

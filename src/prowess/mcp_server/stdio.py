@@ -1,4 +1,4 @@
-"""The server over standard input and output."""
+"""The MCP server over standard input and output."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _CLOSING_SECONDS = 2.0
 async def serve_stdio(session: ServedSession) -> None:
     """Serve on standard input and output until the host closes the pipe, then close the session.
 
-    Standard output carries the protocol and nothing else: while the server runs, the SDK keeps the real descriptor to
-    itself and points number 1 at standard error, so that not even a stray print of a library can break a message.
+    Standard output carries only protocol messages. While the server runs, the SDK uses a private copy of the descriptor
+    and redirects descriptor 1 to standard error, so that a stray print of a library cannot break a message.
 
-    SIGTERM and SIGINT cancel what runs, close the session and end the process with 128 + the signal.
+    SIGTERM and SIGINT cancel running calls, close the session and end the process with status 128 + the signal.
     """
     await session.refresh()
     server = build_server(session)
@@ -43,15 +43,16 @@ async def serve_stdio(session: ServedSession) -> None:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await session.close()
             if stopped_by:
-                # A thread is blocked on standard input and would be waited for; everything of ours is closed by now.
+                # A thread is blocked on standard input, and a normal exit would wait for it. The session is closed by
+                # now.
                 os._exit(128 + stopped_by[0])
 
 
 @contextmanager
 def standard_input() -> Iterator[BinaryIO]:
-    """Give standard input to this server alone: until it is left, whoever else reads it finds its end.
+    """Context manager: give this server exclusive use of standard input. Meanwhile descriptor 0 reads as empty.
 
-    The descriptor is never closed: a thread may still read it when everything else has ended.
+    The copied descriptor is never closed, because a thread may still be reading it at the end.
     """
     if os.name != "posix":
         yield sys.stdin.buffer

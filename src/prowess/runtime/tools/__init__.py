@@ -1,1 +1,1 @@
-"""The four tools of runtime protocol 002, one module each: what it is called with, what it does, what it gives back."""
+"""Tools for skills: the four of runtime protocol 002 and `skills.list`. One module each, with its schemas."""

@@ -1,8 +1,8 @@
 """`skills.list`: the catalog in pages, for hosts that do not show the server's instructions to the model.
 
-A cursor says where a list goes on. It holds the last name of a page, or a position, and means something to the server
-that made it alone. What is no cursor of ours is an error, never the first page again: a client that follows cursors
-would turn in a circle.
+A cursor marks the position of the next page. It contains the last name of the previous page, or a number, and is valid
+only for the server that made it. An unknown cursor is an error. If it returned the first page again, a client that
+follows cursors would loop forever.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SPEC = ToolSpec(
 
 
 class SkillsListTool:
-    """Lists what the catalog offers now. A page ends at a name, so a page that is asked for later is still right."""
+    """Lists the skills that the catalog offers now. A cursor is a name, so pages stay correct if skills come or go."""
 
     spec = SPEC
 
@@ -69,7 +69,11 @@ class SkillsListTool:
         self._offered, self._stored, self._expose_location = offered, stored, expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return one page; InvalidArgumentsError where the cursor is none of ours."""
+        """Return one page.
+
+        Raises:
+            InvalidArgumentsError: the cursor was not made by this server.
+        """
         require_executor(self, call)
         after = last_before(cast("str", arguments.get("cursor", "")))
         await to_thread.run_sync(self._offered.catalog.refresh)
@@ -97,15 +101,15 @@ class SkillsListTool:
 
 
 def cursor_after(last: str | int) -> str:
-    """Return the cursor for what follows `last`."""
+    """Return the cursor of the page that follows `last`, a name or a position."""
     return base64.urlsafe_b64encode(_MARK + str(last).encode()).decode("ascii").rstrip("=")
 
 
 def last_before(cursor: str | None) -> str:
-    """Return what a cursor was made from; empty without one.
+    """Return the text inside a cursor, the last name of the previous page; empty without a cursor.
 
     Raises:
-        InvalidArgumentsError: it is no cursor of this server.
+        InvalidArgumentsError: the cursor was not made by this server.
     """
     if not cursor:
         return ""
@@ -122,10 +126,10 @@ def last_before(cursor: str | None) -> str:
 
 
 def position_of(cursor: str | None) -> int:
-    """Return the position that a cursor was made from; 0 without one.
+    """Return the position inside a cursor; 0 without a cursor.
 
     Raises:
-        InvalidArgumentsError: as `last_before`, or it is a cursor of another list.
+        InvalidArgumentsError: as `last_before`, or the cursor belongs to another list.
     """
     last = last_before(cursor) or "0"
     if not (last.isascii() and last.isdigit() and len(last) < len("1000000000")):

@@ -1,4 +1,4 @@
-"""`skills.load`: bring skills into force, all of those named or none (runtime protocol 002, load)."""
+"""`skills.load`: activate skills, all of the given names or none (runtime protocol 002, load)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SPEC = ToolSpec(
 
 
 class LoadTool:
-    """Activates skills side by side and answers with the receipt."""
+    """Activates skills and returns the resulting list of active skills."""
 
     spec = SPEC
 
@@ -54,14 +54,14 @@ class LoadTool:
         self._activator, self._results = activator, results
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return the receipt.
+        """Return the `LoadResult` as JSON.
 
         Raises:
             SkillNotFoundError, LimitExceededError, InvalidArgumentsError, SkillParseError, SessionNotFoundError,
-            SkillConflictError, RequiredToolError, HookFailedError: nothing has changed.
+            SkillConflictError, RequiredToolError, HookFailedError: the active skills are unchanged.
         """
         require_executor(self, call)
-        given: Mapping[str, Any] = arguments  # which fit the schema
+        given: Mapping[str, Any] = arguments  # validated against the schema
         names, location = list(dict.fromkeys(given["names"])), given.get("location")
         if location is not None and len(names) > 1:
             raise InvalidArgumentsError(("location picks one copy of one skill; give exactly one name with it",))

@@ -1,4 +1,4 @@
-"""What `skills.load` and `skills.unload` give back: the active skills in order, what left, and notices."""
+"""Results of `skills.load` and `skills.unload`: the active skills in order, the unloaded names, and notices."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 
 
 class LoadResults:
-    """Makes the results of one session; with `in_results` they carry the bodies, which no instructions hold then."""
+    """Creates the results of one session. With `in_results` they contain the bodies, else the instructions do."""
 
     def __init__(self, restrictions: Restrictions, rendering: Rendering, *, in_results: bool) -> None:
         self._restrictions, self._rendering, self._in_results = restrictions, rendering, in_results
 
     async def of(self, step: Transition, notices: Sequence[Notice], fresh: Sequence[Snapshot] = ()) -> LoadResult:
-        """Return the result of a step; `fresh` are the skills whose body is new to the session."""
+        """Return the result of a transition; `fresh` are the skills whose body is new to the session."""
         contents = None
         if self._in_results:
             contents = await to_thread.run_sync(self._contents, fresh) if fresh else {}
         new = {snapshot.skill.name for snapshot in fresh}
         shown, entries = self._rendering.expose_location, list[LoadedSkill]()
         for skill in step.state.active:
-            put = self._rendering.substitutions(skill) if skill.name in new else NOTHING  # its body was read just now
+            # only new skills: their body was just read
+            put = self._rendering.substitutions(skill) if skill.name in new else NOTHING
             entry = LoadedSkill(
                 name=skill.name,
                 location=skill.location if shown else None,

@@ -1,6 +1,7 @@
 """`skills.read`: one file of a loaded skill, or one artifact, in slices (runtime protocol 002, read).
 
-Below `scripts/` a read gives facts and not the text: a script is run, not retold. A policy may say otherwise.
+For a script, the result describes the file and does not contain its text, unless the policy sets `read_scripts`:
+scripts are meant to be run.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ SPEC = ToolSpec(
 
 
 class SectionNotFoundError(ResourceNotFoundError):
-    """The file is there and has no such section; `suggestions` are slugs that it has."""
+    """The file exists but has no such section; `suggestions` are slugs of its sections."""
 
     def __init__(self, skill: str | None, path: str, slug: str, suggestions: tuple[str, ...] = ()) -> None:
         super().__init__(skill, path, suggestions)
@@ -115,7 +116,7 @@ class SectionNotFoundError(ResourceNotFoundError):
 
 
 class ReadTool:
-    """Chooses the skill, reads and verifies the file, and cuts the slice."""
+    """Selects the skill, reads and verifies the file, and returns the requested slice."""
 
     spec = SPEC
 
@@ -123,11 +124,11 @@ class ReadTool:
         self._active, self._artifacts, self._programs, self._events = active, artifacts, programs, events
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return the slice, the section, or the facts about a script.
+        """Return the slice, the section, or the description of a script.
 
         Raises:
-            InvalidArgumentsError: not exactly one of path and artifact, or parts that exclude each other.
-            SkillNotActiveError, SkillNotFoundError, SessionNotFoundError: no such file for this session.
+            InvalidArgumentsError: not exactly one of path and artifact, or arguments that exclude each other.
+            SkillNotActiveError, SkillNotFoundError, SessionNotFoundError: the skill or session is not available.
             UnsafePathError, ResourceNotFoundError, NotAFileError, NotTextError, LimitExceededError,
             DigestChangedError: see `prowess.runtime.files.skill_files.read_verified`.
         """
@@ -150,7 +151,7 @@ class ReadTool:
     def _answer(
         self, skill: ActiveSkill, manifest: TreeManifest, path: str, arguments: dict[str, object], run: str
     ) -> ReadResult:
-        """Read the file and describe or cut it; `run` is the tool for scripts. Blocking: a large file takes time."""
+        """Read the file and return a slice or a description; `run` is the name of the tool for scripts. Blocking."""
         rules = self._programs.rules
         hidden = rules.is_script(check_relative(path)) and not rules.shows_text
         if not hidden and "section" not in arguments:

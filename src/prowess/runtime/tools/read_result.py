@@ -7,7 +7,7 @@ from binascii import a2b_base64
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from prowess.runtime.activation.load_result import Notice  # noqa: TC001 -- msgspec decodes it
+from prowess.runtime.activation.load_result import Notice  # noqa: TC001 -- needed at run time: msgspec decodes it
 
 
 class SectionTitle(Struct, frozen=True, kw_only=True):
@@ -19,12 +19,13 @@ class SectionTitle(Struct, frozen=True, kw_only=True):
 
 
 class ReadResult(Struct, frozen=True, kw_only=True):
-    """What `skills.read` returns: a slice of a file, or of a script what can be told without its text.
+    """Result of `skills.read`: a slice of a file, or the description of a script without its text.
 
-    `skill` is None for an artifact, `path` is relative, `digest` covers the whole file. A slice has `encoding`, `text`
-    or (with encoding `binary`) `data_base64`, `offset` and `size` of the whole file in bytes, `truncated`, and
-    `next_offset`, where to go on, None at the end; with `section`, `sections` is the outline. For a script, `encoding`
-    is None, and `interpreter` (None: it cannot be run) and `usage` tell how to run it.
+    `skill` is None for an artifact, `path` is relative, and `digest` covers the whole file. `size` is that of the whole
+    file in bytes. A slice has `encoding`, `text` or (with encoding `binary`) `data_base64`, `offset`, `truncated`, and
+    `next_offset`, the start of the next slice or None at the end. With `section`, `sections` is the outline of the
+    file. For a script, `encoding` is None, `interpreter` is None if the script cannot be run, and `usage` explains how
+    to run it.
     """
 
     skill: str | None
@@ -49,7 +50,7 @@ class ReadResult(Struct, frozen=True, kw_only=True):
         return a2b_base64(self.data_base64)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the JSON of the tool: of a slice and of a script only what each has."""
+        """Return the tool's JSON. Fields that do not apply to the slice or script are left out."""
         fields = asdict(self)
         fields["sections"] = [asdict(section) for section in self.sections]
         fields["notices"] = [notice.as_dict() for notice in self.notices]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from prowess.runtime.activation.load_result import Notice  # noqa: TC001 -- msgspec decodes it
+from prowess.runtime.activation.load_result import Notice  # noqa: TC001 -- needed at run time: msgspec decodes it
 
 
 class RunArtifact(Struct, frozen=True, kw_only=True):
-    """A file that a script left in /out: `name` is relative, `size` in bytes, `digest` over its bytes.
+    """A file that a script left in /out: `name` is relative, `size` is in bytes, `digest` covers its bytes.
 
-    `path` is where it lies on this machine until the session ends, None if the session shows no paths.
+    `path` is its path on this machine, valid until the session ends; None if the session shows no paths.
     """
 
     name: str
@@ -22,11 +22,11 @@ class RunArtifact(Struct, frozen=True, kw_only=True):
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """What `skills.run_script` returns. A status other than zero is a result and no error.
+    """Result of `skills.run_script`. A nonzero exit status is a result and not an error.
 
-    `exit_code` is the script's own status, 128 + N if signal N ended it. `stdout` and `stderr` are what was kept of its
-    output, `stdout_bytes` and `stderr_bytes` count all of it. `guarantees` is what held during the run
-    (`prowess.execution.Guarantees`), as JSON.
+    `exit_code` is the script's own status, or 128 + N if signal N ended it. `stdout` and `stderr` are the kept output;
+    `stdout_bytes` and `stderr_bytes` count the whole output. `guarantees` lists the restrictions of the sandbox during
+    the run, as JSON (`prowess.execution.Guarantees`).
     """
 
     path: str
@@ -44,7 +44,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
-        """Return the JSON of the tool; `notices` are left out if there are none."""
+        """Return the tool's JSON; `notices` is left out if there are none."""
         said = [notice.as_dict() for notice in self.notices]
         fields = {**asdict(self), "artifacts": [asdict(artifact) for artifact in self.artifacts], "notices": said}
         return {name: value for name, value in fields.items() if said or name != "notices"}

@@ -1,6 +1,6 @@
 """`skills.run_script`: run a script of a loaded skill in the sandbox (runtime protocol 002, script execution).
 
-What runs is a staged copy whose every file has the hash that was recorded when the skill was loaded.
+The script runs from a staged copy; every file in it has the hash that was recorded when the skill was loaded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 from msgspec.structs import asdict
 
-from prowess import execution  # `stage` is imported when used
+from prowess import execution  # as a module: `execution.stage` is imported on first use
 from prowess._internal.files.contained import check_relative
 from prowess._internal.places import cache_home
 from prowess.errors import ScriptUnsupportedError
@@ -106,7 +106,7 @@ SPEC = ToolSpec(
 
 
 class RunScriptTool:
-    """Verifies, stages, runs; a status other than zero is a result."""
+    """Verifies, stages and runs a script. A nonzero exit status is a result."""
 
     spec = SPEC
 
@@ -123,13 +123,14 @@ class RunScriptTool:
         self._records, self._expose_location = records, expose_location
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return what the script did.
+        """Return the `RunResult` as JSON.
 
         Raises:
             ScriptUnsupportedError: outside scripts/, no interpreter, or scripts are switched off.
-            PolicyDeniedError: the policy lets scripts run from other directories alone.
-            SandboxUnavailableError: nothing was run.
-            Also what `skills.read` raises for a path, and InvalidArgumentsError for env, args and workdir.
+            PolicyDeniedError: the policy allows scripts from other directories only.
+            SandboxUnavailableError: the sandbox could not start; the script was not run.
+            InvalidArgumentsError: `env`, `args` or `workdir` is invalid.
+            SkillError: the path is refused, as in `skills.read`.
         """
         require_executor(self, call)
         programs, events, path = self._programs, self._records.events, cast("str", arguments["path"])
@@ -173,13 +174,13 @@ class RunScriptTool:
             timed_out=done.timed_out,
             duration_ms=done.duration_ms,
         )
-        # That it was about to run is in the record `tool.started`; this one says what ran.
+        # The record `tool.started` announced the run; this one records which script ran.
         data = {"skill": skill.name, "path": request.script, "content_digest": skill.content_digest}
         await self._records.record("script.finished", call.id, {**data, "exit_code": done.exit_code})
         return _result(request.script, done, notices, expose_path=self._expose_location).as_dict()
 
     def _relays(self, script: str, call_id: str, skill: ActiveSkill) -> tuple[OutputRelay, ...]:
-        """Return a relay for each that follows the run."""
+        """Return a relay for each consumer of the output: the callback of the call, and event listeners."""
         events = self._records.events
 
         async def tell(chunk: OutputChunk) -> None:
@@ -190,7 +191,7 @@ class RunScriptTool:
 
 
 def _verified_copy(skill: ActiveSkill, manifest: TreeManifest, path: str) -> str:
-    # Also where the copy exists already: a script that was edited meanwhile is refused, not run as it was.
+    # Also if the staged copy exists already: a script that was edited since is refused; its old copy must not run.
     read_verified(skill, manifest, path)
     return execution.stage(skill.root_dir, manifest, cache_home())
 

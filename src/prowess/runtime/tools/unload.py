@@ -1,4 +1,4 @@
-"""`skills.unload`: take skills out of force (runtime protocol 002, unload)."""
+"""`skills.unload`: deactivate skills (runtime protocol 002, unload)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SPEC = ToolSpec(
 
 
 class UnloadTool:
-    """Removes the named skills, or all; the rest keep their order."""
+    """Deactivates the named skills, or all. The other skills keep their order."""
 
     spec = SPEC
 
@@ -52,12 +52,12 @@ class UnloadTool:
         self._records, self._results = records, results
 
     async def run(self, arguments: dict[str, object], call: ToolCall) -> dict[str, object]:
-        """Return the receipt.
+        """Return the `LoadResult` as JSON.
 
         Raises:
             InvalidArgumentsError: neither names nor `all`.
-            SkillNotFoundError: a name that the catalog does not have; nothing has changed.
-            SessionNotFoundError: the session is gone.
+            SkillNotFoundError: the catalog has no skill of a name; the active skills are unchanged.
+            SessionNotFoundError: the session has expired or was closed.
         """
         require_executor(self, call)
         names = list(dict.fromkeys(cast("list[str]", arguments.get("names", []))))
