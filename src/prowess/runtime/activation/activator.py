@@ -87,7 +87,7 @@ class Activator:
             offers = {entry.key: entry for entry in await self._asked(names, location)}
             if mode == "add" or len(offers) > active.cap:
                 require_room([skill.key for skill in before.active], offers, mode, active.cap)
-            # If only a name is given, the active copy of that name stays.
+            # Without `location`, the mode `add` keeps a copy of the name that is already active.
             others = {} if location is not None or mode == "replace" else _other_copies(before, offers)
             taken = [await self.take(entry, call_id) for key, entry in offers.items() if key not in others]
             self._require_open(taken)
@@ -308,7 +308,7 @@ def require_no_fork(name: str, fields: ExtendedFields) -> None:
 
 
 def _is_repeated(state: SessionState, skill: ActiveSkill) -> bool:
-    """Whether this skill is active already, with the same files and arguments. None as arguments matches any."""
+    """Whether this skill is active already, with the same files. Arguments must be equal if `skill` has any."""
     known = state.find(skill.key)
     return known is not None and skill.same_activation(known)
 

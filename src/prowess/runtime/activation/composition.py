@@ -101,9 +101,9 @@ def _order(names: Sequence[str]) -> Notice:
 def in_order(skills: Iterable[tuple[str, Composition | None]]) -> tuple[str, ...]:
     """Sort the names as `executionOrder` asks; otherwise keep the given order.
 
-    `executionOrder` is one word for all dependencies of a skill, so orders contradict each other only if the
-    dependencies form a cycle. Skills of a cycle keep their order. The specification does not state what the order
-    relates to; here it relates a skill to its dependencies.
+    A skill has one `executionOrder` for all its dependencies, so orders contradict each other only if the dependencies
+    form a cycle. Skills of a cycle keep their order. The specification does not define `before` and `after` further;
+    here they are the position of a skill relative to its dependencies.
 
         in_order([("deploy", after_its_tests), ("run-tests", None)])  # ('run-tests', 'deploy')
     """

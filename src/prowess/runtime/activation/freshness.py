@@ -41,8 +41,8 @@ class Freshness:
 class Presence:
     """Looks up whether active skills are still listed in one catalog.
 
-    The lookup happens several times per call for every active skill. The catalog changes only with its generation, so
-    each skill is looked up once per generation.
+    Every call needs this several times for every active skill. The catalog counts its changes in `generation`, so each
+    skill is looked up only once per generation.
     """
 
     def __init__(self, catalog: Catalog) -> None:

@@ -61,7 +61,7 @@ RECEIPT_SCHEMA: Mapping[str, object] = object_schema(
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """A remark in a result: `code` for programs, `message` as one sentence, `skill` the name of the skill concerned."""
+    """A remark in a result: `code` is for programs, `message` is one sentence, `skill` names the skill concerned."""
 
     code: str
     message: str

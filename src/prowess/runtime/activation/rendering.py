@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prowess.runtime.activation.substitution import FirstArgument, Substitutions
     from prowess.runtime.state import ActiveSkill
 
-_KEPT = 32  # above the number of active skills in any session
+_KEPT = 32  # texts; more than any session has active skills
 
 
 def values_for(skill: ActiveSkill, session_id: str, *, expose_location: bool, first_argument: FirstArgument) -> Values:

@@ -40,8 +40,8 @@ def default_mode(profile: str | None) -> RestrictionMode:
 class Restrictions:
     """The tool restrictions of one session's skills. A fork also has the `inherited` restrictions of its parent.
 
-    `chosen` is how the host reads `allowed-tools`. If it is None, the policy decides, and without a setting in the
-    policy `default`, which comes from the session's profile. The host can only tighten the setting of a policy file.
+    `allowed-tools` is read in the strictest of these modes: `chosen` by the host (None if it chose none), and those of
+    the policy files. If there are none, `default` applies, which comes from the session's profile.
     """
 
     def __init__(

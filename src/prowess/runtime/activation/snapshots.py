@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prowess.format.fields.extended_fields import ExtendedFields
     from prowess.format.skill import Skill
 
-_KEPT = 64  # above the number of active skills in any session
+_KEPT = 64  # snapshots; more than any session has active skills
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
