@@ -91,7 +91,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             `exposure`, `allowed_tools` or `profile` does not exist; `first_argument` is neither 0 nor 1; `workspace` is
             unsuitable (`prowess.execution.usable_workspace`: the root of the file system, a home directory, a directory
             that contains one or `PROWESS_HOME`, not a directory) or a tool works on another one; `tools` without a
-            workspace; `approve` together with `approver`; the store cannot keep events, or not so many.
+            workspace; `approve` together with `approver`; `keep_events` is negative, above 1,000,000, or the store
+            cannot keep events.
         ToolNotFoundError: `tools` has an unknown name; similar names are in `suggestions`.
     """
 

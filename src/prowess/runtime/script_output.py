@@ -48,7 +48,7 @@ class OutputChunk(Struct, frozen=True, kw_only=True):
 
 
 class OutputRelay:
-    """Takes bytes in any thread and passes chunks to `deliver`, one round every `pause` seconds at most.
+    """Takes bytes in any thread and passes chunks to `deliver`, at most once in `pause` seconds.
 
     After the end, chunks that take longer than `last_seconds` to deliver are dropped; None waits for all of them.
     """

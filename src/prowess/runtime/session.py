@@ -172,12 +172,10 @@ class Session(SessionView):
     def events(self, since: int | None = None, *, seconds: float | None = None) -> EventStream:
         """Return a stream of this session's events from now on, for `async for` by one reader.
 
-        It ends with the session.
-
-        With `since`, if the session keeps events, the stream starts with kept events of a higher number (0 for all). If
-        events are kept, the stream also has those of other processes; without `since`, from the first read on. With
-        `seconds`, it also ends if no event occurs for that long. A reader that is too slow receives an event with the
-        number of missed events; it delays neither the session nor other readers.
+        The stream ends with the session. With `seconds`, it also ends if no event occurs for that long. If the session
+        keeps events, the stream includes those of other processes. It then starts with the kept events whose number is
+        higher than `since` (0 for all); without `since`, with the first event after the first read. A reader that is
+        too slow receives an event with the number of missed events. It delays neither the session nor other readers.
 
         Raises:
             InvalidArgumentsError: `since` is given, but the session keeps no events.
