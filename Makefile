@@ -42,7 +42,7 @@ docs: setup ## Write the generated pages
 	$(PY) tools/screens.py
 	$(PY) -m tools.conformance_cases
 
-conformance: setup ## Put the conformance cases to other people's tools, and write docs/conformance.md
+conformance: setup ## Put the conformance cases to other people's tools, and write docs/reference/conformance.md
 	$(PY) -m tools.conformance_peers
 
 receipts: setup ## Break thirty requirements, see a test notice each, and write the page

@@ -3,8 +3,8 @@
     python -m benchmarks [--rounds N] [--only NAME]... [--skills N]
     python -m benchmarks --pages        write the pages from the record, without measuring
 
-The record is benchmarks/results.json, which only a run of everything replaces. From it docs/benchmarks.md and the table
-in README.md are generated (`benchmarks.pages`); a test compares them with the record.
+The record is benchmarks/results.json, which only a run of everything replaces. docs/reference/benchmarks.md and the
+table in README.md are generated from it (`benchmarks.pages`); a test compares them with the record.
 """
 
 from __future__ import annotations

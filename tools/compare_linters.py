@@ -5,9 +5,9 @@
 
 `run` runs our `check` and the peers over FOLDER, which `python -m tools.public_skills build FOLDER` made, and
 keeps what each said in DIR (.cache/peers/said). `page` reads that and tools/peers/linter_kinds.toml, which says which
-rules of the tools mean the same kind of fault, and writes docs/compared.md. Two tools agree on a skill where both find
-a fault of that kind in it. What a peer finds in skills where we do not is argued in the file of kinds, or `page` exits
-with 1.
+rules of the tools mean the same kind of fault, and writes docs/reference/compared.md. Two tools agree on a skill if
+both find a fault of that kind in it. What a peer finds in skills where we do not is argued in the file of kinds, or
+`page` exits with 1.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parent.parent
 _KINDS = _ROOT / "tools" / "peers" / "linter_kinds.toml"
-_PAGE = _ROOT / "docs" / "compared.md"
+_PAGE = _ROOT / "docs" / "reference" / "compared.md"
 _BY_HAND = "<!-- What follows is written by hand, and kept when the page is written anew. -->\n"
 _OURS = "prowess"
 _ABOUT = """\
 Four other tools and `prowess check` over the same {count} public skills of {repositories} repositories and {packages}
-packages, pinned by commit and digest in [a list](../tests/compat/public-skills.json). Each tool ran with the settings
-it comes with, ours in the profile `spec`; infos count too. A number says in how many skills a tool finds that kind of
-fault, however often; it does not say who is right. Where a peer finds a kind in skills in which we do not, the second
-table says why."""
+packages, pinned by commit and digest in [a list](../../tests/compat/public-skills.json). Each tool ran with the
+settings it comes with, ours in the profile `spec`; infos count too. A number says in how many skills a tool finds that
+kind of fault, however often; it does not say who is right. Where a peer finds a kind in skills in which we do not, the
+second table says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,7 @@ def _by_rule(ours: Run) -> list[str]:
         "",
         f"{judged} of the errors and warnings were drawn by a seed and judged by two readers who did not see each",
         f"other's verdicts; {len(false)} {'was' if len(false) == 1 else 'were'} false to at least one reader. Ids and",
-        "reasons are in [a list](../tests/compat/hand-check.json); `python -m tools.hand_check` draws and counts.",
+        "reasons are in [a list](../../tests/compat/hand-check.json); `python -m tools.hand_check` draws and counts.",
     ]
 
 

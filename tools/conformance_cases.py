@@ -29,7 +29,8 @@ TARGET = ROOT / "src" / "prowess" / "conformance" / "cases.json"
 _SPECIFICATION = "Agent Skills specification"
 _ABOUT = (
     "Skills as inputs, and what a reader of the Agent Skills format does with each: accept or reject, in six readings "
-    "of the format. docs/conformance.md says what each key means. Anybody may use these cases; please name the version."
+    "of the format. docs/reference/conformance.md says what each key means. Anybody may use these cases; please name "
+    "the version."
 )
 # A topic, where the format speaks of it, and the rules and the cases without a rule that belong to it.
 _TOPICS = {

@@ -1,4 +1,4 @@
-"""Put the conformance cases to other people's tools, and write the tables of docs/conformance.md.
+"""Put the conformance cases to other people's tools, and write the tables of docs/reference/conformance.md.
 
     python -m tools.conformance_peers              ask every tool, then write the tables
     python -m tools.conformance_peers NAME...      ask these again; the others as they answered last
@@ -25,7 +25,7 @@ from tools.peers.linters import installed
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / ".cache" / "peers"
 KEPT = PLACE / "conformance"
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "reference" / "conformance.md"
 _OURS = Path(sys.executable).parent
 _TABLES = re.compile(r"(<!-- table: peers -->\n).*?(<!-- end -->)", re.DOTALL)
 _INSTALL_SECONDS = 600

@@ -1,9 +1,9 @@
 """Write what is made from the tables of profiles, rules and settings: the JSON Schemas and the tables of two pages.
 
-docs/schemas/*.schema.json    the settings, the frontmatter of each profile, the conformance cases
-docs/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
-docs/configuration.md         the same
-docs/rules/*.md               a page for each rule, and their list
+docs/reference/schemas/*.schema.json    the settings, the frontmatter of each profile, the conformance cases
+docs/reference/profiles.md              between the marks `<!-- table: NAME -->` and `<!-- end -->`
+docs/reference/configuration.md         the same
+docs/reference/rules/*.md               a page for each rule, and their list
 
 python tools/format_pages.py           write them
 python tools/format_pages.py --check   exit 1 where one on disk differs
@@ -44,13 +44,16 @@ def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
     schemas = {"configuration": configuration_schema(), "conformance-cases": cases_schema()}
     schemas |= {f"frontmatter.{name}": frontmatter_schema(profile) for name, profile in PROFILES.items()}
     for name, schema in schemas.items():
-        yield docs / "schemas" / f"{name}.schema.json", json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+        yield (
+            docs / "reference" / "schemas" / f"{name}.schema.json",
+            json.dumps(schema, indent=1, ensure_ascii=False) + "\n",
+        )
     pages = list(rule_pages())
     for page in pages:
-        yield docs / "rules" / f"{page.id}.md", page.markdown()
-    yield docs / "rules" / "index.md", _list_of(pages)
+        yield docs / "reference" / "rules" / f"{page.id}.md", page.markdown()
+    yield docs / "reference" / "rules" / "index.md", _list_of(pages)
     for name in ("profiles.md", "configuration.md"):
-        yield docs / name, _filled((docs / name).read_text(encoding="utf-8"))
+        yield docs / "reference" / name, _filled((docs / "reference" / name).read_text(encoding="utf-8"))
 
 
 def _list_of(pages: list[RulePage]) -> str:
@@ -124,7 +127,7 @@ def main(arguments: list[str]) -> int:
         (path, text) for path, text in generated() if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
     wanted = {path for path, _ in generated()}
-    gone = [path for path in (DOCS / "rules").glob("*.md") if path not in wanted]
+    gone = [path for path in (DOCS / "reference" / "rules").glob("*.md") if path not in wanted]
     if "--check" in arguments:
         for path in (*(path for path, _ in stale), *gone):
             sys.stderr.write(f"{path} is stale: run make docs\n")

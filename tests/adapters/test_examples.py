@@ -1,4 +1,4 @@
-"""The examples of docs/adapters.md run as they stand there, against a provider on this machine."""
+"""The examples of docs/build/adapters.md run as they stand there, against a provider on this machine."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_each_example_says_how_it_is_called_where_no_task_is_given() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_page_shows_the_example_as_it_is(example: Path) -> None:
-    page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "build" / "adapters.md").read_text(encoding="utf-8")
     code = example.read_text(encoding="utf-8").partition('"""\n\n')[2]
     assert f"```python\n{code}```" in page

@@ -1,4 +1,4 @@
-"""README.md and docs/benchmarks.md state the figures of the recorded run and no others."""
+"""README.md and docs/reference/benchmarks.md state the figures of the recorded run and no others."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _ROOT = Path(__file__).parents[2]
 def test_the_page_states_what_the_list_of_judged_infos_holds() -> None:
     listed = json.loads((_ROOT / "tests" / "compat" / "host-infos.json").read_text(encoding="utf-8"))
     worth = [info["worth"] for info in listed["infos"]]
-    page = (_ROOT / "docs" / "compared.md").read_text(encoding="utf-8")
+    page = (_ROOT / "docs" / "reference" / "compared.md").read_text(encoding="utf-8")
     drawn = f"{len(worth)} infos were drawn by a seed from all {listed['drawn_from']}"
     assert f"{drawn} and judged by one reader: {sum(worth)}" in page
     assert sum(worth) >= 55

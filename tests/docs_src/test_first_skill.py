@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.unmeasured
 
-PAGE = Path(__file__).parents[2] / "docs/first-skill.md"
+PAGE = Path(__file__).parents[2] / "docs/start/first-skill.md"
 WORDS_A_MINUTE = 200  # of somebody who reads with care; commands are pasted
 
 

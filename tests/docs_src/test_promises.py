@@ -27,7 +27,7 @@ def _sections(name: str) -> list[str]:
 
 @pytest.mark.proves("tooling.skills-ref.install")
 def test_installation_with_pip_and_uv_and_in_place_of_the_reference_tool() -> None:
-    page = _page("docs/install.md")
+    page = _page("docs/start/install.md")
     assert "`pip install prowess`" in page
     assert "`uv pip install prowess`" in page
     assert "| `skills-ref validate PATH` | `prowess validate PATH` |" in page
@@ -45,7 +45,7 @@ def test_the_authoring_guide_covers_the_eight_practices() -> None:
         "Name it clearly",
         "Show an example",
         "Help with failures",
-    } <= set(_sections("docs/authoring.md"))
+    } <= set(_sections("docs/author/authoring.md"))
 
 
 @pytest.mark.proves("tooling.authoring.troubleshooting")
@@ -55,7 +55,7 @@ def test_the_troubleshooting_page_covers_the_four_complaints() -> None:
         "The body is too long",
         "An agent does not find my skill",
         "Broken characters",
-    } <= set(_sections("docs/troubleshooting.md"))
+    } <= set(_sections("docs/start/troubleshooting.md"))
 
 
 @pytest.mark.proves("tooling.authoring.links")
@@ -69,14 +69,14 @@ def test_the_home_the_tool_and_the_examples_of_the_format_are_linked(page: str) 
 
 @pytest.mark.proves("format.metadata.common-keys")
 def test_the_customary_metadata_keys_are_documented() -> None:
-    page = _page("docs/authoring.md")
+    page = _page("docs/author/authoring.md")
     assert "These keys are customary" in page
     assert [key for key in ("author", "version", "updated", "category") if f"| `{key}` |" not in page] == []
 
 
 @pytest.mark.proves("format.allowed-tools.experimental")
 def test_allowed_tools_is_called_experimental_and_honoured_differently() -> None:
-    page = _page("docs/authoring.md")
+    page = _page("docs/author/authoring.md")
     section = page[page.index("## allowed-tools is experimental") :]
     assert "marks the field as experimental, and agents differ" in section
 
@@ -93,7 +93,7 @@ def test_a_contributor_finds_the_standards_and_the_checks_that_reviewers_use() -
 
 
 def test_every_dependency_has_its_reason() -> None:
-    page = _page("docs/dependencies.md")
+    page = _page("docs/reference/dependencies.md")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [
         *project["dependencies"],
@@ -108,18 +108,18 @@ def test_the_changelog_has_the_version_of_the_package() -> None:
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
-    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
     assert [name for name in COMMANDS if not re.search(rf"^\| `prowess {name}\b", page, re.MULTILINE)] == []
 
 
 def test_every_error_code_is_documented_and_no_other() -> None:
-    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
     table = page[page.index("## Error codes") :]
     rows = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
     assert sorted(code for row in rows for code in re.findall(r"`(\w+)`", row)) == sorted(CODES)
 
 
 def test_every_exit_code_is_documented() -> None:
-    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
     codes = {value for name, value in vars(exit_codes).items() if name.isupper()}
     assert {int(code) for code in re.findall(r"^\| (\d+)(?: \+ n)? \|", page, re.MULTILINE)} == codes

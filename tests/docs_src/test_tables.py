@@ -21,12 +21,12 @@ def _cells(page: str, first: str = "") -> dict[str, str]:
 
 
 def test_the_page_of_events_has_each_kind() -> None:
-    text = (_DOCS / "events.md").read_text(encoding="utf-8")
+    text = (_DOCS / "reference/events.md").read_text(encoding="utf-8")
     assert [kind for kind in KINDS if f"`{kind}`" not in text] == []
 
 
 def test_the_page_of_sessions_has_each_argument_of_the_tools() -> None:
-    rows = _cells("sessions.md", "skills")
+    rows = _cells("build/sessions.md", "skills")
     for module in (load, unload, read, run_script):
         properties = module.SPEC.input_schema["properties"]
         assert isinstance(properties, dict)
@@ -34,7 +34,7 @@ def test_the_page_of_sessions_has_each_argument_of_the_tools() -> None:
 
 
 def test_the_page_of_policies_has_each_key() -> None:
-    rows = _cells("policy.md")
+    rows = _cells("administer/policy.md")
     keys = {name for name in policy_file._KEYS if name not in {"audit", "rule", "expect"}}
     assert keys - rows.keys() == set()
 

@@ -105,7 +105,7 @@ def test_an_interpreter_elsewhere_is_mounted_at_a_fixed_name(tmp_path: Path) -> 
 
 
 def _table(rules: Sequence[InterpreterRule]) -> str:
-    """Return the table as it stands in `docs/scripts.md`."""
+    """Return the table as it stands in `docs/build/scripts.md`."""
     head = [
         "| language | extension | shebang names | runs as | kept flags | Debian package |",
         "|---|---|---|---|---|---|",
@@ -125,9 +125,9 @@ def _code(words: Iterable[str]) -> str:
 
 @pytest.mark.proves("runtime.run.interpreters.documented")
 def test_the_documented_table_is_the_one_that_the_code_uses(pytestconfig: pytest.Config) -> None:
-    page = (pytestconfig.rootpath / "docs" / "scripts.md").read_text(encoding="utf-8")
+    page = (pytestconfig.rootpath / "docs" / "build" / "scripts.md").read_text(encoding="utf-8")
     table = _table(INTERPRETERS)
-    assert table in page, f"put this table into docs/scripts.md:\n{table}"
+    assert table in page, f"put this table into docs/build/scripts.md:\n{table}"
     for rule in INTERPRETERS:
         for word in (*rule.extensions, *rule.shebangs, *rule.programs):
             assert word in table

@@ -61,7 +61,7 @@ def test_every_predicate_is_in_the_table_or_has_a_reason_not_to_be() -> None:
 
 
 def test_the_page_states_what_stands_in_the_text() -> None:
-    shown = (ROOT / "docs" / "proof.md").read_text(encoding="utf-8")
+    shown = (ROOT / "docs" / "reference" / "proof.md").read_text(encoding="utf-8")
     assert page.stated(FORMAL) in shown
     assert page.correspondence() in shown
 

@@ -1,4 +1,4 @@
-"""What docs/proof.md names is what the comparison calls, and what the commands, a catalog and a session call."""
+"""What docs/reference/proof.md names is what the comparison calls, and what commands, a catalog and a session call."""
 
 from __future__ import annotations
 

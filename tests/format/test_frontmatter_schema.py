@@ -16,7 +16,7 @@ from tests.conformance.format_cases import CASES, lay_out
 
 _SCHEMAS = {name: frontmatter_schema(profile) for name, profile in PROFILES.items()}
 _VALIDATORS = {name: Draft202012Validator(schema) for name, schema in _SCHEMAS.items()}
-_PUBLISHED = Path(__file__).parents[2] / "docs" / "schemas"
+_PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 
 # Faults that are not in the values: a schema sees neither the file nor its name, nor how a value is written.
 _BEYOND_VALUES = frozenset(

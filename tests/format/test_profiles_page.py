@@ -11,7 +11,7 @@ from prowess.lint import RULES
 from tools.divergences import DIVERGENCES, divergence_table
 from tools.format_pages import DOCS, generated, main
 
-PAGE = DOCS / "profiles.md"
+PAGE = DOCS / "reference" / "profiles.md"
 
 
 def test_no_generated_file_is_stale_and_none_is_left_over() -> None:
@@ -19,14 +19,14 @@ def test_no_generated_file_is_stale_and_none_is_left_over() -> None:
     assert {path: path.read_text(encoding="utf-8") == text for path, text in files.items()} == dict.fromkeys(
         files, True
     )
-    assert sorted(DOCS.glob("schemas/*")) == sorted(path for path in files if path.parent.name == "schemas")
+    assert sorted(DOCS.glob("reference/schemas/*")) == sorted(path for path in files if path.parent.name == "schemas")
 
 
 def test_a_stale_file_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["--check"]) == 0
     monkeypatch.setitem(sys.modules[main.__module__].__dict__["TABLES"], "presets", lambda: iter(["| x |"]))
     assert main(["--check"]) == 1
-    assert capsys.readouterr().err == f"{DOCS / 'configuration.md'} is stale: run make docs\n"
+    assert capsys.readouterr().err == f"{DOCS / 'reference' / 'configuration.md'} is stale: run make docs\n"
 
 
 @pytest.mark.proves("format.profile.table")

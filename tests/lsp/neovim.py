@@ -1,4 +1,4 @@
-"""A real Neovim without a screen, set up as docs/editor.md says, steered by keys and asked through its own socket."""
+"""A real Neovim without a screen, set up as docs/author/editor.md says, steered by keys, asked by its own socket."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DOCS = Path(__file__).parents[2] / "docs" / "editor.md"
+_DOCS = Path(__file__).parents[2] / "docs" / "author" / "editor.md"
 _WAIT = 20.0  # seconds; each step takes a few tenths
 _OLDEST = (0, 11)
 
@@ -31,7 +31,9 @@ def missing() -> str | None:
     said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False, timeout=20).stdout
     version = re.match(r"NVIM v(\d+)\.(\d+)", said)
     if version is None or (int(version[1]), int(version[2])) < _OLDEST:
-        return f"this is {said.split(chr(10))[0]}, docs/editor.md asks for 0.11; `tools/peers.sh neovim` brings one"
+        return (
+            f"this is {said.split(chr(10))[0]}, docs/author/editor.md asks for 0.11; `tools/peers.sh neovim` brings one"
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""The set-ups of docs/editor.md say to each editor what its manifest asks for."""
+"""The set-ups of docs/author/editor.md say to each editor what its manifest asks for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "editor.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "author" / "editor.md").read_text()
 
 
 def file(name: str) -> str:

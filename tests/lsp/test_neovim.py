@@ -1,4 +1,4 @@
-"""Neovim's own client works with the server, set up by the very lines of docs/editor.md."""
+"""Neovim's own client works with the server, set up by the very lines of docs/author/editor.md."""
 
 from __future__ import annotations
 

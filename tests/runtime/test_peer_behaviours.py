@@ -1,7 +1,7 @@
 """What a Go runtime of the same protocol (flexigpt/agentskills-go) promises, held against this one.
 
 One test for each of its behaviours on bodies, sessions, expiry, unload, read, run, filters and files. Where our
-requirements decide otherwise, the test's name says what is true here; docs/sessions.md lists the differences.
+requirements decide otherwise, the test's name says what is true here; docs/build/sessions.md lists the differences.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python -m tests.spec.mutation_receipts ID...        run these
     python -m tests.spec.mutation_receipts --due        run those that have no run as they are now
 
-Each prints a table, records the runs and writes docs/receipts.md from the record (`tests.spec.receipt_record`).
+Each prints a table, records the runs and writes docs/reference/receipts.md (`tests.spec.receipt_record`).
 Few requirements are kept by files beside the package, as the proof is; their tests run in a copy of the whole tree.
 
 Exits with 1 unless every mutation was caught. Caught means: the test passes with the package as it is, and with the

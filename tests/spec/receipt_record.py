@@ -1,4 +1,4 @@
-"""The record of mutation runs, tests/spec/receipts.json, and the page that is generated from it, docs/receipts.md.
+"""The record of mutation runs, tests/spec/receipts.json, and its generated page, docs/reference/receipts.md.
 
 Each mutation has its last run: the day, the version of the package, the outcome, and a digest of the mutation as it was
 run. A mutation without a run, or one that was changed after its run, is due; the page shows that, and a test fails.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "receipts.md"
+PAGE = ROOT / "docs" / "reference" / "receipts.md"
 RECORD = ROOT / "tests" / "spec" / "receipts.json"
 CAUGHT = "caught"
 
@@ -76,7 +76,7 @@ def _version() -> str:
 
 
 def page(runs: Mapping[str, Run], known: Sequence[Mutation]) -> str:
-    """Return the text of docs/receipts.md."""
+    """Return the text of docs/reference/receipts.md."""
     texts = {item.id: item.text for item in requirements()}
     missing = {one.id for one in due(runs, known)}
     caught = sum(one.id not in missing and runs[one.id].outcome == CAUGHT for one in known)
@@ -103,7 +103,7 @@ _HEAD = """\
 milestone that is reached {drawn} requirements were drawn with the seed {seed} from those that must hold. For each the
 code was changed so that it is broken, and a test that proves it was run. {caught} of {all} were caught. Each outcome
 has the day of its run, and the version of the package with the start of the digest of its source.
-[How this works](../tests/spec/README.md#receipts).
+[How this works](../../tests/spec/README.md#receipts).
 
 | requirement | broken so that | in | test | outcome |
 |---|---|---|---|---|
@@ -111,7 +111,7 @@ has the day of its run, and the version of the package with the start of the dig
 
 
 def _link(path: str, text: str) -> str:
-    return f"[{text}](../{path})"
+    return f"[{text}](../../{path})"
 
 
 def _cell(text: str) -> str:

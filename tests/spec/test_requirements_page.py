@@ -17,7 +17,7 @@ def test_a_requirement_is_proved_by_its_tests_or_open() -> None:
     text = page(known, {"format.a": ["tests/x/test_a.py::test_it", "tests/x/test_b.py"]}, frozenset({"stands"}))
     assert "| stands | yes | 1 of 2 | 0 of 0 | 0 of 0 |" in text
     assert "| catalog | no | 0 of 0 | 0 of 0 | 0 of 0 |" in text
-    first = "[test_it](../tests/x/test_a.py)<br>[tests/x/test_b.py](../tests/x/test_b.py)"
+    first = "[test_it](../../tests/x/test_a.py)<br>[tests/x/test_b.py](../../tests/x/test_b.py)"
     assert f"| `format.a`<br>It holds. | must | stands | {first} |" in text
     assert "| `format.b`<br>It holds too. | must | stands | open |" in text
 

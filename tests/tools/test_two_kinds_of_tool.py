@@ -32,6 +32,6 @@ def test_a_function_makes_a_function_tool_and_skills_are_behind_the_skill_tool()
     texts = {path: path.read_text(encoding="utf-8") for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md")]}
     for name in ("FunctionTool", "SkillTool"):
         assert sum(len(re.findall(rf"^class {name}\b", text, re.MULTILINE)) for text in texts.values()) == 1
-    page = (ROOT / "docs/tools.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/build/tools.md").read_text(encoding="utf-8")
     assert "SkillTool" not in page
     assert [path for path, text in texts.items() if re.search(r"\bSkillTool\b[^.\n]*\bfunctions?\b", text)] == []

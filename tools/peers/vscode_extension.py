@@ -1,4 +1,4 @@
-"""Take the extension for VS Code out of docs/editor.md; have the compiler check its types, and `vsce` pack it.
+"""Take the extension for VS Code out of docs/author/editor.md; have the compiler check its types, and `vsce` pack it.
 
 python tools/peers/vscode_extension.py FOLDER     writes into FOLDER, with npm and what it fetches
 """
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_DOCS = Path(__file__).parents[2] / "docs" / "editor.md"
+_DOCS = Path(__file__).parents[2] / "docs" / "author" / "editor.md"
 _TOOLS = ("typescript@5", "@types/node@20", "@types/vscode@1.90.0", "@vscode/vsce@3")  # 1.90: what `engines` names
 _CHECK = ("--noEmit", "--allowJs", "--checkJs", "--skipLibCheck", "--module", "node16", "--target", "es2022")
 
@@ -26,7 +26,7 @@ def main(folder: Path) -> int:
     for name in ("package.json", "extension.js"):
         found = re.search(rf"`{re.escape(name)}`:\n\n```\w+\n(.*?)```", page, re.DOTALL)
         if found is None:
-            print(f"docs/editor.md has no {name}")
+            print(f"docs/author/editor.md has no {name}")
             return 1
         (extension / name).write_text(found[1])
     npm = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent")

@@ -1,7 +1,7 @@
 """Prove, compile and compare: `make proof`.
 
-python -m tools.proof            all of it, and write the figures into docs/proof.md
-python -m tools.proof --check    all of it; exit 1 also where docs/proof.md states other figures
+python -m tools.proof            all of it, and write the figures into docs/reference/proof.md
+python -m tools.proof --check    all of it; exit 1 also where docs/reference/proof.md states other figures
 python -m tools.proof --only names --no-verify
 """
 
@@ -15,7 +15,7 @@ from tools.proof import comparison, dafny, page
 from tools.proof.dafny_text import taken_for_granted, texts
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "proof.md"
+PAGE = ROOT / "docs" / "reference" / "proof.md"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", default=[], choices=[one.name for one in comparison.SUBJECTS])
     parser.add_argument("--no-verify", action="store_true", help="compile and compare alone")
     parser.add_argument(
-        "--check", action="store_true", help="compare docs/proof.md with the figures, and write nothing"
+        "--check", action="store_true", help="compare docs/reference/proof.md with the figures, and write nothing"
     )
     options = parser.parse_args(arguments)
     written = texts(options.formal)
@@ -70,10 +70,10 @@ def _page(written: dict[str, str], verified: int, outcomes: list[comparison.Outc
     old = PAGE.read_text(encoding="utf-8")
     new = page.replaced(old, page.figures(written, verified, outcomes))
     if check and new != old:
-        return _failed("docs/proof.md states other figures", ["run make proof and commit the page"])
+        return _failed("docs/reference/proof.md states other figures", ["run make proof and commit the page"])
     if new != old:
         PAGE.write_text(new, encoding="utf-8")
-        print("written   docs/proof.md")
+        print("written   docs/reference/proof.md")
     return 0
 
 

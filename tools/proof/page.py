@@ -1,4 +1,4 @@
-"""The part of `docs/proof.md` that is counted: how much is stated, what was compared, and by how many inputs."""
+"""The counted part of `docs/reference/proof.md`: how much is stated, what was compared, and by how many inputs."""
 
 from __future__ import annotations
 

@@ -123,7 +123,9 @@ class PydanticAIModel:
         yield Opaque(value=response)
 
 
-_MISSING = "models of providers need pydantic-ai: pip install 'prowess[agent]' with the provider, as docs/agent.md says"
+_MISSING = (
+    "models of providers need pydantic-ai: pip install 'prowess[agent]' with the provider, as docs/build/agent.md says"
+)
 
 
 def _arguments(given: str | dict[str, Any] | None) -> tuple[dict[str, object], str | None]:

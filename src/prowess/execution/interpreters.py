@@ -1,7 +1,7 @@
 """Choose the interpreter of a script: by the shebang if it names a listed interpreter, else by the extension.
 
 The table is closed. The executable bit of a script has no effect, and a shebang never starts a program that is not
-listed. `docs/scripts.md` shows this table; a test compares the two.
+listed. `docs/build/scripts.md` shows this table; a test compares the two.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Behaviours 1 to 3, 6 to 10, 17 to 19 of the twenty that other runtimes get wrong: files, format, catalog, prompts.
 
-One test each; docs/sessions.md lists them all and says where ours is another on purpose.
+One test each; docs/build/sessions.md lists them all and says where ours is another on purpose.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is worth a case beside the twenty behaviours, A to L, as found missing in other runtimes.
 
-One test each; docs/sessions.md lists them all and says where ours is another on purpose.
+One test each; docs/build/sessions.md lists them all and says where ours is another on purpose.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Behaviours 4, 5, 11 to 16 and 20 of the twenty that other runtimes get wrong: rules, activation, scripts, races.
 
-One test each; docs/sessions.md lists them all and says where ours is another on purpose.
+One test each; docs/build/sessions.md lists them all and says where ours is another on purpose.
 """
 
 from __future__ import annotations

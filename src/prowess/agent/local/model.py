@@ -267,7 +267,7 @@ PREFIX = "local:"
 NAMES = ("smollm2-135m",)
 WEAKNESS = (
     "local:smollm2-135m is a very small model: it picks one of a few things that words of the task point to, and "
-    "often the wrong one; docs/offline-model.md has counts"
+    "often the wrong one; docs/build/offline-model.md has counts"
 )
 _NONE = Option(label="none")
 _ANSWER = Option(label="answer")

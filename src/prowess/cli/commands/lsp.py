@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def command(**options: Any) -> int:  # noqa: ANN401 -- passed on to configuration_options
     """Serve an editor over the Language Server Protocol on standard input and output.
 
-    An editor starts this, rarely a person: docs/editor.md has the set-up for VS Code, Neovim and Zed. Settings are read
-    from the prowess.toml of the folder that is open; the options here go before it.
+    An editor starts this, rarely a person: docs/author/editor.md has the set-up for VS Code, Neovim and Zed. Settings
+    are read from the prowess.toml of the folder that is open; the options here go before it.
 
     Example: prowess lsp --profile claude-code
     """
@@ -41,5 +41,5 @@ def command(**options: Any) -> int:  # noqa: ANN401 -- passed on to configuratio
     from prowess.lsp.server import serve_stdio
 
     if sys.stdin.isatty():
-        output.note("Waiting for an editor on standard input; Ctrl-C ends this. docs/editor.md sets editors up.")
+        output.note("Waiting for an editor on standard input; Ctrl-C ends this. docs/author/editor.md sets editors up.")
     return serve_stdio(load)

@@ -26,7 +26,7 @@ _COLUMNS = 80  # width of a page in a pipe
 def command(rule: str | None, *, as_json: bool) -> int:
     """Explain one rule, or list all of them with how bad each is in every profile.
 
-    The same pages are in docs/rules. What holds here, settings included: `prowess config show`.
+    The same pages are in docs/reference/rules. What holds here, settings included: `prowess config show`.
 
     Example: prowess rule reference.missing
     """

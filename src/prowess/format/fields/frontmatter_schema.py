@@ -143,7 +143,7 @@ def _rule_of(field: str) -> str:
 
 
 def _extended() -> Schema:
-    """The schemas of the extended fields; docs/fields.md explains each field."""
+    """The schemas of the extended fields; docs/reference/fields.md explains each field."""
     text_or_blank = _SCALAR_OR_NOTHING
     scope = {"anyOf": [{**_TEXT, "pattern": _SAYS_SOMETHING}, _TEXTS]}
     return {
