@@ -48,7 +48,7 @@ def test_a_directory_that_others_can_write_to_is_refused_with_the_remedy(own: Pa
 
 def test_a_directory_made_below_one_that_others_can_write_to_is_refused(own: Path) -> None:
     own.chmod(0o777)
-    with pytest.raises(NotPrivateError, match="which it lies in, is writable by other users"):
+    with pytest.raises(NotPrivateError, match="a directory above it, is writable by other users"):
         ensure_private_directory(str(own / "made" / "now"))
 
 
@@ -58,7 +58,7 @@ def test_above_a_directory_of_ones_own_the_owner_does_not_count_but_who_may_writ
     os.chown(top, SOMEBODY, SOMEBODY)
     assert exposure(str(own)) is None
     top.chmod(0o777)
-    assert exposure(str(own)) == f"{top}, which it lies in, is writable by other users"
+    assert exposure(str(own)) == f"{top}, a directory above it, is writable by other users"
 
 
 def test_below_a_sticky_directory_ones_own_is_safe(own: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_link_of_another_user_is_refused_and_ones_own_is_followed(own: Path) -
     (own / "below").mkdir()
     assert exposure(str(link / "below")) is None
     os.chown(link, SOMEBODY, SOMEBODY, follow_symlinks=False)
-    assert exposure(str(link / "below")) == f"{link} is a link of another user"
+    assert exposure(str(link / "below")) == f"{link} is a symbolic link that belongs to another user"
 
 
 def test_through_ones_own_link_the_target_counts(own: Path) -> None:

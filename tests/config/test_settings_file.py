@@ -118,11 +118,11 @@ def test_hostile_files_are_refused_in_one_sentence_and_soon(data: bytes, says: s
 
 def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "prowess.toml")
-    with pytest.raises(ConfigurationError, match="it is no regular file"):
+    with pytest.raises(ConfigurationError, match="it is not a regular file"):
         read_settings_file(str(tmp_path / "prowess.toml"), kind="project")
     with pytest.raises(ConfigurationError, match="No such file"):
         read_settings_file(str(tmp_path / "gone.toml"), kind="project")
-    with pytest.raises(ConfigurationError, match=r"it is no regular file|Is a directory"):
+    with pytest.raises(ConfigurationError, match=r"it is not a regular file|Is a directory"):
         read_settings_file(str(tmp_path), kind="project")
 
 

@@ -171,7 +171,7 @@ async def test_without_a_control_group_each_process_by_itself_is_bounded(
     result = await bench.python("print(len(bytearray(200 << 20)))", limits=limits)
     assert b"MemoryError" in result.stderr
     assert "data_size" in result.guarantees.enforced
-    assert "each process by itself is held to 134217728 bytes" in dict(result.guarantees.not_enforced)["memory"]
+    assert "each process is limited to 134217728 bytes" in dict(result.guarantees.not_enforced)["memory"]
     assert (await bench.python("print(len(bytearray(64 << 20)))", limits=limits)).exit_code == 0
 
 
@@ -180,7 +180,7 @@ async def test_bounds_that_were_lifted_are_not_claimed(bench: Bench) -> None:
     guarantees = (await bench.sh("exit 0", limits=limits)).guarantees
     lifted = {"file_size", "memory", "processes", "open_files"}
     assert not lifted & set(guarantees.enforced)
-    assert lifted <= {name for name, why in guarantees.not_enforced if why == "no limit was asked for"}
+    assert lifted <= {name for name, why in guarantees.not_enforced if why == "no limit was requested"}
 
 
 async def test_no_descriptor_is_left_open_in_this_process(bench: Bench) -> None:

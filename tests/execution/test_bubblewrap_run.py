@@ -101,7 +101,7 @@ async def test_a_workdir_through_a_link_is_refused(bench: Bench) -> None:
 @pytest.mark.parametrize("workdir", ["absent", "file"])
 async def test_a_workdir_that_is_no_directory_is_refused(bench: Bench, workdir: str) -> None:
     (bench.workspace / "file").write_text("")
-    with pytest.raises(InvalidArgumentsError, match="no directory of the workspace"):
+    with pytest.raises(InvalidArgumentsError, match="not a directory in the workspace"):
         await bench.sh("pwd", workspace=True, workdir=workdir)
 
 

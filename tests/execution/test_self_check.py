@@ -103,7 +103,7 @@ async def test_a_bound_that_is_claimed_and_does_not_hold_fails() -> None:
 async def test_a_bound_that_is_not_claimed_is_no_failure_but_is_said() -> None:
     found = {finding.name: finding for finding in (await check_sandbox(NoSandbox(honest=True))).limits}
     assert found["memory"].held is None
-    assert found["memory"].detail == "no limit was asked for"
+    assert found["memory"].detail == "no limit was requested"
 
 
 async def test_a_process_that_is_left_alive_fails_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,7 +239,7 @@ async def test_without_a_filter_the_result_says_so(bench: Bench, monkeypatch: py
         monkeypatch.setattr(module, "syscall_filter", lambda **_: None)
     result = await bench.sh("exit 0")
     assert "syscalls" not in result.guarantees.enforced
-    assert dict(result.guarantees.not_enforced)["syscalls"] == "no system call filter is known for this machine"
+    assert dict(result.guarantees.not_enforced)["syscalls"] == "Prowess has no system call filter for this machine"
 
 
 @pytest.mark.anyio

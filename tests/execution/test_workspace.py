@@ -33,7 +33,7 @@ def test_a_directory_beside_the_prowess_home_is_fine(own_home: Path) -> None:
         ("{home}/link", "home directory"),
         ("{home}/.prowess", "Prowess itself"),
         ("{home}/.prowess/audit", "Prowess itself"),
-        ("{home}/absent", "no directory"),
+        ("{home}/absent", "not a directory"),
     ],
 )
 def test_what_would_hand_over_too_much_is_refused_with_the_reason(own_home: Path, where: str, why: str) -> None:

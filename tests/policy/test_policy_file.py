@@ -179,7 +179,7 @@ def test_nesting_without_end_is_a_fault(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_a_fault_and_blocks_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, words in (("none", "No such file"), (".", "s a directory"), ("pipe", "no regular file")):
+    for name, words in (("none", "No such file"), (".", "s a directory"), ("pipe", "not a regular file")):
         with pytest.raises(PolicyError, match=words):
             read_policy_file(str(tmp_path / name))
 

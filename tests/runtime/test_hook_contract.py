@@ -152,7 +152,7 @@ _REFUSALS: list[tuple[str, str, int, str]] = [  # output, standard error, status
     ('{"decision":"block"', "", 0, "printed what cannot be read as a decision: the output is not JSON"),
     ("[guard] all fine", "", 0, "printed what cannot be read as a decision"),
     (pre(permissionDecision="maybe"), "", 0, "permissionDecision is 'maybe'; it can be allow, deny, ask"),
-    ('{"decision":"block","decision":"approve"}', "", 0, "the key 'decision' stands twice"),
+    ('{"decision":"block","decision":"approve"}', "", 0, "the key 'decision' occurs twice"),
     ('{"decision":"block","reason":"' + "x" * 1_100_000 + '"}', "", 0, "it is longer than what is kept of it"),
 ]
 

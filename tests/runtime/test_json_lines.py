@@ -241,8 +241,8 @@ def test_the_page_lists_exactly_the_closed_codes() -> None:
         (b'{"id":1e400,"method":"tools"}', "too large"),
         (b'{"id":1,"method":"instructions","arguments":{"budget":-1e999}}', "too large"),
         (b'{"id":NaN,"method":"tools"}', "NaN"),
-        (b'{"id":1,"tool":"skills.load","tool":"skills.unload"}', "the key 'tool' stands twice"),
-        (b'{"id":1,"tool":"skills.load","arguments":{"names":["a"],"names":["b"]}}', "the key 'names' stands twice"),
+        (b'{"id":1,"tool":"skills.load","tool":"skills.unload"}', "the key 'tool' occurs twice"),
+        (b'{"id":1,"tool":"skills.load","arguments":{"names":["a"],"names":["b"]}}', "the key 'names' occurs twice"),
     ],
 )
 def test_what_json_readers_would_understand_differently_is_refused(hosted: SyncSession, line: bytes, said: str) -> None:

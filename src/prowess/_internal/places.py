@@ -65,10 +65,10 @@ def _exposed_above(real: str) -> str | None:
         if found.st_mode & stat.S_ISVTX and found.st_uid in {os.geteuid(), _ROOT}:
             return None
         if found.st_mode & OTHERS_WRITE and not _is_shared_with_nobody(found):
-            return f"{here}, which it lies in, is writable by other users"
+            return f"{here}, a directory above it, is writable by other users"
         given = given or found.st_uid == os.geteuid()
         if not given and found.st_uid != _ROOT:
-            return f"{here}, which it lies in, belongs to another user"
+            return f"{here}, a directory above it, belongs to another user"
     return None
 
 
@@ -81,7 +81,7 @@ def _foreign_link(path: str) -> str | None:
     while (above := os.path.dirname(here)) != here:
         found = os.lstat(here)
         if stat.S_ISLNK(found.st_mode) and found.st_uid not in {os.geteuid(), _ROOT}:
-            return f"{here} is a link of another user"
+            return f"{here} is a symbolic link that belongs to another user"
         here = above
     return None
 

@@ -113,11 +113,11 @@ class _Harvest:
         if path != printable_line(path) or not is_unicode(path):
             return "its name holds characters that cannot be shown"
         if stat.S_ISDIR(mode):
-            return "it lies too deep" if depth >= MAX_DEPTH else None
+            return "it is nested too deep" if depth >= MAX_DEPTH else None
         if stat.S_ISLNK(mode):
             return "it is a link"
         if not stat.S_ISREG(mode):
-            return "it is no regular file"
+            return "it is not a regular file"
         if found.st_nlink > 1:
             return "it has a second hard link"
         return None

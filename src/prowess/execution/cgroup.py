@@ -7,9 +7,10 @@ Moving another process between groups makes the kernel wait for every processor,
 that moves itself does not have this cost, and a child begins in the group of the thread that starts it. Hierarchies of
 version 1 can hold single threads, so there the starting thread enters the group only while it starts the child.
 
-Creating and deleting the directory of a group would take a tenth of the time of a short run. So the directories of an
-ended run are kept in a pool, and the next run with the same limits reuses them if they are clean by then. Some kernels
-go on counting a dead process namespace among the processes. A directory with such a count is deleted, not reused.
+Creating and deleting the directory of a group would take a tenth of the time of a short run. So the directories of a
+finished run are kept in a pool, and the next run with the same limits reuses them if they are clean by then. Some
+kernels go on counting a dead process namespace among the processes. A directory with such a count is deleted, not
+reused.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ class ControlGroup:
                     _write(back, _CURRENT_THREAD)
 
     def add(self, pid: int) -> None:
-        """Move a process into the version 2 groups, as it could not begin in them."""
+        """Move a process into the version 2 groups, which it could not begin in."""
         for _ in self._entered(pid, threads=False):
             pass
 

@@ -36,21 +36,21 @@ def guarantees_of(request: ExecRequest, *, backend: str, version: str, held: Ite
     if limits.wall_seconds is not None:
         enforced.append("wall_time")
     missing = {
-        "wall_time": "no limit was asked for",
+        "wall_time": "no limit was requested",
         "cpu_time": "no limit of its own; the wall time ends every process",
-        "file_size": "no limit was asked for",
-        "open_files": "no limit was asked for",
+        "file_size": "no limit was requested",
+        "open_files": "no limit was requested",
         "processes": _why_not(limits.processes),
         "memory": _memory(limits.memory_bytes, held_by_process="data_size" in enforced),
-        "syscalls": "no system call filter is known for this machine",
+        "syscalls": "Prowess has no system call filter for this machine",
     }
     if workspace:
-        missing["workspace_sockets"] = "a unix socket or a named pipe that lies in the workspace can be reached"
+        missing["workspace_sockets"] = "unix sockets and named pipes in the workspace can be reached"
     if write:
-        missing["workspace_size"] = "what a script writes to the workspace is bounded by file, not in sum"
+        missing["workspace_size"] = "writes to the workspace are limited for each file, not in total"
         missing["workspace_programs"] = (
             "files that other programs run (build files, repositories further down, settings that are not listed) "
-            "can be written; only listed places at the top of the workspace stay as they are"
+            "can be written; only listed places at the top of the workspace stay read-only"
         )
     return Guarantees(
         backend=backend,
@@ -66,11 +66,11 @@ def guarantees_of(request: ExecRequest, *, backend: str, version: str, held: Ite
 def _memory(limit: int | None, *, held_by_process: bool) -> str:
     if limit is None or not held_by_process:
         return _why_not(limit)
-    return f"{_why_not(limit)}; each process by itself is held to {limit} bytes of private memory"
+    return f"{_why_not(limit)}; each process is limited to {limit} bytes of private memory"
 
 
 def _why_not(limit: int | None) -> str:
-    return "no limit was asked for" if limit is None else "no writable control group on this machine"
+    return "no limit was requested" if limit is None else "no writable control group on this machine"
 
 
 def _filesystem(*, skill: bool, workspace: bool, write: bool) -> str:

@@ -127,7 +127,7 @@ def select_interpreter(
     arguments = (*rule.arguments, *_kept_flags(rule, options)) if _rule_by_shebang(program) else rule.arguments
     if mount := mounts.get(rule.name):
         if not os.access(os.path.join(mount.prefix, mount.program), os.X_OK):
-            missing = f"{mount.prefix}/{mount.program}, where the configuration says {rule.name} is, cannot be executed"
+            missing = f"the configured {rule.name}, {mount.prefix}/{mount.program}, cannot be executed"
             raise ScriptUnsupportedError(script, missing)
         if (outside := _outside(mount)) is not None:
             raise ScriptUnsupportedError(script, outside)
@@ -148,8 +148,8 @@ def _outside(mount: InterpreterMount) -> str | None:
         return None
     base = os.path.dirname(os.path.dirname(real))
     return (
-        f"{program} leads to {real}, which lies outside of {mount.prefix} and so not in the sandbox; mount that "
-        f"interpreter (prefix {base!r}, program {os.path.relpath(real, base)!r}) with the packages installed there"
+        f"{program} resolves to {real}, which is outside {mount.prefix} and not in the sandbox; mount that "
+        f"interpreter (prefix {base!r}, program {os.path.relpath(real, base)!r}) and install the packages there"
     )
 
 
@@ -160,8 +160,8 @@ def missing_package(stderr: bytes) -> ExecNotice | None:
         return None
     message = (
         f"the script imports {found[-1].decode('ascii', 'replace')}, which Python in the sandbox does not have: "
-        "packages of a home directory or a virtual environment are not there; install it below /usr, or mount an "
-        "interpreter that has it (InterpreterMount)"
+        "packages of a home directory or a virtual environment are not in the sandbox; install it below /usr, or mount "
+        "an interpreter that has it (InterpreterMount)"
     )
     return ExecNotice(code="package_missing", message=message)
 
@@ -178,8 +178,8 @@ def carriage_returns(script: str, text: bytes, stderr: bytes) -> ExecNotice | No
         return None
     what = f"{script} ends its lines" if own else "a script that it starts, or a file that it reads, ends its lines"
     message = (
-        f"{what} with CRLF as on Windows, and a shell takes the carriage return for a character; "
-        "write LF (prowess check --fix does), and keep it with '*.sh text eol=lf' in .gitattributes"
+        f"{what} with CRLF as on Windows, and a shell reads the carriage return as part of a word; "
+        "convert them to LF (prowess check --fix does), and keep LF with '*.sh text eol=lf' in .gitattributes"
     )
     return ExecNotice(code="script_crlf", message=message)
 
@@ -247,5 +247,5 @@ def _installed(rule: InterpreterRule, arguments: tuple[str, ...], what: str) -> 
         if os.access(path, os.X_OK):
             return Interpreter(name=rule.name, command=(path, *arguments))
     places = " or ".join(rule.programs)
-    remedy = f"install it (Debian: apt-get install {rule.package}) or configure its place"
+    remedy = f"install it (Debian: apt-get install {rule.package}) or configure its path"
     raise ScriptUnsupportedError(what, f"{rule.name} is not installed at {places}; {remedy}")

@@ -46,25 +46,25 @@ def usable_workspace(path: str) -> tuple[str | None, ExecNotice | None]:
     """
     real = os.path.realpath(path)
     if not os.path.isdir(real):
-        return None, _notice(path, "it is no directory")
+        return None, _notice(path, "it is not a directory")
     if real == os.path.sep:
         return None, _notice(path, "it is the root of the file system")
     if real in _TREES or any(_is_within(real, directory) for directory in _SYSTEM):
         return None, _notice(path, "it belongs to the system")
     home = user_home()
     if _is_within(os.path.realpath(home), real):
-        return None, _notice(path, "it is the home directory or holds it")
+        return None, _notice(path, "it is the home directory or contains it")
     for own in (prowess_home(), cache_home()):
         if _touches(real, own):
-            return None, _notice(path, "it holds files of Prowess itself")
+            return None, _notice(path, "it overlaps with the files of Prowess itself")
     for name in _SKILL_HOMES:
         if _touches(real, os.path.join(home, name)):
-            return None, _notice(path, "personal skills are kept there, and what lies there is obeyed")
+            return None, _notice(path, "agents load personal skills from there")
     return real, None
 
 
 def _touches(real: str, place: str) -> bool:
-    """Return whether one of the two directories contains the other.
+    """Return whether `real` and `place` are the same directory or one contains the other.
 
     `place/skills` is checked too, because it is often a symbolic link.
     """
@@ -78,7 +78,10 @@ def _is_within(path: str, directory: str) -> bool:
 
 
 def _notice(path: str, why: str) -> ExecNotice:
-    message = f"{path} is not used as the workspace: {why}; scripts run without one. Name another with --workspace"
+    message = (
+        f"{path} is not used as the workspace: {why}; scripts run without a workspace. "
+        "Choose another one with --workspace"
+    )
     return ExecNotice(code="workspace_refused", message=message)
 
 
@@ -132,6 +135,6 @@ def protected_entries(workspace: str) -> tuple[tuple[str, ...], tuple[str, str] 
         if stat.S_ISLNK(found.st_mode):
             return (), (name, "it is a symbolic link")
         if not stat.S_ISDIR(found.st_mode) and not (stat.S_ISREG(found.st_mode) and found.st_nlink == 1):
-            return (), (name, "it is neither a directory nor a plain file with one name")
+            return (), (name, "it is neither a directory nor a regular file with a single hard link")
         present.append(name)
     return tuple(present), None

@@ -69,8 +69,8 @@ class WritableWorkspace(Struct, frozen=True, kw_only=True):
         if not made:
             return ()
         message = (
-            f"the script made {', '.join(made)} in the workspace, which programs outside of the sandbox obey; "
-            "look at it before you use any of them there"
+            f"the script made {', '.join(made)} in the workspace, and programs outside the sandbox follow such files; "
+            "check them before you run such a program there"
         )
         return (ExecNotice(code="protected_place_made", message=message),)
 

@@ -149,7 +149,7 @@ def test_a_workspace_that_was_asked_for_and_is_refused_ends_the_command(
     assert _call(root, "scripts/look.sh", "--workspace", str(own_home)) == exit_codes.USAGE
     out, err = capfdbinary.readouterr()
     assert out == b""
-    assert b"it is the home directory or holds it" in err
+    assert b"it is the home directory or contains it" in err
 
 
 def test_a_place_for_artifacts_that_cannot_be_written_is_told_before_the_run(

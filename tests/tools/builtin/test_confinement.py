@@ -28,7 +28,7 @@ OUTSIDE = [
     ("", "it is empty"),
     ("link.txt", "it is a symbolic link"),
     ("links/secret.txt", "'links' is a symbolic link"),
-    ("pipe", "it is no regular file but a pipe"),
+    ("pipe", "it is not a regular file but a pipe"),
 ]
 
 
@@ -178,7 +178,7 @@ async def test_what_the_file_system_refuses_is_permission_denied(desk: Desk, mon
 def test_what_cannot_be_a_workspace_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentsError, match="it is the root of the file system"):
         Workspace("/")
-    with pytest.raises(InvalidArgumentsError, match="it is no directory"):
+    with pytest.raises(InvalidArgumentsError, match="it is not a directory"):
         Workspace(tmp_path / "none")
 
 

@@ -219,12 +219,12 @@ def _open_file(place: str, path: str, *, parent: int | None = None, allow_hard_l
 
 def _require_same(seen: os.stat_result, found: os.stat_result, path: str) -> None:
     if not os.path.samestat(seen, found):
-        raise UnsafePathError(path, "it was exchanged while it was opened")
+        raise UnsafePathError(path, "it was replaced while it was being opened")
 
 
 def _below(parent: str, name: str, path: str) -> str:
     if ":" in name and os.name == "nt":
-        raise UnsafePathError(path, "it names a stream of a file")
+        raise UnsafePathError(path, "it names a stream of a file; remove the colon")
     return os.path.join(parent, name)
 
 
@@ -254,7 +254,7 @@ def _require_regular(found: os.stat_result, path: str, *, allow_hard_links: bool
     if stat.S_ISLNK(mode):
         raise UnsafePathError(path, "it is a symbolic link")
     if not stat.S_ISREG(mode):
-        raise UnsafePathError(path, "it is no regular file but a pipe, a socket or a device")
+        raise UnsafePathError(path, "it is not a regular file but a pipe, a socket or a device")
     if found.st_nlink > 1 and not allow_hard_links:
         raise UnsafePathError(path, "it has a second hard link, so its content may belong to another place")
 
@@ -264,7 +264,7 @@ def _as_refusal(fault: OSError, path: str) -> OSError | UnsafePathError:
         case errno.ELOOP:
             return UnsafePathError(path, "it is a symbolic link")
         case errno.ENXIO:
-            return UnsafePathError(path, "it is no regular file but a pipe, a socket or a device")
+            return UnsafePathError(path, "it is not a regular file but a pipe, a socket or a device")
         case errno.ENOENT | errno.ENOTDIR | errno.ENAMETOOLONG:
             return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         case _:

@@ -31,7 +31,7 @@ def read_toml_bytes(path: str) -> bytes:
     try:
         with open(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ValueError(f"{path}: it is no regular file")
+                raise ValueError(f"{path}: it is not a regular file")
             data = file.read(MAX_BYTES + 1)
     except OSError as fault:
         raise ValueError(f"{path}: {fault.strerror or fault}") from None

@@ -172,7 +172,7 @@ def _replaceable(parent: int, name: str, path: str) -> os.stat_result | None:
     if stat.S_ISLNK(found.st_mode):
         raise UnsafePathError(path, "it is a symbolic link")
     if not stat.S_ISREG(found.st_mode):
-        raise UnsafePathError(path, "it is no regular file but a pipe, a socket or a device")
+        raise UnsafePathError(path, "it is not a regular file but a pipe, a socket or a device")
     if not found.st_mode & _WRITE_BITS:
         # A rename would succeed, but the user who removed the write bits does not want a change.
         raise PermissionError(errno.EACCES, "the file is marked read-only", path)

@@ -79,7 +79,7 @@ def _parse(line: str) -> ShellParts | ShellRefusal:
     try:
         source = line.encode("utf-8")
     except UnicodeEncodeError:
-        return refusal("control", "the command line is no valid Unicode text")
+        return refusal("control", "the command line is not valid Unicode text")
     if len(source) > MAX_BYTES:
         return refusal("length", f"the command line is longer than {MAX_BYTES} bytes")
     if "\0" in line:
@@ -140,7 +140,7 @@ class _Reading:
 
     def _end_command(self) -> ShellRefusal | None:
         if self._redirected and not self._words:
-            return refusal("empty", "a redirection stands without a command")
+            return refusal("empty", "a redirection needs a command")
         if self._words:
             self._commands.append(self._words)
             self._words, self._redirected, self._joined = [], False, None
@@ -159,7 +159,7 @@ class _Reading:
         self._redirected = True
         self._targets.append(target)
         if descriptor is not None and len(descriptor) > 1:
-            return refusal("redirection", "descriptors have one digit")
+            return refusal("redirection", "a descriptor must have one digit")
         if sign.text == _OUT_AND_ERR and target.source in set("0123456789"):
             return None
         joins_both = sign.text == _OUT_AND_ERR and descriptor is not None
@@ -187,14 +187,14 @@ class _Reading:
                 "grammar", "patterns of Bash need a shell grammar, which is not installed: pip install 'prowess[shell]'"
             )
         if seen is None:
-            return refusal("syntax", "the line is not made of simple commands alone")
+            return refusal("syntax", "the line contains more than simple commands")
         ours = [[(word.start, word.end) for word in words] for words in self._commands]
         if (
             seen.commands != ours
             or seen.redirections != [(word.start, word.end) for word in self._targets]
             or seen.separators != [(sign.start, sign.end) for sign in self._separators]
         ):
-            return refusal("ambiguous", "two readers of shell do not agree on this line; write it more plainly")
+            return refusal("ambiguous", "two shell parsers read this line differently; write it more plainly")
         return None
 
     def parts(self) -> ShellParts:
@@ -245,14 +245,14 @@ def refuse_command(words: Sequence[Word], *, moved: bool) -> ShellRefusal | None
     if re.match(_ASSIGNMENT, name.source) or "=" in name.bare:
         return refusal("assignment", "an assignment before a command changes what the command does")
     if name.expands or "{" in name.bare or "}" in name.bare:
-        return refusal("name", f"the program is not named: '{name.source[:80]}' is expanded first")
+        return refusal("name", f"the program's name must be fixed text: '{name.source[:80]}' is expanded first")
     if not name.text or name.text[0] in "-+%":
         return refusal("name", "a command must begin with the name of a program")
     if name.text in _HARMLESS or name.text in _REFUSED:
         return _refuse_builtin(name.text, words)
     if moved and "/" in name.text and not name.text.startswith("/"):
         return refusal(
-            "directory", f"after a change of directory '{name.text[:80]}' is another file; give its absolute path"
+            "directory", f"after a change of directory '{name.text[:80]}' names another file; give its absolute path"
         )
     return None
 
@@ -264,13 +264,13 @@ def moves(name: str) -> bool:
 
 def _refuse_builtin(name: str, words: Sequence[Word]) -> ShellRefusal | None:
     if name in _RUNS_ITS_ARGUMENTS:
-        return refusal("builtin", f"'{name}' runs commands that it is given as text")
+        return refusal("builtin", f"'{name}' runs commands from its arguments")
     if name in _REFUSED:
         return refusal("builtin", f"'{name}' is a part of the shell that can change what later commands do")
     if name == "test" and any(word.expands or word.text in {"-v", "-R"} for word in words[1:]):
-        return refusal("builtin", "'test' with -v, or with names that are expanded, evaluates what it is given")
+        return refusal("builtin", "'test' is permitted only without -v, without -R and without words that are expanded")
     if name == "printf" and len(words) > 1:
         form = words[1]
         if form.expands or form.text.startswith("-") or not re.fullmatch(_PLAIN_FORMAT, form.text):
-            return refusal("builtin", "'printf' is permitted with a plain format alone: no option, no %n, no *")
+            return refusal("builtin", "'printf' is permitted only with a plain format: no option, no %n, no *")
     return None

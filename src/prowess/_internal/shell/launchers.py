@@ -22,7 +22,7 @@ from prowess._internal.shell.command_line import ShellParts, ShellWord, SimpleCo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST = 128  # limit on commands in one command, such as shells in a shell and the words after `env`
+_MOST = 128  # limit on the commands that one command may start, such as nested shells or words after `env`
 _SHELLS = frozenset(
     {
         "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "pwsh", "rbash", "sh", "tcsh", "zsh",
@@ -179,7 +179,7 @@ def _put_by_xargs(words: tuple[ShellWord, ...]) -> tuple[str, ...]:
 
 
 def _suffix(words: tuple[ShellWord, ...], tail: tuple[ShellWord, ...], put: tuple[str, ...]) -> StartedCommands:
-    """Return the words as a separate command. A word with a text of `put`, such as `{}`, expands."""
+    """Return the words as a separate command. A word with a text of `put` expands: another program fills it."""
     if words[0].text.startswith("-") or _ASSIGNMENT.match(words[0].text):
         return StartedCommands()
     given = tuple(

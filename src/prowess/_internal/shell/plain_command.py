@@ -47,12 +47,12 @@ def plain_words(
         return f"{_OPEN}{len(values) - 1}{_CLOSE}"
 
     if not {_OPEN, _CLOSE, "\0"}.isdisjoint(line):
-        return refusal("control", "it holds a character that no command line holds")
+        return refusal("control", "it contains a character that is not allowed in a command line")
     marks = line if placeholders is None else placeholders.sub(marked, line)
     try:
         tokens = read_words(marks.strip().encode())
     except UnicodeEncodeError:
-        return refusal("control", "it is no valid Unicode text")
+        return refusal("control", "it is not valid Unicode text")
     if isinstance(tokens, ShellRefusal):
         return tokens
     found = []
@@ -60,7 +60,7 @@ def plain_words(
         if isinstance(token, Operator):
             return _refused_sign(token)
         if token.expands:
-            return refusal("pattern", f"'{token.source[:80]}' is expanded to names of files or of a home directory")
+            return refusal("pattern", f"'{token.source[:80]}' is expanded to file names or a home directory")
         found.append(token)
     if not found:
         return refusal("empty", "there is nothing to run")

@@ -111,7 +111,7 @@ class _Reader:
     def _skip_continuations(self) -> None:
         """Skip continuations next to a blank.
 
-        A continuation inside a word or an operator is refused: it would change it.
+        A continuation inside a word or an operator is refused: removing it would change the word or operator.
         """
         match = re.compile(_CONTINUATIONS).match(self._source, self._at)
         end = len(self._source) if match is None else match.end()
@@ -184,7 +184,7 @@ class _Reader:
         if char == "$" and self._source[self._at + 1 : self._at + 2] not in ("", *_BLANKS, "\n"):
             raise _dollar(self._source[self._at : self._at + 2])
         if char < " " or char == _DELETE:
-            raise _Refused("control", f"the control character {_named(char)} is no blank to bash; use a space")
+            raise _Refused("control", f"the control character {_named(char)} is not a blank in bash; use a space")
 
     def _single_quoted(self) -> str:
         end = self._source.find("'", self._at + 1)
@@ -234,7 +234,7 @@ def _dollar(start: str) -> _Refused:
     if start in {"$(", "$["}:
         what = "is a command or arithmetic substitution"
     elif start in {"$'", '$"'}:
-        what = "begins a text with escapes of its own"
+        what = "begins a string with escapes"
     else:
         what = "is replaced by the value of a variable"
     return _Refused("substitution", f"'{start[0]}' {what}; write the value itself, or put it in single quotes")
@@ -243,7 +243,7 @@ def _dollar(start: str) -> _Refused:
 def _refuse_foreign_blanks(text: str) -> None:
     for char in text:
         if char.isspace() and not char.isascii():
-            raise _Refused("control", f"the character {_named(char)} is no blank to bash; use a space, or quote it")
+            raise _Refused("control", f"the character {_named(char)} is not a blank in bash; use a space, or quote it")
 
 
 def _decoded(text: str) -> str:

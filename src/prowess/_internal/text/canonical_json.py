@@ -68,7 +68,7 @@ def _survey(value: object, what: str, max_nodes: int | None, *, floats: bool) ->
                 raise _too_large(what, max_nodes)
             kind = type(item)
             if kind is str or kind is bool or item is None:
-                continue  # always allowed, and encoded alike; most values have one of these types
+                continue  # always allowed, and msgspec follows RFC 8785 for it; most values are of these types
             if kind is list or kind is tuple:
                 below.extend(item)  # type: ignore[arg-type]  # the line above has looked
             elif isinstance(item, (str, bool, int, float)):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _WORD = r"[^\W_]+"
-_SHORT = 3  # words of at most so many letters keep a final s
+_SHORT = 3  # words of at most this length keep a final s
 _MOST_COUNTED = 3  # further repetitions of a word in a text do not count
 _COMMON = frozenset(
     {

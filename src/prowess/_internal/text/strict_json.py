@@ -36,7 +36,7 @@ def strict_json(data: bytes, what: str) -> object:
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(digits: str) -> float:
@@ -50,6 +50,6 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value: dict[str, object] = {}
     for key, item in pairs:
         if key in value:
-            raise StrictJsonError(f"the key {key[:_SHOWN]!r} stands twice in one object")
+            raise StrictJsonError(f"the key {key[:_SHOWN]!r} occurs twice in one object")
         value[key] = item
     return value

@@ -224,7 +224,7 @@ def _faults_of_command(request: ExecRequest) -> list[str]:
         return []
     problems = []
     if request.skill_dir or request.script or request.interpreter:
-        problems.append("a run has either a command or a script of a skill")
+        problems.append("give either a command or a script of a skill, not both")
     if "\0" in request.command:
         problems.append("command holds a NUL character")
     if len(os.fsencode(request.command)) >= LONGEST_STRING:
@@ -271,7 +271,7 @@ def _workspace(request: ExecRequest) -> tuple[str | None, str]:
             with ContainedRoot(real) as root:
                 root.entries("/".join(components))
         except (FileNotFoundError, NotADirectoryError):
-            raise InvalidArgumentsError((f"workdir {request.workdir!r} is no directory of the workspace",)) from None
+            raise InvalidArgumentsError((f"workdir {request.workdir!r} is not a directory in the workspace",)) from None
     return real, "/".join(("/workspace", *components))
 
 
@@ -366,7 +366,7 @@ def _artifacts(
     started: Started, request: ExecRequest, ending: Ending
 ) -> tuple[tuple[Artifact, ...], tuple[ExecNotice, ...]]:
     if not ending.ended:
-        message = "a process of the run could not be ended; what it left in /out was not taken"
+        message = "a process of the run could not be ended, so the files in /out were not copied"
         return (), (ExecNotice(code="process_left", message=message),)
     if request.out_dir is None or ending.cancelled:
         return (), ()
