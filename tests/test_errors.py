@@ -175,7 +175,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),
     (
         session_forks.ForkUnavailableError("a", "none here"),
-        "skill 'a' runs in a sub-agent, and there is none for it: none here",
+        "skill 'a' needs a sub-agent, which is not available: none here",
     ),
     (hooks.HookFailedError("a", "before", "x.sh", "refused", "no"), "the before hook 'x.sh' of skill 'a' refused: no"),
     (function_tool.FunctionFailedError("f", "no"), "f failed: no"),

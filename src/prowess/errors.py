@@ -224,7 +224,7 @@ class SkillConflictError(SkillError):
 
     def __str__(self) -> str:
         both = f"skills {self.name!r} and {self.other!r} cannot be active at once"
-        return f"{both}: {self.name!r} names the other as a conflict; load one of them without the other"
+        return f"{both}: {self.name!r} names the other as a conflict; load only one of them"
 
 
 class RequiredToolError(SkillError, LookupError):

@@ -198,7 +198,7 @@ async def test_the_agent_type_is_the_one_that_the_skill_names(tmp_path: Path) ->
     agent = Agent(model, catalog=Catalog(tmp_path), agent_types=[careful], models={"strong": strong})
     result = await agent.run("Go.")
     assert error_code(result, 0) == "fork_unavailable"
-    assert "'nobody' is not registered; there are: careful" in str(tool_messages(result)[0].result.error)
+    assert "'nobody' is not registered; registered types: careful" in str(tool_messages(result)[0].result.error)
     assert value(result, 1)["output"] == "Inside."
     assert "Think twice." in strong.requests[0].instructions
 

@@ -110,8 +110,8 @@ async def test_pages_are_followed_and_what_breaks_a_rule_is_left_out_with_its_re
     [
         ({"skills": [], "nextCursor": "again"}, "no end"),
         ({"skills": [], "nextCursor": 5}, "no end"),
-        ({"skills": {}}, "holds no list"),
-        ({}, "holds no list"),
+        ({"skills": {}}, "contains no list"),
+        ({}, "contains no list"),
         ({"skills": ["x"] * 10_001, "nextCursor": "2"}, "more than 10000"),
     ],
 )
@@ -130,10 +130,10 @@ def _text(text: str, uri: str = URI) -> types.TextResourceContents:
     [
         ([_text(DOCUMENT.replace("Do", "Don't"))], "not what the entry describes"),
         ([_text(DOCUMENT + " ")], "not what the entry describes"),
-        ([_text(DOCUMENT, "skill://other/SKILL.md")], "does not give that file"),
-        ([_text(DOCUMENT), _text(DOCUMENT)], "does not give that file"),
-        ([], "does not give that file"),
-        ([types.BlobResourceContents(uri=URI, blob="not base64")], "does not give that file"),
+        ([_text(DOCUMENT, "skill://other/SKILL.md")], "did not return that file"),
+        ([_text(DOCUMENT), _text(DOCUMENT)], "did not return that file"),
+        ([], "did not return that file"),
+        ([types.BlobResourceContents(uri=URI, blob="not base64")], "did not return that file"),
     ],
 )
 async def test_a_file_that_is_not_what_was_promised_is_not_kept(contents: list[Any], reason: str) -> None:
@@ -161,7 +161,7 @@ async def test_a_front_matter_that_differs_from_the_entry_is_refused() -> None:
 async def test_a_skill_of_one_server_causes_no_read_on_another() -> None:
     async with Client(_server(lambda _: {"skills": [_entry()]})) as client:
         (skill,) = await RemoteSkills("docs", client).list()
-        with pytest.raises(RemoteSkillError, match="not one of this server"):
+        with pytest.raises(RemoteSkillError, match="does not belong to a skill of this server"):
             await RemoteSkills("other", client).read(skill, skill.files[0])
 
 
@@ -177,6 +177,6 @@ async def test_an_error_of_the_server_is_told_in_its_words(tmp_path: Path) -> No
     async with Client(build_server(session)) as client:
         with pytest.raises(RemoteSkillError, match="no skill is called 'pdf'"):
             await RemoteSkills("ours", client).get(URI)
-        with pytest.raises(RemoteSkillError, match="got no answer"):
+        with pytest.raises(RemoteSkillError, match="got no usable answer"):
             await RemoteSkills("ours", client, seconds=0).list()
     await session.close()

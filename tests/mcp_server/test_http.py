@@ -177,7 +177,7 @@ async def test_no_more_sessions_than_the_server_keeps(skills: Path) -> None:
     async with http_app(table) as app, _client(app, "2026-07-28", "one") as one:
         await one.call_tool("skills_list", {})
         async with _client(app, "2026-07-28", "other") as other:
-            with pytest.raises(Exception, match="as many as this server keeps"):
+            with pytest.raises(Exception, match="the maximum of this server"):
                 await other.list_tools()
         await one.call_tool("skills_list", {})
         assert len(table._used) == 1, "who is refused leaves nothing behind"

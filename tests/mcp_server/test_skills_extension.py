@@ -230,10 +230,10 @@ async def test_pages_hold_every_skill_once_and_broken_ones_take_nothing_away(
         assert [entry["frontmatter"]["name"] for entry in listed] == ["alpha", "beta", *names]
         for name, reason in [
             ("too-many", "513 files"),
-            ("too-large", "bytes together"),
+            ("too-large", "bytes in total"),
             ("slash", "backslash"),
             ("lower", "SKILL.md"),
-            ("123", "texts"),
+            ("123", "both strings"),
         ]:
             with pytest.raises(MCPError, match=reason):
                 await _ask(client, "skills/get", uri=f"skill://{name}/SKILL.md")

@@ -419,7 +419,7 @@ async def test_keeping_and_following_say_what_they_need(catalog: Catalog) -> Non
     for number in (-1, 10**7):
         with pytest.raises(InvalidArgumentsError, match="keep_events must be from 0"):
             Session(catalog, keep_events=number)
-    with pytest.raises(InvalidArgumentsError, match="_Rows keeps no events"):
+    with pytest.raises(InvalidArgumentsError, match="_Rows cannot keep events"):
         Session(catalog, store=cast("Any", _Rows()), keep_events=10)
     session = Session(catalog)
     with pytest.raises(InvalidArgumentsError, match="keep_events"):

@@ -151,7 +151,7 @@ async def test_an_agent_type_is_looked_up_before_anything_runs(root: Path) -> No
     bare = Session(Catalog(root), fork_runner=runner)
     wrong = failure(await bare.call("skill", {"skill": "typed"}))
     assert wrong["code"] == "fork_unavailable"
-    assert "'explorer' is not registered; there are: none" in wrong["message"]
+    assert "'explorer' is not registered; registered types: none" in wrong["message"]
     assert runner.requests == []
 
     kind = AgentType(name="explorer", instructions="You explore.", tools=(_Extra(),), model="big", max_turns=3)

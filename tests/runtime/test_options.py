@@ -71,7 +71,7 @@ def test_tools_work_on_the_workspace_of_their_session(
     one.mkdir()
     two.mkdir()
     tools = [NeedsApproval(tool, "it may be costly") for tool in builtin_tools(["Read"], workspace=two)]
-    with pytest.raises(InvalidArgumentsError, match="a session has one workspace"):
+    with pytest.raises(InvalidArgumentsError, match="a session and its tools must have one workspace"):
         make(catalog, workspace=one, extra_tools=tools)
 
 

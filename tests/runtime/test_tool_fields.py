@@ -199,7 +199,7 @@ def _read(file: Path) -> Policy:
 def test_a_profile_that_does_not_exist_is_refused(tmp_path: Path, profile: str) -> None:
     with pytest.raises(InvalidArgumentsError, match="no profile is called"):
         Session(Catalog(tmp_path), profile=profile)
-    with pytest.raises(InvalidArgumentsError, match="it must be one of restrict, ask, preapprove"):
+    with pytest.raises(InvalidArgumentsError, match="must be one of restrict, ask, preapprove"):
         Session(Catalog(tmp_path), allowed_tools="prompt")  # type: ignore[arg-type]  # what is tested
 
 

@@ -53,7 +53,9 @@ class Connections:
             # the oldest of those that wait for the first request, else the next
             oldest = min(waiting, key=lambda other: other.waits_for or 0)
             self.leave(oldest)
-            oldest.refuse(HTTPStatus.REQUEST_TIMEOUT, "the connection waited while its address opened too many")
+            oldest.refuse(
+                HTTPStatus.REQUEST_TIMEOUT, "the connection was waiting for data, and too many connections are open"
+            )
         self._open[connection] = address
         return True
 

@@ -32,7 +32,7 @@ class Health:
             return
         head = scope["method"] == "HEAD"
         if scope["method"] not in {"GET", "HEAD"}:
-            body = json.dumps({"status": "probes are sent by GET or HEAD"}).encode()
+            body = json.dumps({"status": "send probes with GET or HEAD"}).encode()
             await answer(send, 405, body, ((b"allow", b"GET, HEAD"),))
         elif scope["path"] == READY and (reason := self._hindrance()) is not None:
             body = json.dumps({"status": "not ready", "reason": reason}).encode()

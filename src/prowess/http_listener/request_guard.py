@@ -76,11 +76,11 @@ class HttpGuard:
     def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str] | None:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(host):
-            return 421, "this server is not called so; start it with --allow-host NAME to add a name"
+            return 421, "unknown name in Host; start the server with --allow-host NAME to allow a name"
         if origin is not None and urlsplit(origin).netloc.casefold() != host.casefold():
-            return 403, "pages of other origins are not served"
+            return 403, "requests from pages of other origins are refused"
         if self._tokens and not scope[BEARER]:
-            return 401, "give the token of this server as Authorization: Bearer TOKEN"
+            return 401, "a token is required; send it as Authorization: Bearer TOKEN"
         return None
 
     async def _refuse(self, send: Send, status: int, message: str) -> None:

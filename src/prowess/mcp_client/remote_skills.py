@@ -76,7 +76,7 @@ class RemoteSkills:
             page = await self._ask("skills/list", {} if cursor is None else {"cursor": cursor})
             entries = page.get("skills")
             if not isinstance(entries, list):
-                raise RemoteSkillError(self.label, None, "its answer to skills/list holds no list")
+                raise RemoteSkillError(self.label, None, "its answer to skills/list contains no list of skills")
             for entry in entries:
                 try:
                     skill = remote_skill(self.label, entry)
@@ -103,7 +103,7 @@ class RemoteSkills:
         self._require_extension()
         skill = remote_skill(self.label, (await self._ask("skills/get", {"uri": uri})).get("skill"))
         if skill.uri != uri:
-            raise RemoteSkillError(self.label, uri, f"the server answered with {skill.uri}")
+            raise RemoteSkillError(self.label, uri, f"the server answered with another skill, {skill.uri}")
         return skill
 
     async def read(self, skill: RemoteSkill, file: RemoteFile) -> bytes:
@@ -113,13 +113,13 @@ class RemoteSkills:
             RemoteSkillError: the skill is of another server, or the file cannot be read or does not match its entry.
         """
         if skill.origin != self.label or file not in skill.files:
-            raise RemoteSkillError(self.label, skill.uri, "the file is not one of this server's skill")
+            raise RemoteSkillError(self.label, skill.uri, "the file does not belong to a skill of this server")
         result = await self._ask("resources/read", {"uri": file.uri})
         contents = result.get("contents")
         content = contents[0] if isinstance(contents, list) and len(contents) == 1 else None
         data = _bytes(content) if isinstance(content, dict) and content.get("uri") == file.uri else None
         if data is None:
-            raise RemoteSkillError(self.label, skill.uri, f"a read of {file.path} does not give that file")
+            raise RemoteSkillError(self.label, skill.uri, f"reading {file.path} did not return that file")
         verify(skill, file, data)
         return data
 
@@ -149,7 +149,7 @@ class RemoteSkills:
             reason = f"{method} failed: {error.error.message[:500]}"
             raise RemoteSkillError(self.label, params.get("uri"), reason) from error
         except (ValidationError, TimeoutError) as error:
-            reason = f"{method} got no answer that could be used ({type(error).__name__})"
+            reason = f"{method} got no usable answer ({type(error).__name__})"
             raise RemoteSkillError(self.label, params.get("uri"), reason) from error
         return answer.model_extra or {}
 

@@ -43,7 +43,7 @@ _SCHEMA: dict[str, Any] = {
         _REMEMBER: {
             "type": "boolean",
             "title": "Do not ask again for exactly this call",
-            "description": "Holds until the session ends.",
+            "description": "Applies until the session ends.",
             "default": False,
         }
     },

@@ -79,11 +79,11 @@ def _fault(line: bytes) -> JSONRPCError | None:
     try:
         value: Any = json.loads(line.decode())
     except (ValueError, RecursionError):
-        return _error(None, PARSE_ERROR, "the line is no JSON in UTF-8")
+        return _error(None, PARSE_ERROR, "the line is not JSON in UTF-8")
     if isinstance(value, list):
-        return _error(None, INVALID_REQUEST, "batches are not served: send one message on a line")
+        return _error(None, INVALID_REQUEST, "batches are not supported: send one message per line")
     if not isinstance(value, dict):
-        return _error(None, INVALID_REQUEST, "a message is a JSON object")
+        return _error(None, INVALID_REQUEST, "a message must be a JSON object")
     number = value.get("id")
     known = number if type(number) in {str, int} and is_unicode(str(number)) else None
     if value.get("jsonrpc") == "2.0" and isinstance(value.get("method"), str):
@@ -91,7 +91,9 @@ def _fault(line: bytes) -> JSONRPCError | None:
             return None
         if known is not None and not isinstance(value.get("params", {}), dict):
             return _error(known, INVALID_PARAMS, "params must be an object")
-    return _error(known, INVALID_REQUEST, "a message has jsonrpc 2.0, a method, and a text or an integer as id")
+    return _error(
+        known, INVALID_REQUEST, 'a message needs "jsonrpc": "2.0", a method, and a string or an integer as id'
+    )
 
 
 def _error(number: str | int | None, code: int, message: str) -> JSONRPCError:

@@ -86,7 +86,7 @@ def _check(prompt: SkillPrompt, arguments: Mapping[str, str]) -> None:
         if argument.required and argument.name not in arguments
     ]
     if sum(len(value.encode("utf-8", "replace")) for value in arguments.values()) > _MAX_BYTES:
-        problems.append(f"the arguments have more than {_MAX_BYTES} bytes together; put the text into a file")
+        problems.append(f"the arguments have more than {_MAX_BYTES} bytes in total; put the text into a file")
     if problems:
         raise InvalidArgumentsError(tuple(problems))
 

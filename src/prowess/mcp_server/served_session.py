@@ -170,7 +170,7 @@ class SessionTable:
         key = _key(context)
         if (session := self._sessions.get(key)) is None:
             if len(self._sessions) >= self.most:
-                message = f"{len(self._sessions)} sessions are open, as many as this server keeps; try again later"
+                message = f"{len(self._sessions)} sessions are open, the maximum of this server; try again later"
                 raise MCPError(INTERNAL_ERROR, message)
             # No await since the lookup, so two requests of one client cannot open two sessions.
             session = self._sessions[key] = ServedSession(self.catalog, self._options)

@@ -167,7 +167,7 @@ def why_not(skill: Skill) -> str | None:
     written = as_json(skill.document)
     name = written.get("name")
     if not isinstance(name, str) or not isinstance(written.get("description"), str):
-        return "its front matter must have a name and a description that are texts"
+        return "its front matter must have a name and a description, both strings"
     if name_faults(name):
         return f"its name {name!r} does not follow the rules for names"
     if skill.manifest.find(DOCUMENT) is None:
@@ -176,7 +176,7 @@ def why_not(skill: Skill) -> str | None:
     if len(files) > MAX_FILES:
         return f"it has {len(files)} files, at most {MAX_FILES} are served"
     if (size := sum(file.size for file in files)) > MAX_BYTES:
-        return f"its files have {size} bytes together, at most {MAX_BYTES} are served"
+        return f"its files have {size} bytes in total, at most {MAX_BYTES} are served"
     for file in files:
         try:
             check_relative(file.path)
@@ -189,7 +189,7 @@ def _served(skill: Skill, asked: str) -> ServedSkill:
     reason = why_not(skill)
     frontmatter = as_json(skill.document)
     if reason is None and frontmatter["name"] != asked:
-        reason = f"its name is written {frontmatter['name']!r}"
+        reason = f"its front matter spells the name {frontmatter['name']!r}"
     if reason is not None:
         raise SkillNotFoundError(asked, (), f"it is not served as resources: {reason}")
     return ServedSkill(

@@ -51,7 +51,7 @@ class ForkUnavailableError(SkillError):
     code = "fork_unavailable"
     skill: str
     reason: str
-    sentence = "skill {skill!r} runs in a sub-agent, and there is none for it: {reason}"
+    sentence = "skill {skill!r} needs a sub-agent, which is not available: {reason}"
 
 
 class AgentType(Struct, frozen=True, kw_only=True):
@@ -175,7 +175,7 @@ def agent_type(skill: str, name: str | None, types: Mapping[str, AgentType]) -> 
         return None
     if name not in types:
         known = ", ".join(sorted(types)) or "none"
-        raise ForkUnavailableError(skill, f"agent type {name!r} is not registered; there are: {known}")
+        raise ForkUnavailableError(skill, f"agent type {name!r} is not registered; registered types: {known}")
     return types[name]
 
 

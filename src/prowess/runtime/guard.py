@@ -76,5 +76,5 @@ class Guard:
         """
         settled = self.approvals.settle(request_id, answer)
         if settled is None:
-            raise InvalidArgumentsError((f"no call of this session waits for the request {request_id[:80]!r}",))
+            raise InvalidArgumentsError((f"this session has no open approval request {request_id[:80]!r}",))
         return settled

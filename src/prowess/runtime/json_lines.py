@@ -269,7 +269,9 @@ def _carried_out(session: SyncSession, request: Mapping[str, object], call: Call
 def _method(session: SyncSession, method: object, arguments: Mapping[str, object]) -> ToolResult:
     if not isinstance(method, str) or method not in METHODS:
         tool = '; send a tool as "tool"' if isinstance(method, str) and method.startswith("skills") else ""
-        raise InvalidRequestError(f"unknown method {str(method)[:_SHOWN]!r}; there are {', '.join(METHODS)}{tool}")
+        raise InvalidRequestError(
+            f"unknown method {str(method)[:_SHOWN]!r}; the methods are {', '.join(METHODS)}{tool}"
+        )
     return carried_out(session, METHODS[method], arguments)
 
 

@@ -139,14 +139,14 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
             raise InvalidArgumentsError(("first_argument must be 0 or 1",))
         checked_exposure(self.exposure)
         if self.allowed_tools not in (None, *RESTRICTION_MODES):
-            problem = f"allowed_tools is {self.allowed_tools!r}, it must be one of {', '.join(RESTRICTION_MODES)}"
+            problem = f"allowed_tools must be one of {', '.join(RESTRICTION_MODES)}, not {self.allowed_tools!r}"
             raise InvalidArgumentsError((problem,))
         if self.profile is not None:
             profile_named(self.profile)
         if not 0 <= self.keep_events <= MAX_KEPT_EVENTS:
             raise InvalidArgumentsError((f"keep_events must be from 0 to {MAX_KEPT_EVENTS}",))
         if self.keep_events and self.store is not None and not isinstance(self.store, EventStore):
-            problem = f"{type(self.store).__name__} keeps no events; leave keep_events out"
+            problem = f"{type(self.store).__name__} cannot keep events; leave keep_events out"
             raise InvalidArgumentsError((problem,))
         force_setattr(self, "approver", approver_of(self.approve, self.approver))
         force_setattr(self, "approve", None)
@@ -169,10 +169,10 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
                 raise InvalidArgumentsError((why,))
             used.add(real)
         if len(used) > 1:
-            problem = f"a session has one workspace, and its tools work on that: {', '.join(sorted(used))} were given"
+            problem = f"a session and its tools must have one workspace; given are {', '.join(sorted(used))}"
             raise InvalidArgumentsError((problem,))
         if self.tools and self.workspace is None:
-            problem = "built-in tools need a workspace: name the directory that they work on with workspace="
+            problem = "built-in tools need a workspace; pass the directory that they work on as workspace="
             raise InvalidArgumentsError((problem,))
 
     @classmethod

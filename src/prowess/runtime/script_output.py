@@ -166,6 +166,6 @@ def callback_relay() -> OutputRelay | None:
         except Exception as fault:  # noqa: BLE001 -- a failing callback must not lose the result
             failures += 1
             if failures == 1:
-                report("on_output failed; its later failures are not told", fault)
+                report("on_output failed; later failures are not logged", fault)
 
     return OutputRelay(deliver, pause=CALLBACK_PAUSE, last_seconds=LAST_SECONDS)

@@ -227,7 +227,7 @@ class ScriptRules(Struct, frozen=True, kw_only=True):
         """
         host = {name: os.environ[name] for name in self.variables if name in os.environ}
         if problems := tuple(
-            f"env variable {name} has the host's own value here (env_allow of the policy); leave it out"
+            f"env variable {name} is set by the host (env_allow of the policy); leave it out"
             for name in sorted(host.keys() & given.keys())
         ):
             raise InvalidArgumentsError(problems)

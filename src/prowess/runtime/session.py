@@ -230,7 +230,7 @@ class Session(SessionView):
         try:
             given = [fspath(arg) for arg in args]
         except TypeError as fault:
-            problem = f"arguments of a script are texts or paths, one by one (a list goes in as *arguments): {fault}"
+            problem = f"script arguments must be strings or paths; pass a list as *arguments: {fault}"
             raise InvalidArgumentsError((problem,)) from None
         with output_to(on_output):
             return convert(await self._do("skills.run_script", path=path, args=given, **options), RunResult)

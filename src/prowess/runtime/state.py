@@ -257,4 +257,4 @@ def from_json(text: str) -> SessionState:
             )
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise StoreError(None, f"the stored state is damaged ({type(fault).__name__})") from fault
-    raise StoreError(None, f"it has schema {schema!r}; this version reads schema 1 to {SCHEMA}")
+    raise StoreError(None, f"the stored state has schema {schema!r}, this version reads 1 to {SCHEMA}; upgrade Prowess")

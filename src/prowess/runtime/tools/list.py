@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAGE = 50
 _MARK = b"after:"
 _MAX_LENGTH = 8192
-_NO_CURSOR = "Invalid parameter value: cursor: give the cursor of the answer before as it is, or none"
+_NO_CURSOR = "Invalid parameter value: cursor: pass the cursor of the previous page unchanged, or none"
 
 SPEC = ToolSpec(
     name="skills.list",
