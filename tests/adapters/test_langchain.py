@@ -239,6 +239,6 @@ async def test_a_tool_of_the_agent_cannot_stand_in_for_one_of_the_session(
         agent = create_agent(
             _model(running.url, client), tools=[publish], middleware=[skills_middleware(scene.session)]
         )
-        with pytest.raises(InvalidArgumentsError, match="'publish' is the agent's and the session's too"):
+        with pytest.raises(InvalidArgumentsError, match="'publish' is in both the agent and the session"):
             await agent.ainvoke(_asked())
     assert running.asked == []

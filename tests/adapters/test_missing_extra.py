@@ -32,7 +32,7 @@ def test_a_missing_library_is_an_import_error_that_names_the_extra(
     monkeypatch.setitem(sys.modules, library, None)  # what Python takes for a module that cannot be found
     with pytest.raises(MissingExtraError) as caught:
         importlib.import_module(name)
-    assert str(caught.value).startswith(f"{name} needs a library that is not here")
+    assert str(caught.value).startswith(f"{name} needs a library that cannot be imported")
     assert str(caught.value).endswith(f"pip install 'prowess[{extra}]'")
     assert isinstance(caught.value, ImportError)
     assert caught.value.code == "unavailable"

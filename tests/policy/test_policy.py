@@ -74,7 +74,7 @@ def test_each_decision_names_rule_reason_and_place() -> None:
     assert (deny.reason, str(deny.origin)) == ("people push", "p.toml:9")
     ask = _decide()
     assert isinstance(ask, Ask)
-    assert ask.reason == "p.toml: no rule is about it and the file sets no default"
+    assert ask.reason == "p.toml: no rule matches the call and the file sets no default"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_doubt_is_explained_so_that_the_line_can_be_written_plainly() -> Non
     decision = _decide(_rule("deny", "Bash", reason="people push", command="git push:*"), command="git log $x")
     assert isinstance(decision, Deny)
     assert decision.reason == (
-        "people push (it cannot be ruled out here: '$' is replaced by the value of a variable; "
+        "people push (a match cannot be ruled out: '$' is replaced by the value of a variable; "
         "write the value itself, or put it in single quotes)"
     )
 
@@ -219,7 +219,7 @@ def test_giving_a_skill_up_is_allowed_whatever_the_rules_say(files: tuple[Policy
 
 
 def test_a_policy_that_cannot_be_read_denies_everything_and_is_as_strict_as_can_be() -> None:
-    policy = Policy.closed(PolicyError(("p.toml:1: defualt: is no key of a policy",)))
+    policy = Policy.closed(PolicyError(("p.toml:1: defualt: is not a key of a policy file",)))
     for tool in ("skills.load", "skills.unload", "Read", "analyze"):
         decision = policy.decide(PolicyCall(tool=tool, arguments={}))
         assert isinstance(decision, Deny)

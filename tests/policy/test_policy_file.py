@@ -96,19 +96,19 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
 _DENY = '[[rule]]\neffect = "deny"\ntool = "a"\n'
 _CALL = 'must be { tool = "...", arguments = { ... } } or a text such as "Bash(git status)"'
 _UNLOAD = (
-    "no rule denies or asks about skills.unload, because giving a skill up is always allowed; "
-    "to keep skills from being used, deny skills.load"
+    "no rule may deny or ask about skills.unload, because unloading a skill is always allowed; "
+    "to prevent the use of skills, deny skills.load"
 )
 _PATTERNS = "must be a pattern or a list of patterns"
-_UNKNOWN = "is no key of a policy; known here:"
+_UNKNOWN = "is not a key of a policy file; known here:"
 _TOOL = '{ tool = "a", x = 1 }'
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('defualt = "deny"\n', ":1: defualt: is no key of a policy; did you mean 'default'?"),
-        ("zzz = 1\n", (":1: zzz: is no key of a policy; known here: default, allowed_tools, dynamic_commands, "
+        ('defualt = "deny"\n', ":1: defualt: is not a key of a policy file; did you mean 'default'?"),
+        ("zzz = 1\n", (":1: zzz: is not a key of a policy file; known here: default, allowed_tools, dynamic_commands, "
          "script_dirs, env_allow, read_scripts, audit, rule, expect")),
         ('\ndefault = "maybe"\n', ":2: default: must be one of allow, ask, deny"),
         ("default = 1\n", ":1: default: must be one of allow, ask, deny"),
@@ -116,9 +116,9 @@ _TOOL = '{ tool = "a", x = 1 }'
         ('dynamic_commands = "yes"\n', ":1: dynamic_commands: must be true or false"),
         ("script_dirs = [1]\n", ":1: script_dirs: must be a list of texts"),
         ('script_dirs = [""]\n', ":1: script_dirs: must be a list of texts"),
-        ('script_dirs = ["../x"]\n', (":1: script_dirs: '../x' is no directory of a skill: a '..' "
+        ('script_dirs = ["../x"]\n', (":1: script_dirs: '../x' is not a directory of a skill: a '..' "
          "component could leave the skill's directory")),
-        ('script_dirs = ["/bin"]\n', (":1: script_dirs: '/bin' is no directory of a skill: it is "
+        ('script_dirs = ["/bin"]\n', (":1: script_dirs: '/bin' is not a directory of a skill: it is "
          "absolute; give a path relative to the skill's directory")),
         ('script_dirs = ["."]\n', ":1: script_dirs: '.' is the whole skill; name directories in it"),
         ('env_allow = ["LD_PRELOAD"]\n', (":1: env_allow: env variable LD_PRELOAD is refused: it "
@@ -132,7 +132,7 @@ _TOOL = '{ tool = "a", x = 1 }'
         ('env_allow = "A"\n', ":1: env_allow: must be a list of texts"),
         ("audit = true\n", ":1: audit: must be a table"),
         ("[audit]\nrequired = 1\n", ":2: audit.required: must be true or false"),
-        ("[audit]\nreqiured = true\n", ":2: audit.reqiured: is no key of a policy; did you mean 'required'?"),
+        ("[audit]\nreqiured = true\n", ":2: audit.reqiured: is not a key of a policy file; did you mean 'required'?"),
         ("rule = 1\n", ":1: rule: must be written as [[rule]]"),
         ("[rule]\n", ":1: rule: must be written as [[rule]]"),
         ('[[rule]]\ntool = "a"\n', ":1: rule.effect: is missing; it is one of allow, ask, deny"),
@@ -151,11 +151,11 @@ _TOOL = '{ tool = "a", x = 1 }'
         (f'[[expect]]\ncall = {_TOOL}\neffect = "deny"\n', f":2: expect.call.x: {_UNKNOWN} tool, arguments, skill"),
         (
             '[[rule]]\neffect = "deny"\ntool = "Bash(git push:*)"\n',
-            ":3: rule.tool: 'Bash(git push:*)' names no tool: patterns of its arguments are written under match",
+            ":3: rule.tool: 'Bash(git push:*)' is not a tool name; write patterns for arguments under match",
         ),
         (
             '[[rule]]\neffect = "deny"\ntool = " Bash"\n',
-            ":3: rule.tool: ' Bash' names no tool: patterns of its arguments are written under match",
+            ":3: rule.tool: ' Bash' is not a tool name; write patterns for arguments under match",
         ),
         ("a = [\n", ": Invalid value (at end of document)"),
         ("a = 1\na = 2\n", ": Cannot overwrite a value (at line 2, column 6)"),

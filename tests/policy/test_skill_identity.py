@@ -142,8 +142,8 @@ def test_a_source_is_the_same_directory_however_a_rule_writes_it(written: str, t
     [
         ('skill.nme = "a"', "did you mean 'name'"),
         ('"skill.digst" = "a"', "did you mean 'digest'"),
-        ('skill.digest = "0a0a"', "is no digest"),
-        ('skill.layer = "enterprize"', "is no layer"),
+        ('skill.digest = "0a0a"', "is not a digest"),
+        ('skill.layer = "enterprize"', "is not a layer"),
         ('skill.name = ""', "a pattern is empty"),
         ("skill.name = 3", "must be a pattern"),
     ],

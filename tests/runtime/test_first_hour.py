@@ -181,7 +181,7 @@ async def test_a_wrong_answer_is_the_hosts_mistake_and_never_an_approval(
         error = str(told["error"])
         assert "approve" in error
         assert f"returned {repr(wrong)[:20]}"[:20] in error
-        assert "which is no Approval, Refusal, True or False" in error
+        assert "which is not an Approval, Refusal, True or False" in error
         assert "nothing was approved and the call was not run" in error
         assert told["error_detail"]["code"] == "internal"  # type: ignore[index]  # as above
 

@@ -103,7 +103,7 @@ async def test_what_is_no_answer_is_an_error() -> None:
     async def forgets(_: ApprovalRequest) -> None:
         return None
 
-    with pytest.raises(ApproverError, match=r"forgets of this host returned None, which is no Approval"):
+    with pytest.raises(ApproverError, match=r"forgets of this host returned None, which is not an Approval"):
         await CallbackApprover(forgets).approve(REQUEST)
 
 

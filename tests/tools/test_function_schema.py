@@ -290,7 +290,7 @@ def _unknown_field(a: Unknown) -> None: ...
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (_untyped, "_untyped: parameter 'a' has no annotation; without one its type is a guess"),
+        (_untyped, "_untyped: parameter 'a' has no type annotation; add one, because its type is not guessed"),
         (_args, "_args: parameter 'values' takes any number of values; name each parameter"),
         (_kwargs, "_kwargs: parameter 'values' takes any number of values; name each parameter"),
         (_positional, "_positional: parameter 'a' is positional only, and models name their arguments"),

@@ -144,7 +144,7 @@ async def test_a_value_without_a_json_form_is_an_error_that_names_it() -> None:
         return {"a": [object()]}
 
     result = await run(FunctionTool(function))
-    assert result.error == "what function returned.a[0] is of type 'object', which has no JSON form"
+    assert result.error == "the result of function.a[0] is of type 'object', which has no JSON form"
 
 
 async def test_no_value_is_null() -> None:
@@ -189,8 +189,8 @@ def _generator() -> Iterator[int]:
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (partial(analyze, "a"), "is no function or method; write one that calls it"),
-        (Report, "is no function or method"),
+        (partial(analyze, "a"), "is not a function or method; write a function that calls it"),
+        (Report, "is not a function or method"),
         (_generator, "_generator yields values; return them as a list"),
     ],
 )

@@ -103,7 +103,7 @@ def test_versions_are_ordered_as_versions() -> None:
     ordered = ["0.9", "1.0-alpha", "1.0-alpha.1", "1.0-beta.2", "1.0-beta.11", "1.0-rc.1", "1.0", "1.0.1", "1.10"]
     assert [version_key(each) for each in ordered] == sorted(map(version_key, ordered))
     assert version_key("v1.0.0+build.7") == version_key("1")
-    with pytest.raises(ValueError, match="'x' is no version"):
+    with pytest.raises(ValueError, match="'x' is not a version"):
         version_key("x")
 
 

@@ -20,4 +20,4 @@ class MissingExtraError(SkillError, ImportError):
     adapter: str
     extra: str
     why: str
-    sentence = "{adapter} needs a library that is not here ({why}): pip install 'prowess[{extra}]'"
+    sentence = "{adapter} needs a library that cannot be imported ({why}): pip install 'prowess[{extra}]'"

@@ -137,7 +137,7 @@ def unreadable(problem: str) -> ToolResult:
 
 def _reason(name: str, decided: Decision) -> str | None:
     if isinstance(decided, Ask) and not decided.by_default:
-        reason = f"{decided.reason}; a person must approve it, and nobody is asked about tools of the framework"
+        reason = f"{decided.reason}; a person must approve it, but the framework's own tools have no approval"
         decided = Deny(rule=decided.rule, reason=reason, skill=decided.skill)
     if not isinstance(decided, Deny):
         return None
@@ -149,9 +149,9 @@ def _reason(name: str, decided: Decision) -> str | None:
 class CallOrder:
     """Runs the calls of one message one after another, in the order of the model, whichever thread is faster.
 
-    A framework starts all of them at once. Each call waits until the earlier calls that have begun have ended. A call
-    that other code answers never begins, so the wait for a beginning has a short timeout. Calls are identified by their
-    ids.
+    A framework starts all of them at once. A call waits up to `seconds_to_begin` for the earlier calls to begin, then
+    until those that began have ended. The first wait is limited, because a call that other code answers never begins.
+    Calls are identified by their ids.
     """
 
     def __init__(self, seconds_to_begin: float = _SECONDS_TO_BEGIN) -> None:

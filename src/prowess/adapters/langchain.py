@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from prowess.runtime.call_options import InstructionOptions
     from prowess.tools import ToolResult, ToolSpec
 
-_NO_IMAGE = "the image itself is for programs: it stands in the artifact of this message"
+_NO_IMAGE = "the image is in the artifact of this message, which only programs can read"
 
 
 def skills_middleware(
@@ -138,7 +138,7 @@ class SkillsMiddleware(AgentMiddleware[Any, Any, Any]):
         others = [tool for tool in request.tools if not isinstance(tool, SessionTool)]
         names = {tool.name for tool in others if isinstance(tool, BaseTool)}
         if twice := sorted(names & {spec.wire_name for spec in self._hosted.specs()}):
-            problem = f"tool {twice[0]!r} is the agent's and the session's too, and only one can answer; rename one"
+            problem = f"tool {twice[0]!r} is in both the agent and the session; rename one of the two"
             raise InvalidArgumentsError((problem,))
         return request.override(
             tools=[*others, *_tools(self._hosted)], system_message=_followed_by(request.system_message, ours)

@@ -339,7 +339,7 @@ def _why(command: SimpleCommand, patterns: Sequence[CommandPattern]) -> str:
     shown = _shortened(" ".join(command.argv))
     permitted = _shortened(", ".join(f"'{pattern.source}'" for pattern in patterns))
     why = f"'{shown}' fits none of {permitted}"
-    return why if expanding is None else f"{why} (bash puts file names in the place of '{_shortened(expanding)}')"
+    return why if expanding is None else f"{why} (bash replaces '{_shortened(expanding)}' by file names)"
 
 
 def _shortened(text: str, most: int = 120) -> str:
@@ -404,7 +404,7 @@ def judge_url(url: object, patterns: Sequence[str]) -> Fit:
     hosts = [host_pattern(text.removeprefix(DOMAIN).strip()) if text.startswith(DOMAIN) else None for text in written]
     host = host_of_url(url) if isinstance(url, str) else None
     if host is None:
-        return Fit(certain=False, possible=True, kind="url", reason="it has no url on a host that can be told")
+        return Fit(certain=False, possible=True, kind="url", reason="it has no url with a recognisable host")
     if any(pattern is not None and fits_host(host, pattern) for pattern in hosts):
         return CERTAIN
     reason = f"'{host[:120]}' fits none of {', '.join(written)[:200]}"

@@ -40,7 +40,7 @@ _ALLOWED = {
     tool: Allow(rule=BUILT_IN, reason=f"{tool} changes nothing outside the session")
     for tool in SKILL_TOOLS | {"Read", "Glob", "Grep"}
 }
-_GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be given up")
+_GIVEN_UP = Allow(rule=BUILT_IN, reason="a skill can always be unloaded")
 _DECISIONS: dict[Effect, type[Allow | Ask | Deny]] = {"allow": Allow, "ask": Ask, "deny": Deny}
 _ASKING = frozenset({"Write", "Edit", "Bash"})
 
@@ -176,7 +176,7 @@ def _decide(file: PolicyFile, call: PolicyCall, workspace: str | None) -> Decisi
             if rule.effect == effect and (fit := rule.applies(call, workspace)) is not None:
                 return _by_rule(rule, None if fit.certain else fit.reason)
     effect = file.default or DEFAULT_EFFECT
-    said = "its default" if file.default else "no rule is about it and the file sets no default"
+    said = "its default" if file.default else "no rule matches the call and the file sets no default"
     reason = f"{file.path}: {said}"
     if effect == "ask":
         return Ask(rule="default", reason=reason, by_default=True)
@@ -187,7 +187,7 @@ def _by_rule(rule: PolicyRule, doubt: str | None) -> Decision:
     reason = rule.reason or f"the rule is '{rule}'"
     if doubt is not None:
         # A possible match counts as a match. The reason explains the doubt, so that the caller can rewrite the call.
-        reason = f"{reason} (it cannot be ruled out here: {printable_line(doubt[:300])})"
+        reason = f"{reason} (a match cannot be ruled out: {printable_line(doubt[:300])})"
     return _DECISIONS[rule.effect](rule=str(rule), reason=reason, origin=rule.origin)
 
 
@@ -198,8 +198,8 @@ def _built_in(name: str, *, registered: bool) -> Decision:
     if (allowed := _ALLOWED.get(tool)) is not None:
         return allowed
     if registered:
-        return Allow(rule=BUILT_IN, reason="the host registered it")
-    return Ask(rule=BUILT_IN, reason="nobody registered it", by_default=True)
+        return Allow(rule=BUILT_IN, reason="the host registered the tool")
+    return Ask(rule=BUILT_IN, reason="the tool is not registered", by_default=True)
 
 
 def _switched_on(values: Iterable[bool | None]) -> bool:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from prowess.policy.restriction import RestrictionMode
 
 _ALWAYS_ALLOWED_FAULT = (
-    f"no rule denies or asks about {ALWAYS_ALLOWED}, because giving a skill up is always allowed; "
-    "to keep skills from being used, deny skills.load"
+    f"no rule may deny or ask about {ALWAYS_ALLOWED}, because unloading a skill is always allowed; "
+    "to prevent the use of skills, deny skills.load"
 )
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
@@ -130,7 +130,7 @@ class _Reader:
         if canonical_tool_name(str(table.get("tool"))) == ALWAYS_ALLOWED and table.get("effect") != "allow":
             self._fault(_ALWAYS_ALLOWED_FAULT, *at, "tool")
         if tool != tool.strip() or "(" in tool:
-            self._fault(f"{tool[:80]!r} names no tool: patterns of its arguments are written under match", *at, "tool")
+            self._fault(f"{tool[:80]!r} is not a tool name; write patterns for arguments under match", *at, "tool")
         return PolicyRule(
             effect=self._effect(table, *at),
             tool=tool,
@@ -207,7 +207,7 @@ class _Reader:
             if key not in known:
                 near = near_words(key, known)
                 meant = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
-                self._fault(f"is no key of a policy; {meant}", *at, key)
+                self._fault(f"is not a key of a policy file; {meant}", *at, key)
 
     def _each(self, content: dict[str, object], key: str, read: Callable[..., T]) -> tuple[T, ...]:
         value = content.get(key, [])
@@ -253,7 +253,7 @@ class _Reader:
             try:
                 parts = check_relative(name)
             except UnsafePathError as fault:
-                self._fault(f"{name!r} is no directory of a skill: {fault.reason}", key)
+                self._fault(f"{name!r} is not a directory of a skill: {fault.reason}", key)
                 continue
             if not parts:
                 self._fault(f"{name!r} is the whole skill; name directories in it", key)

@@ -144,7 +144,7 @@ def decide(
     tool = canonical_tool_name(name)
     if tool in SKILL_TOOLS:
         by = next((each.skill for each in restrictions if _starts(tool, arguments, each)), None)
-        return Allow(rule="skill-tools", reason="no restriction takes the skill tools away", preapproved_by=by)
+        return Allow(rule="skill-tools", reason="skill tools are never restricted", preapproved_by=by)
     preapproved: str | None = None
     asking: Deny | None = None
     for restriction in restrictions:
@@ -177,7 +177,7 @@ def _denial(tool: str, arguments: Mapping[str, object], restriction: Restriction
     if fit is None or not fit.possible:
         return None
     listed = ", ".join(str(token) for token in restriction.denied)
-    doubt = "" if fit.certain else f" (it cannot be ruled out here: {fit.reason})"
+    doubt = "" if fit.certain else f" (a match cannot be ruled out: {fit.reason})"
     return _deny(restriction, fit.kind or "tool", f"it refuses {listed}{doubt}", field="disallowed-tools")
 
 

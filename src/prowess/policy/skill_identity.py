@@ -98,7 +98,7 @@ def _forms(source: str) -> tuple[str, ...]:
 def fact_fault(fact: str, pattern: str) -> str | None:
     """Return why a pattern can never match; None if it can."""
     if fact == "digest" and not re.fullmatch(_DIGEST, pattern):
-        return f"{pattern[:80]!r} is no digest; write sha256: and 64 lowercase hexadecimal digits"
+        return f"{pattern[:80]!r} is not a digest; write sha256: and 64 lowercase hexadecimal digits"
     if fact == "layer" and pattern not in LAYERS and not re.search(_GLOB, pattern):
-        return f"{pattern[:80]!r} is no layer; it is one of {', '.join(LAYERS)}"
+        return f"{pattern[:80]!r} is not a layer; write one of {', '.join(LAYERS)}"
     return None

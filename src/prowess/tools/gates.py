@@ -214,7 +214,9 @@ class ApprovalGate:
 
 _MOST_CHARACTERS = 4000  # of the arguments, on a terminal
 _MOST_SHOWN = 80  # characters of an invalid answer
-_NO_TERMINAL = "Nobody sits at a terminal to be asked: run it in one, or allow the call in a policy file."
+_NO_TERMINAL = (
+    "No person can be asked without a terminal: run the program in a terminal, or allow the call in a policy file."
+)
 _QUESTION = "Run it? [y]es once, yes for this [s]ession, [N]o: "
 
 
@@ -279,7 +281,7 @@ async def asked(ask: Approve, request: ApprovalRequest) -> Answer:
         case Approval() | Refusal() | Unanswered():
             return answer
     shown = printable_line(repr(answer)[:_MOST_SHOWN])
-    raise ApproverError(name, f"returned {shown}, which is no Approval, Refusal, True or False")
+    raise ApproverError(name, f"returned {shown}, which is not an Approval, Refusal, True or False")
 
 
 def approver_of(approve: Approve | None, approver: Approver | None) -> Approver | None:
@@ -293,7 +295,7 @@ def approver_of(approve: Approve | None, approver: Approver | None) -> Approver 
     if approver is not None:
         raise InvalidArgumentsError(("give approve, a function, or approver, an object with `approve`, not both",))
     if not callable(approve):
-        problem = f"approve is a function that gets an ApprovalRequest, not {type(approve).__name__}"
+        problem = f"approve must be a function that takes an ApprovalRequest, not {type(approve).__name__}"
         raise InvalidArgumentsError((problem,))
     return CallbackApprover(approve)
 
@@ -430,5 +432,5 @@ class NoLogGate:
         del call, spec
         if not self._policy.now().audit_required:
             return PROCEED
-        reason = "there is none, and the policy permits no call without a record (audit.required)"
+        reason = "there is none, but the policy requires one (audit.required); give the session an audit log"
         return Refuse(error=AuditError(None, reason), rule="audit.required")

@@ -51,7 +51,7 @@ class Usage(Struct, kw_only=True):
     def add(self, *, tokens: int = 0, cost_usd: float = 0.0, retries: int = 0) -> None:
         """Add to the counters. Safe to call from several threads. ValueError for a negative amount."""
         if tokens < 0 or cost_usd < 0 or retries < 0:
-            raise ValueError("a call cannot give back what it used")
+            raise ValueError("usage cannot be negative")
         with _counting:
             self.tokens += tokens
             self.cost_usd += cost_usd

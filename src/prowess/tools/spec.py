@@ -59,7 +59,7 @@ def check_name(name: str) -> None:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return all accepted spellings: with dots, with underscores, and with hyphens for the dots or for both."""
+    """Return all accepted spellings: with dots, with underscores, and with hyphens for the dots or for all of them."""
     underscored = wire_name(name)
     return tuple(
         dict.fromkeys((name, underscored, name.replace(".", "-"), underscored.replace("_", "-").strip("-") or name))

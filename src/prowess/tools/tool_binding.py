@@ -72,7 +72,7 @@ def version_key(text: str) -> tuple[object, ...]:
     """
     match = re.fullmatch(VERSION, text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no version")
+        raise ValueError(f"{text!r} is not a version")
     release = [int(part) for part in match["release"].split(".")]
     while release and release[-1] == 0:
         release.pop()

@@ -84,14 +84,17 @@ def test_an_expectation_that_fails_says_what_was_decided_and_by_which_rule(file:
 def test_an_expectation_that_a_default_decides_says_so(file: str, capsys: Capture) -> None:
     Path(file).write_text('[[expect]]\ncall = "Read"\neffect = "allow"\n', encoding="utf-8")
     assert run(["policy", "test", file]) == 1
-    assert "decided ask by policy.toml: no rule is about it and the file sets no default" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "decided ask by policy.toml: no rule matches the call and the file sets no default" in output
 
 
 def test_a_faulty_policy_is_a_usage_error_with_lines(file: str, capsys: Capture) -> None:
     Path(file).write_text('defualt = "deny"\n', encoding="utf-8")
     for command in (["test", file], ["show", "--policy", file]):
         assert run(["policy", *command]) == 2
-        assert "policy.toml:1: defualt: is no key of a policy; did you mean 'default'?" in capsys.readouterr().err
+        assert (
+            "policy.toml:1: defualt: is not a key of a policy file; did you mean 'default'" in capsys.readouterr().err
+        )
 
 
 def test_show_without_any_file_says_what_holds(capsys: Capture) -> None:

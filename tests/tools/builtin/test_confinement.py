@@ -159,7 +159,7 @@ async def test_nothing_is_written_where_a_session_may_only_read(desk: Desk, tool
 async def test_what_other_programs_obey_is_not_written_to_and_can_be_read(desk: Desk, path: str) -> None:
     desk.put(path, "old")
     code, sentence = await desk.bad("Write", file_path=path, content="x")
-    assert (code, "programs outside of the sandbox obey " in sentence) == ("policy_denied", True)
+    assert (code, " controls programs outside of the sandbox" in sentence) == ("policy_denied", True)
     assert (await desk.good("Read", file_path=path))["content"] == "old"
 
 

@@ -116,7 +116,7 @@ async def test_what_was_not_searched_is_told(desk: Desk, monkeypatch: pytest.Mon
 async def test_what_is_no_regular_expression_is_refused(desk: Desk, pattern: str) -> None:
     code, sentence = await desk.bad("Grep", pattern=pattern)
     assert code == "invalid_arguments"
-    assert sentence.startswith("pattern is no regular expression of Python: ")
+    assert sentence.startswith("pattern is not a Python regular expression: ")
 
 
 async def test_a_place_that_is_none_is_told(tree: Desk) -> None:

@@ -80,7 +80,7 @@ def parse_pattern(text: str) -> PathGlob:
         raise InvalidArgumentsError((f"pattern must have 1 to {MAX_LENGTH} characters, such as '**/*.py'",))
     alternatives = _without_braces(text)
     if any(".." in path_components(plain) for plain in alternatives):
-        raise InvalidArgumentsError(("pattern must not hold '..'; give the directory as path",))
+        raise InvalidArgumentsError(("pattern must not contain '..'; give the directory as path",))
     return PathGlob.parse(*alternatives)
 
 
@@ -91,7 +91,7 @@ def _without_braces(text: str) -> list[str]:
     while pending:
         if len(done) + len(pending) > MAX_ALTERNATIVES:
             raise InvalidArgumentsError(
-                (f"pattern stands for more than {MAX_ALTERNATIVES} patterns; use fewer braces",)
+                (f"pattern expands to more than {MAX_ALTERNATIVES} patterns; use fewer braces",)
             )
         current = pending.pop(0)
         match = re.search(r"\{([^{}]*,[^{}]*)\}", current)

@@ -56,7 +56,7 @@ class PatternProcess(Closing):
             raise
         if isinstance(answer, dict) and "error" in answer:
             self.close()
-            raise InvalidArgumentsError((f"pattern is no regular expression of Python: {answer['error']}",))
+            raise InvalidArgumentsError((f"pattern is not a Python regular expression: {answer['error']}",))
 
     def search(self, text: bytes) -> list[tuple[int, int]]:
         """Return the first and the last line of each match in a UTF-8 text, counted from 0.

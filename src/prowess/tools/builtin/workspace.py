@@ -201,7 +201,9 @@ class Workspace:
         if not self.write:
             raise AccessRefusedError(path, "this session may read the workspace, but not write to it")
         if (guarded := protected_part(place.parts)) is not None:
-            raise AccessRefusedError(path, f"programs outside of the sandbox obey {guarded}, so it is not written to")
+            raise AccessRefusedError(
+                path, f"{guarded} controls programs outside of the sandbox, so it must not be changed"
+            )
         return place
 
     @contextmanager

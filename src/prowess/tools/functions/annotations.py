@@ -106,7 +106,9 @@ def _set_default(schema: dict[str, object], default: object, where: str) -> None
         require_fitting({"default": value}, object_schema(default=schema))
     except InvalidArgumentsError:
         expected = f"a default of type {type_name(value)} does not fit its annotation"
-        raise UnsupportedFunctionError(f"{where}: {expected}; write `| None` where None is meant") from None
+        raise UnsupportedFunctionError(
+            f"{where}: {expected}; add `| None` to the annotation if None is allowed"
+        ) from None
     schema["default"] = value
 
 
@@ -191,7 +193,7 @@ def _union(members: tuple[object, ...], where: str, above: tuple[object, ...]) -
     schema: dict[str, object] = {"type": []}
     for form in forms:
         if not type_names(form.schema):
-            raise UnsupportedFunctionError(f"{where}: a union with Any says nothing; write Any alone")
+            raise UnsupportedFunctionError(f"{where}: a union with Any permits every value; write Any alone")
         for name in type_names(form.schema):
             if name in by_type:
                 raise UnsupportedFunctionError(f"{where}: two members of its union are both {name} in JSON")
@@ -228,7 +230,9 @@ def _choice(values: tuple[object, ...], members: tuple[object, ...], where: str)
 
 def _record(annotation: object, where: str, above: tuple[object, ...]) -> JsonForm:
     if annotation in above:
-        raise UnsupportedFunctionError(f"{where}: {_spelled(annotation)} holds itself, which this schema cannot say")
+        raise UnsupportedFunctionError(
+            f"{where}: {_spelled(annotation)} contains itself, which this schema cannot express"
+        )
     kind = cast("type", annotation)
     try:
         hints = typing.get_type_hints(kind, include_extras=True)

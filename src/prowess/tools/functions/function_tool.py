@@ -86,7 +86,7 @@ class FunctionTool:
         readable_errors: tuple[type[Exception], ...] = (),
     ) -> None:
         if not (inspect.isroutine(function) and hasattr(function, "__name__")):
-            raise UnsupportedFunctionError(f"{function!r} is no function or method; write one that calls it")
+            raise UnsupportedFunctionError(f"{function!r} is not a function or method; write a function that calls it")
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise UnsupportedFunctionError(f"{function.__name__} yields values; return them as a list")
         self.function = function
@@ -118,7 +118,7 @@ class FunctionTool:
             if isinstance(fault, SkillError):
                 raise
             raise FunctionFailedError(self.spec.name, str(fault) or type(fault).__name__) from fault
-        plain = to_json(value, f"what {self.spec.name} returned")
+        plain = to_json(value, f"the result of {self.spec.name}")
         return plain if isinstance(plain, dict) else {RESULT_KEY: plain}
 
     async def _within_time(self, keywords: dict[str, object]) -> object:
@@ -197,7 +197,7 @@ def _field(parameter: inspect.Parameter, hints: Mapping[str, object], where: str
         case inspect.Parameter.POSITIONAL_ONLY:
             raise UnsupportedFunctionError(f"{where} is positional only, and models name their arguments")
     if parameter.name not in hints:
-        raise UnsupportedFunctionError(f"{where} has no annotation; without one its type is a guess")
+        raise UnsupportedFunctionError(f"{where} has no type annotation; add one, because its type is not guessed")
     required = parameter.default is inspect.Parameter.empty
     annotation = hints[parameter.name]
     return JsonField(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prowess.tools.result import ToolResult
     from prowess.tools.spec import ToolCall, ToolSpec
 
-_NO_IMAGE = "the image stands in a message of the user, if at all: results of this interface are text"
+_NO_IMAGE = "the image, if available, is in a user message: results of this API are text only"
 
 
 def function(spec: ToolSpec, *, strict: bool) -> dict[str, object]:
