@@ -222,7 +222,7 @@ async def test_an_image_is_for_programs(tmp_path: Path, client: DefaultAsyncHttp
         agent = create_agent(_model(running.url, client), middleware=[skills_middleware(scene.session)])
         result = await agent.ainvoke(_asked())
     message = next(message for message in result["messages"] if isinstance(message, ToolMessage))
-    assert "stands in the artifact" in running.asked[-1].results[call_id(0, 0)]
+    assert "is in the artifact" in running.asked[-1].results[call_id(0, 0)]
     assert base64.b64decode(message.artifact["result"]["data_base64"]) == PIXEL
 
 

@@ -232,7 +232,7 @@ def test_nothing_else_is_converted(annotation: object, value: object) -> None:
         (Any | int, "write Any alone"),
         (Literal[b"a"], "choices must be text"),
         (enum.Enum, "choices must be text"),
-        (Node, "'Node' holds itself"),
+        (Node, "'Node' contains itself"),
     ],
 )
 def test_what_cannot_be_said_is_refused_by_name(annotation: object, why: str) -> None:
@@ -296,7 +296,7 @@ def _unknown_field(a: Unknown) -> None: ...
         (_positional, "_positional: parameter 'a' is positional only, and models name their arguments"),
         (_unknown, "_unknown: the annotation 'Fraction' is not known; define it at the top level of its module"),
         (_unknown_field, "_unknown_field: parameter 'a': the annotation 'Fraction' in 'Unknown' is not known"),
-        (_wrong_default, "_wrong_default: parameter 'a': a default of type null does not fit its annotation; write"),
+        (_wrong_default, "_wrong_default: parameter 'a': a default of type null does not fit its annotation; add"),
     ],
 )  # fmt: skip
 def test_a_signature_that_leaves_a_guess_is_refused(function: Callable[..., object], why: str) -> None:

@@ -75,5 +75,5 @@ def test_outside_of_a_call_a_report_goes_nowhere() -> None:
 
 
 def test_nothing_can_be_given_back() -> None:
-    with pytest.raises(ValueError, match="cannot give back"):
+    with pytest.raises(ValueError, match="usage cannot be negative"):
         Usage().add(tokens=-1)
