@@ -1,9 +1,10 @@
 """Limits on open connections: a timeout for the headers of a request, and a maximum per address and in total.
 
 A client that opens connections and sends no request, or half of one, must not block other clients. So the headers of a
-request must be complete within ten seconds. If an address has reached its maximum, a new connection replaces the oldest
-connection that is waiting for its client. A new connection is refused only if all connections of the address are being
-answered. The same applies to the total.
+request must be complete within ten seconds. If an address has reached its maximum, a new connection replaces one that
+is waiting for its client: the oldest that waits for its first request, else for its next one, else for the rest of a
+body. A new connection is refused only if all connections of the address are being answered. The same applies to the
+total.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Connections:
             waiting = [other for other in group if other.waits_for is not None]
             if not waiting:
                 return False
-            # the oldest of those that wait for the first request, else the next
+            # smallest `waits_for` first, then the oldest
             oldest = min(waiting, key=lambda other: other.waits_for or 0)
             self.leave(oldest)
             oldest.refuse(

@@ -188,8 +188,8 @@ class StoredState:
         return row
 
     async def _create(self) -> SessionRow:
-        # Each new session removes expired ones, so no background task is needed. Never after less than the default
-        # time, because other sessions in the store may rely on it.
+        # Each new session removes expired ones, so no background task is needed. Other sessions are never removed
+        # before the default time to live, because they may rely on it.
         if expired := await self._store.expire(self._clock() - max(self._ttl, DEFAULT_TTL_SECONDS)):
             await self._ended(expired)
         row = SessionRow(

@@ -57,7 +57,7 @@ class ActiveSkill(Struct, frozen=True, kw_only=True):
         return self.properties.get("allowed-tools")
 
     def same_activation(self, other: ActiveSkill) -> bool:
-        """Return whether `other` has the same bytes and arguments. Without own arguments, any arguments match."""
+        """Return whether `other` has the same bytes and arguments. If this one has no arguments, any match."""
         return self.same_bytes(other) and self.args in (None, other.args)
 
     def same_bytes(self, other: ActiveSkill) -> bool:
