@@ -251,7 +251,7 @@ def test_within_a_layer_the_first_source_wins_and_in_a_source_the_first_path(tmp
     assert found.winner is not None
     assert found.winner.root_dir == winner
     assert [(copy.entry.description, copy.reason) for copy in found.shadowed] == [
-        ("first z", f"shadowed by {winner} (of one directory the first path wins)"),
+        ("first z", f"shadowed by {winner} (in one directory, the first path wins)"),
         ("second", f"shadowed by {winner} (its directory is searched earlier)"),
     ]
     assert rules(catalog) == ["catalog.shadowed", "catalog.shadowed"]

@@ -64,11 +64,11 @@ def test_to_leave_the_enterprise_out_is_refused_where_there_is_one(
     broken.mkdir()
     (broken / "SKILL.md").write_text("nothing", encoding="utf-8")
     for _ in range(2):
-        with pytest.raises(InvalidArgumentsError, match="never left out"):
+        with pytest.raises(InvalidArgumentsError, match="cannot be left out"):
             Catalog(root, only=True)
         capsys.readouterr()
         assert run(["list", "--root", str(root), "--only-root"]) != 0
-        assert "never left out" in capsys.readouterr().err
+        assert "cannot be left out" in capsys.readouterr().err
         (broken / "SKILL.md").unlink(missing_ok=True)
         write_skill(machine, "good")
     assert run(["list", "--only-root"]) == 2
@@ -155,7 +155,9 @@ async def test_a_hidden_skill_is_answered_like_one_that_does_not_exist(scoped: P
         assert (caught.value.reason, caught.value.suggestions) == (None, ())
         assert not (await session.call("skills.load", {"names": [name]})).success
         assert not (await session.call("skill", {"skill": name})).success
-    with pytest.raises(SkillNotFoundError, match="its scope names environments production, staging, and none is known"):
+    with pytest.raises(
+        SkillNotFoundError, match="its scope allows environments production, staging, but none is known"
+    ):
         catalog.why("release")
     inside = Session(Catalog(scoped, environment="production"))
     assert (await inside.call("skills.load", {"names": ["release"]})).success
@@ -190,4 +192,4 @@ def test_commands_take_the_environment(scoped: Path, capsys: pytest.CaptureFixtu
     assert run(["load", "release", "--root", str(scoped), "--environment", "staging"]) == 0
     capsys.readouterr()
     assert run(["why", "release", "--root", str(scoped)]) != 0
-    assert "its scope names environments" in capsys.readouterr().err
+    assert "its scope allows environments" in capsys.readouterr().err

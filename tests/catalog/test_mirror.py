@@ -137,8 +137,8 @@ def test_a_server_that_is_forgotten_leaves_nothing(own_home: Path) -> None:
 def test_what_is_not_what_the_entry_says_is_not_kept() -> None:
     for contents, reason in [
         ({"SKILL.md": DOCUMENT}, "was not read"),
-        ({**_contents(), "a b/ü.md": b"y"}, "not what the entry describes"),
-        ({**_contents(), "SKILL.md": DOCUMENT + b"\n"}, "not what the entry describes"),
+        ({**_contents(), "a b/ü.md": b"y"}, "differs from the entry"),
+        ({**_contents(), "SKILL.md": DOCUMENT + b"\n"}, "differs from the entry"),
     ]:
         with pytest.raises(RemoteSkillError, match=reason):
             keep(_skill(), contents)
@@ -164,7 +164,7 @@ ROOT = "skill://acme/pdf/"
         ({"resources": "dynamic"}, "generated"),
         ({"resources": None}, "list its files"),
         ({"resources": []}, "list its files"),
-        ({"resources": ["x"]}, "something else"),
+        ({"resources": ["x"]}, "an item that is not an object"),
         ({"resources": [_resource("x", b"")]}, "its own SKILL.md"),
         ({"resources": [_resource(f"{number}", b"") for number in range(513)]}, "513 files"),
         ({"resources": [{**_resource("x", b""), "size": 16 * 1024 * 1024 + 1}]}, "bytes together"),
@@ -200,5 +200,5 @@ def test_an_entry_is_an_object() -> None:
 
 @pytest.mark.parametrize("label", ["", "..", ".x", "A", "a/b", "a b", "x" * 65, "ü"])
 def test_a_label_is_one_part_of_a_path(label: str) -> None:
-    with pytest.raises(ValueError, match="no label"):
+    with pytest.raises(ValueError, match="not a label"):
         checked_label(label)

@@ -32,7 +32,7 @@ def _refused(catalog: Catalog, name: str = "deploy") -> str:
     assert reserved.skill == name
     assert reserved.severity == "error"
     assert fault.value.reason is not None
-    assert "does not take its place" in fault.value.reason
+    assert "does not replace it" in fault.value.reason
     with pytest.raises(SkillNotFoundError):
         catalog.why(name)
     return fault.value.reason

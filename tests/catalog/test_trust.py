@@ -175,7 +175,7 @@ def test_a_store_that_others_could_have_written_is_not_believed(project: Path, t
     assert store.problem is not None
     os.rmdir(store.path)
     os.mkfifo(store.path, 0o600)
-    assert "no regular file" in (store.problem or "")
+    assert "not a regular file" in (store.problem or "")
     os.unlink(store.path)
     (tmp_path / "file").write_text("x")
     assert TrustStore(str(tmp_path / "file" / "trust.json")).problem is not None

@@ -37,20 +37,20 @@ def faults(folder: Path, **changed: object) -> list[str]:
 @pytest.mark.proves("evals.json.shape", "evals.json.validation")
 def test_what_the_guide_asks_for_is_right_and_each_departure_is_named(tmp_path: Path) -> None:
     assert faults(tmp_path / "right") == []
-    assert faults(tmp_path / "id", id=2) == ["evals[1].id is '2' as in an eval before it"]
+    assert faults(tmp_path / "id", id=2) == ["evals[1].id is '2' as in an earlier eval"]
     assert faults(tmp_path / "name", skill_name="other") == [
-        "skill_name is 'other', and the skill is called 'pdf-tables'"
+        "skill_name is 'other', but the name of the skill is 'pdf-tables'"
     ]
-    assert faults(tmp_path / "evals", evals={}) == ["an object with a list `evals`, or that list, is wanted here"]
-    assert faults(tmp_path / "prompt", prompt=7) == ["evals[0].prompt is wanted, a text that says something"]
+    assert faults(tmp_path / "evals", evals={}) == ["expected an object with a list `evals`, or the list itself"]
+    assert faults(tmp_path / "prompt", prompt=7) == ["evals[0].prompt must be a text that is not empty"]
     assert faults(tmp_path / "output", expected_output="") == [
-        "evals[0].expected_output is wanted, a text that says something"
+        "evals[0].expected_output must be a text that is not empty"
     ]
-    assert faults(tmp_path / "assertions", assertions=[{}]) == ["evals[0].assertions is to be a list of texts"]
+    assert faults(tmp_path / "assertions", assertions=[{}]) == ["evals[0].assertions must be a list of texts"]
 
 
 @pytest.mark.proves("evals.json.files")
 @pytest.mark.parametrize("path", ["../out.csv", "/etc/hosts", "evals/gone.csv", "a\0b"])
 def test_a_file_outside_the_skill_is_no_file_of_it(path: str, tmp_path: Path) -> None:
     (found,) = faults(tmp_path, files=["SKILL.md", path])
-    assert found == f"{path!r} is no file of the skill; paths begin at its directory"
+    assert found == f"{path!r} is not a file of the skill; paths are relative to its directory"

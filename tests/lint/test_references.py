@@ -26,8 +26,8 @@ def test_links_out_of_the_skill_are_one_finding_of_a_file_that_names_them(tmp_pa
     (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body('Read `references/r.md`.')}")
     (found,) = [one for one in lint_skill(skill) if one.rule == "reference.deadLink"]
     assert found.message == (
-        "../../a.md leads out of the skill; a skill carries the files it links to. So do ../../b.md, ../../c.md, "
-        "../../d.md and 2 more"
+        "../../a.md leads out of the skill; a skill carries the files it links to; other such links: ../../b.md, "
+        "../../c.md, ../../d.md and 2 more"
     )
 
 
@@ -39,8 +39,8 @@ def test_deep_references_are_one_finding_that_counts_them(tmp_path: Path) -> Non
     text = "Read references/a/x.md, references/b/x.md, references/c/x.md and `references/a/x.md`."
     (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body(text)}")
     assert [one.message for one in lint_skill(skill) if one.rule == "reference.depth"] == [
-        "references/d is a directory, and 1 more are; put the files into references/",
-        "references/a/x.md lies deeper than references/, and so do 2 more; put the file into it",
+        "references/d is a directory, and 1 more are; move its files to references/",
+        "references/a/x.md is in a directory below references/, and 2 more are; move the files to references/",
     ]
 
 
@@ -95,7 +95,7 @@ def test_a_link_inside_a_reference_file_leads_from_the_root_of_the_skill(skill: 
 def test_a_file_in_another_case_is_found_with_the_right_spelling(skill: Path) -> None:
     (found,) = advice(skill, "See [x](References/formats.md#top).")
     assert found.rule == "reference.case"
-    assert found.message == "References/formats.md is called references/FORMATS.md on disk"
+    assert found.message == "References/formats.md is spelled references/FORMATS.md on disk"
     assert found.fix is not None
     assert found.fix.edits[0].text == "references/FORMATS.md#top"
     (encoded,) = advice(skill, "See [x](references/gr%C3%B6%C3%9Fe.md).")

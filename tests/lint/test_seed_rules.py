@@ -117,6 +117,6 @@ def test_files_that_are_reached_badly_are_named(tmp_path: Path) -> None:
     found = {one.rule: (one.severity, one.message.partition(";")[0]) for one in lint_skill(skill)}
     assert found == {
         "reference.chain": (Severity.INFO, "references/b.md is reached only through references/a.md"),
-        "reference.orphan": (Severity.INFO, "nothing in the skill mentions references/c.md"),
-        "license.missing": (Severity.WARNING, "license names LICENSE.txt, which the skill does not contain"),
+        "reference.orphan": (Severity.INFO, "references/c.md is not mentioned in the skill"),
+        "license.missing": (Severity.WARNING, "license names LICENSE.txt, which does not exist in the skill"),
     }

@@ -128,8 +128,8 @@ def _text(text: str, uri: str = URI) -> types.TextResourceContents:
 @pytest.mark.parametrize(
     ("contents", "reason"),
     [
-        ([_text(DOCUMENT.replace("Do", "Don't"))], "not what the entry describes"),
-        ([_text(DOCUMENT + " ")], "not what the entry describes"),
+        ([_text(DOCUMENT.replace("Do", "Don't"))], "differs from the entry"),
+        ([_text(DOCUMENT + " ")], "differs from the entry"),
         ([_text(DOCUMENT, "skill://other/SKILL.md")], "did not return that file"),
         ([_text(DOCUMENT), _text(DOCUMENT)], "did not return that file"),
         ([], "did not return that file"),

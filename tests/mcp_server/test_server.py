@@ -97,7 +97,7 @@ async def test_artifacts_are_resources_whatever_their_names(
         for wrong in ("prowess://artifacts/x/note.txt", resources[0].uri + "/../x"):
             with pytest.raises(MCPError, match="no script of this session left an artifact"):
                 await client.read_resource(wrong)
-        with pytest.raises(MCPError, match="no skill URI"):
+        with pytest.raises(MCPError, match="not a skill URI"):
             await client.read_resource("file:///etc/passwd")
     assert list((own_home / ".prowess" / "artifacts").iterdir()) == [], "they go with the session"
 

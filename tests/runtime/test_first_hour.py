@@ -65,7 +65,7 @@ async def test_a_relative_path_and_that_of_one_skill_are_taken(skills: Path, mon
     [
         ("skils", "there is no directory of skills at {here}/skils; make it, or give the directory that holds the"),
         (Path("~"), "there is no directory of skills at {here}/~;"),
-        ("skills/alpha/SKILL.md", "{here}/skills/alpha/SKILL.md is no directory; give the directory that holds the"),
+        ("skills/alpha/SKILL.md", "{here}/skills/alpha/SKILL.md is not a directory; give the directory that holds the"),
         ("", "the path of the skills is empty"),
         (None, "skills come from a Catalog or a path, not from NoneType"),
         (["skills"], "skills come from a Catalog or a path, not from list"),

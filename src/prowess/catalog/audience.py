@@ -47,7 +47,7 @@ class Audience(Struct, frozen=True, kw_only=True):
             if (allowed := getattr(scope, name)) is not None and place not in allowed
         )
         here = "none is known here" if place is None else f"here it is {place}"
-        return f"its scope names {name} {', '.join(getattr(scope, name)) or 'nobody'}, and {here}"
+        return f"its scope allows {name} {', '.join(getattr(scope, name)) or '(none)'}, but {here}"
 
 
 class AudienceKeywords(TypedDict, total=False):

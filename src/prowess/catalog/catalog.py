@@ -422,7 +422,7 @@ def _require_none(enterprise: Iterable[CatalogSource]) -> None:
         scan.begin(source)
         source.scan(scan)
         if scan.entries or scan.skipped:
-            problem = f"{source.named} holds skills of this machine's administrator, and they are never left out"
+            problem = f"{source.named} has skills of this machine's administrator, which cannot be left out"
             raise InvalidArgumentsError((problem,))
 
 

@@ -25,7 +25,7 @@ def catalog_of(given: Catalog | str | os.PathLike[str]) -> Catalog:
         raise InvalidArgumentsError(("the path of the skills is empty; give the directory that holds them",))
     named = os.path.abspath(path)
     if os.path.lexists(named):
-        problem = f"{named} is no directory; give the directory that holds the skills"
+        problem = f"{named} is not a directory; give the directory that holds the skills"
     else:
         problem = f"there is no directory of skills at {named}; make it, or give the directory that holds the skills"
     raise InvalidArgumentsError((problem,))

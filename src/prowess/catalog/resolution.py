@@ -45,7 +45,7 @@ def _reason(entry: SkillEntry, winner: SkillEntry) -> str:
         return f"shadowed by {winner.layer} (a higher layer replaces the whole skill)"
     if entry.source_id != winner.source_id:
         return f"shadowed by {winner.root_dir} (its directory is searched earlier)"
-    return f"shadowed by {winner.root_dir} (of one directory the first path wins)"
+    return f"shadowed by {winner.root_dir} (in one directory, the first path wins)"
 
 
 def shadow_warnings(clashes: Mapping[str, Sequence[SkillEntry]]) -> list[Diagnostic]:
@@ -70,7 +70,7 @@ def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tu
     found = []
     for entry in blocked:
         why = kept[entry.key]
-        reasons.setdefault(entry.key, f"{why}; {entry.location} does not take its place, for its layer is lower")
+        reasons.setdefault(entry.key, f"{why}; {entry.location} does not replace it, because its layer is lower")
         message = f"{entry.name!r} is not used: the name belongs to a skill of a higher layer that is skipped: {why}"
         found.append(fault("catalog.reserved", entry.location, message, skill=entry.name))
     return reasons, found
@@ -78,5 +78,5 @@ def blocked_errors(blocked: Sequence[SkillEntry], kept: Mapping[str, str]) -> tu
 
 def hidden_text_warnings(entries: Iterable[SkillEntry]) -> list[Diagnostic]:
     """Return a finding for each description with invisible characters."""
-    message = "the description holds characters that nobody sees; models are shown it without them"
+    message = "the description has invisible characters; models see it without them"
     return [fault("catalog.hiddenText", entry.location, message, skill=entry.name) for entry in entries]

@@ -40,7 +40,7 @@ def parse_skill_uri(uri: str) -> tuple[str, str]:
     """
     form = re.fullmatch(_FORM, uri)
     if form is None:
-        message = f"{uri[:200]!r} is no skill URI; write skill://<name>/<path>, and percent-encode other characters"
+        message = f"{uri[:200]!r} is not a skill URI; write skill://<name>/<path>, and percent-encode other characters"
         raise ValueError(message)
     name, path = form.group(1), form.group(2)
     segments = [] if path is None else path.split("/")

@@ -84,7 +84,7 @@ class TrustStore:
         """
         real = os.path.realpath(path)
         if not os.path.isdir(real):
-            raise NotADirectoryError(20, "not a directory, so there is nothing to trust", path)
+            raise NotADirectoryError(20, "not a directory, so it cannot be trusted", path)
         if (why := stranger_in_project(real)) is not None:
             raise PermissionError(1, f"{real} cannot be trusted: {why}", path)
         ensure_private_directory(os.path.dirname(self.path))
@@ -148,7 +148,7 @@ class TrustStore:
 
     def _require_own(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode):
-            raise self._unreadable("it is no regular file")
+            raise self._unreadable("it is not a regular file")
         if found.st_mode & _OTHERS_WRITE:
             raise self._unreadable("others can write it (make its mode 0600)")
         if hasattr(os, "getuid") and found.st_uid not in (os.getuid(), 0):
@@ -170,4 +170,4 @@ class TrustStore:
         return rows
 
     def _unreadable(self, why: str) -> _UnreadableError:
-        return _UnreadableError(f"the trust store {self.path} is not believed, so no project is trusted: {why}")
+        return _UnreadableError(f"the trust store {self.path} cannot be used, so no project is trusted: {why}")

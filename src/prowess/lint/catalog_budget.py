@@ -26,9 +26,9 @@ CATALOG_BUDGET = RuleMeta(
     ),
     summary="The listing of a set of skills is not cut.",
     page=Page(
-        what="Adds up the names and descriptions of all skills in a folder, and compares them with 8000 characters, "
-        "which is what Codex lists.",
-        why="What a host cuts from its list is never found by a model.",
+        what="Counts the characters of the names and descriptions of all skills in a folder, and reports more than "
+        "8000. Codex lists no more.",
+        why="A model never finds a skill that the host cut from its list.",
         example="Forty skills with descriptions of 600 characters",
         instead="Shorten the longest descriptions, or offer fewer skills at once.",
     ),
@@ -56,7 +56,7 @@ def catalog_budget(listed: Sequence[int], document_at: Callable[[int], SkillDocu
     cost = count_tokens("x" * total, "characters")
     message = (
         f"names and descriptions of {len(listed)} skills have {total} characters, {cost}; Codex lists at most"
-        f" {LISTING_CHARACTERS} characters and cuts the rest. The longest are {names}"
+        f" {LISTING_CHARACTERS} characters and cuts the rest. Shorten the longest: {names}"
     )
     first = document_at(longest[0])
     field = first.field("description")

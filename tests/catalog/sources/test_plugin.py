@@ -257,7 +257,9 @@ def test_what_a_skill_hides_is_reported(tmp_path: Path) -> None:
     found = finding(catalog, "catalog.hidden")
     assert qualified(catalog) == ["doctor@acme"]
     assert (found.location.path, found.severity) == (str(skill), "warning")
-    assert found.message.startswith("2 skills are not listed: sub/nurse, surgeon; nothing below a SKILL.md is searched")
+    assert found.message.startswith(
+        "2 skills are not listed: sub/nurse, surgeon; directories below a SKILL.md are not searched"
+    )
 
 
 @pytest.mark.proves("governance.plugin.skills")

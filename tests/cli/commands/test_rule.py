@@ -38,7 +38,7 @@ def test_the_page_of_a_rule_is_printed_and_of_no_other(capfd: pytest.CaptureFixt
     assert run(["rule", "reference.case"]) == 0
     printed = capfd.readouterr().out
     assert printed.startswith("# reference.case\n\nA linked file is spelled as it is on disk.\n\n## What it does\n\n")
-    assert "Fix: writes the name as the disk has it." in printed
+    assert "Fix: writes the name as it is spelled on disk." in printed
     assert printed.split() == rule_page("reference.case").markdown().split()
 
 

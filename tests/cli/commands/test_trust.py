@@ -87,7 +87,7 @@ def test_a_damaged_store_is_left_as_it_is_and_said(capfd: pytest.CaptureFixture[
     assert run(["trust"]) == exit_codes.UNAVAILABLE
     assert "repair or remove it" in capfd.readouterr().err
     assert run(["trust", "--list"]) == exit_codes.UNAVAILABLE
-    assert "is not believed" in capfd.readouterr().err
+    assert "cannot be used" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("project")

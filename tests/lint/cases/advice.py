@@ -14,7 +14,7 @@ def _description(text: str) -> str:
 
 
 CASES = [
-    Case(rule="body.empty", bad=front("license: MIT", ""), good=(body("x"),), says="write what the agent is to do"),
+    Case(rule="body.empty", bad=front("license: MIT", ""), good=(body("x"),), says="write instructions for the agent"),
     Case(
         rule="body.unclosedFence",
         bad=body("# A\n\n```sh\nls\n\n## B"),
@@ -26,7 +26,7 @@ CASES = [
         rule="body.unclosedFence",
         bad=body("```md\n# A\n\n```sh\nls\n```\n\nB\n```\n\n## C"),
         good=(),
-        says="is never closed; if this fence was to close one, a fence inside that one did: write four backticks",
+        says="add a closing fence. If this fence was meant to close a block that contains fences, write four backticks",
         line=13,
     ),
     Case(
@@ -60,7 +60,7 @@ CASES = [
         rule="description.keywords",
         bad=_description("Helps with PDFs."),
         good=(_description("Extracts tables and fills forms."), _description("提取表格")),
-        says="no more than the name",
+        says="no words beyond the name",
     ),
     Case(
         rule="description.budget",
@@ -77,7 +77,7 @@ CASES = [
             front("license: https://e.org/LICENSE.txt"),
             front(f"license: {'LICENSE.txt ' * 60}"),
         ),
-        says="LICENSE.txt, which the skill does not contain",
+        says="LICENSE.txt, which does not exist in the skill; add the file",
     ),
     Case(
         rule="compatibility.vague",
@@ -88,13 +88,13 @@ CASES = [
             front("compatibility: Works with any agent. The bundled script needs Python 3.9+ and jq."),
             front("compatibility: Works with any Kubernetes 1.x cluster"),
         ),
-        says="leave it out",
+        says="name one or remove the field",
     ),
     Case(
         rule="compatibility.vague",
         bad=front("compatibility: Compatible with any agent; requires no network."),
         good=(),
-        says="leave it out",
+        says="name one or remove the field",
     ),
     Case(
         rule="metadata.version", bad=body("x"), good=(front('metadata:\n  version: "1.0.0"'),), says='version: "1.0.0"'
@@ -105,7 +105,7 @@ CASES = [
         good=(front("metadata:\n  acme-type: tool"), body("x")),
         says="give it a prefix",
     ),
-    Case(rule="body.whenToUse", bad=body(_MANY), good=(body(_ALL), body("x")), says="nor when not"),
+    Case(rule="body.whenToUse", bad=body(_MANY), good=(body(_ALL), body("x")), says="does not state when to use"),
     Case(rule="body.examples", bad=body(_MANY), good=(body(_ALL), body("x")), says="show an input"),
     Case(
         rule="body.edgeCases",
@@ -138,7 +138,7 @@ CASES = [
         rule="reference.when",
         bad=body("- [forms](references/forms.md)"),
         good=(body("When it is signed read [forms](references/forms.md)"), body("[run](run.py)")),
-        says="say when to read references/forms.md",
+        says="the link does not state when to read references/forms.md",
         line=5,
     ),
     Case(rule="name.generic", name="doc-helper", bad=body("x"), good=(), says="fits any skill", line=2),
@@ -153,7 +153,7 @@ CASES = [
         rule="body.validationLoop",
         bad=body("Delete the rows, then deploy."),
         good=(body("Delete the rows, then verify."), body("Read the rows.")),
-        says="checks nothing",
+        says="without a check",
     ),
     Case(
         rule="body.scope",
@@ -165,7 +165,7 @@ CASES = [
         rule="directory.placement",
         bad=beside(body("x"), references__run_py="x", scripts__guide_md="x"),
         good=(beside(body("x"), references__a_md="x", scripts__run_py="x"),),
-        says="references/run.py belongs into scripts/",
+        says="references/run.py belongs in scripts/",
         times=2,
     ),
     Case(

@@ -32,7 +32,7 @@ CASES = [
             beside(body("Look into `references/`."), references__limits_md="x"),
             beside(body("Fonts lie in assets/fonts/."), assets__fonts__a_ttf="x"),
         ),
-        says="nothing in the skill mentions references/limits.md",
+        says="references/limits.md is not mentioned in the skill",
     ),
     Case(
         rule="reference.contents",
@@ -130,7 +130,7 @@ CASES = [
             beside(_RUN, scripts__run_py="# pip install numpy\nimport numpy\n"),
             beside(_RUN, scripts__run_py="CODE = '''\nimport numpy\n'''\n"),
         ),
-        says="imports numpy, which nothing declares",
+        says="imports numpy, which is not declared",
         line=2,
     ),
     Case(
@@ -189,7 +189,7 @@ CASES = [
             ),
             body("Instead of `npx eslint .` call `npm run lint`."),
         ),
-        says="eslint names no version; it is the project's, where that has one",
+        says="eslint has no version, so it depends on the project; write eslint@VERSION",
         line=8,
         times=2,
     ),

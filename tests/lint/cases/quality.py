@@ -42,7 +42,7 @@ CASES = [
             body("# ClickHouse Best Practices\n\nThe warehouse best practices are in the table."),
             body("### Handle errors gracefully\n\nWait for Retry-After.\n\n- Handle errors gracefully with try/catch"),
         ),
-        says="write the steps that are meant",
+        says="write the exact steps",
         line=7,
         times=3,
     ),
@@ -60,7 +60,7 @@ CASES = [
             body("You can use pypdf or pdfplumber."),
             body("    you can use a, b or c"),
         ),
-        says="name the one to take",
+        says="name a default",
         line=5,
     ),
     Case(

@@ -84,13 +84,13 @@ CASES = [
         rule="reference.case",
         bad=beside(body("Run `scripts/Run.py`."), scripts__run_py="x"),
         good=(beside(body("Run `scripts/run.py`."), scripts__run_py="x"),),
-        says="scripts/Run.py is called scripts/run.py on disk",
+        says="scripts/Run.py is spelled scripts/run.py on disk",
     ),
     Case(
         rule="reference.depth",
         bad=beside(body("Read references/api/x.md, references/no/y.md."), references__api__x_md="x"),
         good=(beside(body("Read `references/x.md`."), references__x_md="x"),),
-        says="references/api/x.md lies deeper than references/",
+        says="references/api/x.md is in a directory below references/",
         line=5,
     ),
     Case(
@@ -117,7 +117,7 @@ CASES = [
             beside(body("x"), references__a_md="````md\n```sh\nls\n````\n"),
             beside(body("x"), assets__deep_md="```\n"),
         ),
-        says="this block of code is never closed",
+        says="this code block is never closed; add a closing fence",
         line=1,
     ),
     Case(
@@ -134,7 +134,7 @@ CASES = [
                 assets__x_csv="y",
             ),
         ),
-        says="nothing in the skill mentions notes.md",
+        says="notes.md is not mentioned in the skill",
         times=3,
     ),
 ]

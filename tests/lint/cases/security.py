@@ -45,7 +45,7 @@ CASES = [
             beside(body("x"), scripts__a_py='GONE = "\u200b\u200c\u200d\ufeff"\n'),
             "description: plain\n---\nplain\n",
         ),
-        says="8 tag characters, which nobody sees and a model reads, stand here",
+        says="8 invisible tag characters, which a model reads, are here",
         line=5,
         times=6,
     ),

@@ -179,7 +179,7 @@ def test_g_what_is_fetched_is_what_was_announced(tmp_path: Path) -> None:
         "resources": [{"uri": uri, "digest": digest, "size": len(data)}],
     }
     skill = remote_skill("docs", entry)
-    with pytest.raises(RemoteSkillError, match="not what the entry describes"):
+    with pytest.raises(RemoteSkillError, match="differs from the entry"):
         keep(skill, {"SKILL.md": data.replace(b"Read", b"Send")})
     assert keep(skill, {"SKILL.md": data}).origin == "docs"
     del tmp_path

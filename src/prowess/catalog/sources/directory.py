@@ -137,7 +137,7 @@ class Walk:
         root, named = self._source.root, self._source.named
         if os.path.lexists(f"{root}/{_FILE}"):
             hint = f"move it into a directory of its own below {named}"
-            self._scan.report("catalog.loose", f"{root}/{_FILE}", f"a file here is no skill; {hint}")
+            self._scan.report("catalog.loose", f"{root}/{_FILE}", f"a file here is not a skill; {hint}")
         self.search(root, root, "", 0)
 
     def is_skill(self, directory: str, path: str, relative: str) -> bool:
@@ -267,7 +267,7 @@ class Walk:
         except OSError as fault:
             loops = fault.errno == errno.ELOOP
             rule = "catalog.cycle" if loops else "catalog.link"
-            what = "it leads back to itself" if loops else "it leads to nothing that can be reached"
+            what = "it leads back to itself" if loops else "its target cannot be reached"
             self._scan.skip(path, "", rule, f"this link is left out: {what}; remove it or point it to a skill")
             return
         if not is_directory:
@@ -286,14 +286,14 @@ class Walk:
         if not self._too_deep:  # one finding per search; the first path is enough
             self._too_deep = True
             message = (
-                f"not searched below this directory: it lies {depth} levels deep, at most {self._depth} are searched"
+                f"not searched below this directory: it is {depth} levels deep, at most {self._depth} are searched"
             )
             self._scan.report("catalog.depth", path, message)
 
     def _report_count(self) -> None:
         if self._left == 0:
             self._left = -1
-            message = f"the search stopped after {self._most} directories that are no skills; point at a narrower root"
+            message = f"the search stopped after {self._most} directories that are not skills; name a narrower root"
             self._scan.report("catalog.count", self._source.named, message)
 
 

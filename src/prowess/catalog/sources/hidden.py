@@ -20,14 +20,14 @@ _MOST_LEVELS = 6
 _SHOWN = 5
 
 
-def report_hidden(scan: Scan, directory: str, reason: str = "nothing below a SKILL.md is searched") -> None:
+def report_hidden(scan: Scan, directory: str, reason: str = "directories below a SKILL.md are not searched") -> None:
     """Report the skills below the real `directory` that are not listed, as one finding. `reason` states why."""
     hidden = [path for path in _skills_below(directory) if f"{directory}/{path}" not in scan.entries]
     if hidden:
         more = f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else ""
         count = "1 skill is" if len(hidden) == 1 else f"{len(hidden)} skills are"
         shown = f"{', '.join(hidden[:_SHOWN])}{more}"
-        message = f"{count} not listed: {shown}; {reason}, so move what is meant, or name its directory"
+        message = f"{count} not listed: {shown}; {reason}; move the skills, or name their directory"
         scan.report("catalog.hidden", directory, message)
 
 

@@ -123,7 +123,8 @@ def checked_label(label: str) -> str:
     """
     if not _LABEL.fullmatch(label):
         message = (
-            f"{label!r} is no label: write 1 to 64 small letters, digits, '.', '_' or '-', a letter or digit first"
+            f"{label!r} is not a label: write 1 to 64 lower-case letters, digits, '.', '_' or '-', "
+            "a letter or digit first"
         )
         raise ValueError(message)
     return label
@@ -169,7 +170,7 @@ def verify(skill: RemoteSkill, file: RemoteFile, data: bytes) -> None:
         RemoteSkillError: they differ.
     """
     if len(data) != file.size or f"sha256:{hashlib.sha256(data).hexdigest()}" != file.digest:
-        reason = f"{file.path} is not what the entry describes; the skill may have changed, so list it again"
+        reason = f"{file.path} differs from the entry; the skill may have changed, so list it again"
         raise RemoteSkillError(skill.origin, skill.uri, reason)
     if file.uri == skill.uri:
         document = parse_document(data, path=DOCUMENT)
@@ -284,7 +285,7 @@ def _origin_text(skill: RemoteSkill) -> bytes:
 def _recorded(directory: str, origin: str) -> RemoteSkill:
     with open(os.path.join(directory, _ORIGIN), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise RemoteSkillError(origin, None, "its record is no regular file")
+            raise RemoteSkillError(origin, None, "its record is not a regular file")
         text = file.read(MAX_BYTES)
     try:
         record = json.loads(text)
@@ -300,7 +301,7 @@ def _recorded(directory: str, origin: str) -> RemoteSkill:
 
 def _file(origin: str, skill: str, root: str, resource: object) -> RemoteFile:
     if not isinstance(resource, dict):
-        raise RemoteSkillError(origin, skill, "its list of files holds something else")
+        raise RemoteSkillError(origin, skill, "its list of files has an item that is not an object")
     uri, digest, size = resource.get("uri"), resource.get("digest"), resource.get("size")
     if not isinstance(uri, str) or len(uri) > MAX_URI or not uri.startswith(root):
         raise RemoteSkillError(origin, skill, f"it lists {str(uri)[:200]!r}, which is not inside it")

@@ -87,8 +87,8 @@ class PluginSource(DirectorySource):
         (other,) = [plugin for plugin in self._earlier if plugin.label == self._name]
         if other.root != self.root:
             message = (
-                f"{self.named} and {other.named} are both called {self._name!r}; a skill of {self.named} is reached as "
-                f"NAME@{self.label}"
+                f"{self.named} and {other.named} are both called {self._name!r}; use NAME@{self.label} for a skill of "
+                f"{self.named}"
             )
             scan.report("catalog.plugin", self.named, message)
 
@@ -117,7 +117,7 @@ class _PluginWalk(Walk):
             self._searched.discard(real)  # it may have been searched as a child that is not a skill
             self.search(real, path, self._relative(real), 0)
             if len(self._leaves) == before:
-                return f"{shown} holds no skill"
+                return f"{shown} contains no skill"
         return None
 
     def search_all(self) -> None:
@@ -135,7 +135,7 @@ class _PluginWalk(Walk):
             self._report_outside(path)
             return
         if os.path.lexists(f"{real}/SKILL.md"):
-            message = f"a file here is no skill; move it into a directory of its own below {path}"
+            message = f"a file here is not a skill; move it into a directory of its own below {path}"
             self._scan.report("catalog.loose", f"{path}/SKILL.md", message)
         if os.path.lexists(f"{self._source.root}/SKILL.md"):
             message = f"a plugin with a directory {_SKILLS} has its skills there; move it into one below {path}"
@@ -167,7 +167,7 @@ class _PluginWalk(Walk):
         for directory in dict.fromkeys(self._leaves):
             report_hidden(self._scan, directory)
         for directory in dict.fromkeys(self._groups):
-            report_hidden(self._scan, directory, "a plugin's skills lie directly in a directory of skills")
+            report_hidden(self._scan, directory, "a plugin's skills must be directly in a directory of skills")
 
     def _is_misspelled(self, directory: str, path: str, relative: str, loose: list[str]) -> bool:
         return directory != self._children_of and super()._is_misspelled(directory, path, relative, loose)

@@ -84,7 +84,7 @@ def _parsed(file: str, data: bytes) -> PluginManifest | None:
         fault = "it is not JSON, or nested too deeply"
         return PluginManifest(file=file, faults=(fault,)) if "/" in file else None
     if not isinstance(content, dict):
-        return PluginManifest(file=file, faults=("it is no object",)) if "/" in file else None
+        return PluginManifest(file=file, faults=("it is not an object",)) if "/" in file else None
     if "/" not in file and not str(content.get("$schema")).startswith(_SCHEMA):
         return None
     faults: list[str] = []
@@ -109,7 +109,7 @@ def _name(value: object, faults: list[str]) -> str | None:
 def _skills(value: object, faults: list[str]) -> tuple[str, ...] | None:
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or len(listed) > MAX_DECLARED:
-        faults.append(f"skills is no path and no list of at most {MAX_DECLARED} paths, and is not used")
+        faults.append(f"skills is ignored: it must be a path or a list of at most {MAX_DECLARED} paths")
         return None
     return tuple(dict.fromkeys(_paths(listed, faults)))
 
@@ -117,7 +117,7 @@ def _skills(value: object, faults: list[str]) -> tuple[str, ...] | None:
 def _paths(listed: list[object], faults: list[str]) -> Iterator[str]:
     for item in listed:
         if not isinstance(item, str):
-            faults.append("an entry of skills is no path")
+            faults.append("an entry of skills is not a path")
             continue
         try:
             parts = check_relative(item.removeprefix(_ROOT_VARIABLE).lstrip("/") or "." if _is_rooted(item) else item)

@@ -38,7 +38,7 @@ class AllowedToolsNeverFits(LintRule):
         order=66,
         most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
-        summary="Each token of allowed-tools can fit a call.",
+        summary="Each token of allowed-tools can match a call.",
         source="Claude Code documentation, permissions",
     )
 
@@ -46,9 +46,9 @@ class AllowedToolsNeverFits(LintRule):
         """Yield each token that matches no call."""
         for field in subject.document.fields:
             meant = tool_field(field.key)
-            # A token of `disallowed-tools` that is not understood refuses more, not less. So "fits no call" could be
+            # A token of `disallowed-tools` that is not understood refuses more, not less. So "matches no call" could be
             # wrong there.
-            verdict = "does not mean what it seems to" if meant == "disallowed-tools" else "fits no call"
+            verdict = "does not mean what it seems to" if meant == "disallowed-tools" else "matches no call"
             for text in (tool_texts(field) if meant is not None else None) or ():
                 for token in parse_allowed_tools(text).tokens:
                     reason = never_fits(token, refuses=meant == "disallowed-tools")

@@ -28,7 +28,7 @@ class BodyCommands(LintRule):
         id="body.commands",
         order=55,
         severities=Severities(),
-        summary="Long rows of commands are scripts.",
+        summary="Long sequences of commands are in scripts.",
         source="Agent Skills guide on good practice",
     )
 

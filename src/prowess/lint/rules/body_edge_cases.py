@@ -29,7 +29,7 @@ class BodyEdgeCases(LintRule):
         id="body.edgeCases",
         order=49,
         severities=Severities(boxxy=INFO),
-        summary="A long body treats edge cases.",
+        summary="A long body covers edge cases.",
         source="boxxy formal specification and implementation guide",
     )
 
@@ -41,5 +41,5 @@ class BodyEdgeCases(LintRule):
             for word in _WORDS
         ):
             yield self.meta.found(
-                "the skill treats no edge cases or errors; add ## Troubleshooting", subject.body_start
+                "the skill covers no edge cases or errors; add ## Troubleshooting", subject.body_start
             )

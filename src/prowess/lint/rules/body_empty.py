@@ -25,10 +25,10 @@ class BodyEmpty(LintRule):
         id="body.empty",
         order=36,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
-        summary="The body says something.",
+        summary="The body is not empty.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the start of the body."""
         if subject.document.complete and not subject.body.strip():
-            yield self.meta.found("the body is empty; write what the agent is to do", subject.body_start)
+            yield self.meta.found("the body is empty; write instructions for the agent", subject.body_start)

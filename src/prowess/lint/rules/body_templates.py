@@ -28,7 +28,7 @@ class BodyTemplates(LintRule):
         id="body.templates",
         order=56,
         severities=Severities(),
-        summary="Long templates are assets.",
+        summary="Long templates are in assets/.",
         source="Agent Skills guide on good practice",
     )
 

@@ -11,9 +11,11 @@ from prowess.lint.rule import WARNING, Findings, LintRule, LintSubject, RuleMeta
 if TYPE_CHECKING:
     from prowess._internal.markdown import CodeBlock
 
-_MESSAGE = "this block of code is never closed"
+_MESSAGE = "this code block is never closed; add a closing fence"
 # A fence without a language may be meant as the end of a block that contains fences itself.
-_BARE = f"{_MESSAGE}; if this fence was to close one, a fence inside that one did: write four backticks around it"
+_BARE = (
+    f"{_MESSAGE}. If this fence was meant to close a block that contains fences, write four backticks around that block"
+)
 
 
 class BodyUnclosedFence(LintRule):
@@ -38,9 +40,9 @@ class BodyUnclosedFence(LintRule):
         id="body.unclosedFence",
         order=37,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="Each block of code is closed.",
+        summary="Each code block is closed.",
         source="CommonMark, fenced code blocks",
-        fixes="closes it at the end of the file, with --unsafe-fixes",
+        fixes="closes the block at the end of the file, with --unsafe-fixes",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -51,7 +53,7 @@ class BodyUnclosedFence(LintRule):
             mark = opening[: len(opening) - len(opening.lstrip(opening[0]))]
             fence = mark if subject.document.text.endswith("\n") else f"\n{mark}"
             edit = subject.document.origin.edit(offset, offset, f"{fence}\n")
-            fix = Fix(safety=FixSafety.UNSAFE, title="close it at the end", edits=(edit,))
+            fix = Fix(safety=FixSafety.UNSAFE, title="close the block at the end of the file", edits=(edit,))
             end = subject.body.find("\n", block.start)
             place = subject.at(block.start, block.end if end < 0 else end)
             yield self.meta.found(_MESSAGE if block.info else _BARE, place, fix=fix)

@@ -36,5 +36,6 @@ class BodyValidationLoop(LintRule):
         """Yield one finding at the start of the body."""
         if any(word in subject.lower for word in _RISKY) and not any(word in subject.lower for word in _CHECKS):
             yield self.meta.found(
-                "the procedure changes things for good and checks nothing; add a step that does", subject.body_start
+                "the procedure makes permanent changes without a check; add a step that checks the result",
+                subject.body_start,
             )

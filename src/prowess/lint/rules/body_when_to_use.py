@@ -28,11 +28,13 @@ class BodyWhenToUse(LintRule):
         id="body.whenToUse",
         order=47,
         severities=Severities(boxxy=INFO),
-        summary="A long body says when to use the skill.",
+        summary="A long body states when to use the skill.",
         source="boxxy formal specification and implementation guide",
     )
 
     def check(self, subject: LintSubject) -> Findings:
         """Yield one finding at the start of the body."""
         if subject.lines > _LONG and not any(word in subject.lower for word in _WORDS):
-            yield self.meta.found("the body says neither when to use the skill nor when not", subject.body_start)
+            yield self.meta.found(
+                "the body does not state when to use the skill; add ## When to use", subject.body_start
+            )

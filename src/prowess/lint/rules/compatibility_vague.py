@@ -51,5 +51,5 @@ class CompatibilityVague(LintRule):
         text = (subject.document.text_of("compatibility") or "").strip(" .").lower()
         if (text.startswith(_ANY) and not re.search(_NEEDING, re.sub(_NOT_NEEDING, "", text))) or text in _NOTHING:
             yield self.meta.found(
-                "compatibility names no requirement; leave it out", subject.field_place("compatibility")
+                "compatibility names no requirement; name one or remove the field", subject.field_place("compatibility")
             )

@@ -29,7 +29,7 @@ class ContentPlaceholder(LintRule):
         order=38,
         most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="No text is left to be written.",
+        summary="The text has no placeholders.",
         source="practice of public skills",
     )
 
@@ -39,4 +39,6 @@ class ContentPlaceholder(LintRule):
             line = subject.prose[subject.prose.rfind("\n", 0, at) + 1 : at]
             if phrase.endswith(":") and line.strip(" -*>#0123456789."):
                 continue
-            yield self.meta.found("this is still to be written", subject.at(at, at + len(phrase)))
+            yield self.meta.found(
+                "this is a placeholder; write the text or remove it", subject.at(at, at + len(phrase))
+            )

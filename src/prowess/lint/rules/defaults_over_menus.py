@@ -41,7 +41,7 @@ class DefaultsOverMenus(LintRule):
         order=14,
         most=50,
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=INFO, claude_code=INFO),
-        summary="Choices name a default.",
+        summary="Choices have a default.",
         source="skillscraft specification reference, lint rules",
     )
 
@@ -51,7 +51,7 @@ class DefaultsOverMenus(LintRule):
             begin, end = _sentence(subject.prose, at)
             if _items(subject.prose[at + len(phrase) : end]) < _SEVERAL or _decides(subject.prose, begin, end):
                 continue
-            message = "several choices and no default; name the one to take, and when to take another"
+            message = "several choices and no default; name a default, and when to use another choice"
             yield self.meta.found(message, subject.at(at, end))
 
 

@@ -36,5 +36,5 @@ class DescriptionBudget(LintRule):
         """Yield one finding at the description."""
         text = f"{subject.document.text_of('name') or ''} {subject.description}"
         if (count := tokens_above(text, _BUDGET, "characters")) is not None:
-            message = f"name and description have {count}, about {_BUDGET} are meant for them"
+            message = f"name and description have {count}, about {_BUDGET} are advised; shorten the description"
             yield self.meta.found(message, subject.field_place("description"))

@@ -47,5 +47,5 @@ class DescriptionKeywords(LintRule):
         stems = tuple(part[:_STEM] for part in name.lower().split("-") if len(part) > 1)
         says_more = any(len(word) > _SHORT and word not in _FILLER and not word.startswith(stems) for word in words)
         if words and subject.description.isascii() and not says_more:
-            message = "the description says no more than the name; name what it works on and what it does"
+            message = "the description has no words beyond the name; add what the skill does"
             yield self.meta.found(message, subject.field_place("description"))

@@ -41,7 +41,7 @@ class DescriptionPurpose(LintRule):
         id="description.purpose",
         order=39,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=WARNING, claude_code=INFO),
-        summary="The description says what the skill does.",
+        summary="The description states what the skill does.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -52,5 +52,6 @@ class DescriptionPurpose(LintRule):
         sentences = [part.strip() for part in text.replace("! ", ". ").split(". ") if part.strip()]
         if all(part.startswith(_OCCASIONS) for part in sentences):
             yield self.meta.found(
-                "the description says when to use the skill and not what it does", subject.field_place("description")
+                "the description states when to use the skill, but not what it does; add that",
+                subject.field_place("description"),
             )

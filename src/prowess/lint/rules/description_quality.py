@@ -129,7 +129,7 @@ class DescriptionQuality(LintRule):
         id="description-quality",
         order=11,
         severities=Severities(spec=INFO, skillscraft=WARNING, boxxy=WARNING, claude_code=INFO),
-        summary="The description says when to use the skill.",
+        summary="The description states when to use the skill.",
         source="skillscraft specification reference, lint rules",
     )
 
@@ -137,5 +137,5 @@ class DescriptionQuality(LintRule):
         """Yield one finding at the description."""
         text = subject.description
         if text and not states_occasion(text, subject.document.text_of("name") or ""):
-            message = 'the description does not say when to use the skill; add "Use when the user asks to ..."'
+            message = 'the description does not state when to use the skill; add "Use when the user asks to ..."'
             yield self.meta.found(message, subject.field_place("description"))

@@ -30,7 +30,7 @@ class DirectoryExtraneous(LintRule):
         id="directory.extraneous",
         order=7,
         severities=Severities(boxxy=WARNING),
-        summary="No README, CHANGELOG or the like is in a skill.",
+        summary="A skill has no README, CHANGELOG or similar file.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -38,5 +38,5 @@ class DirectoryExtraneous(LintRule):
         for name, kind in sorted(subject.files.entries("").items()):
             stem, _, ending = name.lower().partition(".")
             if kind == "file" and stem in _NAMES and ending in _ENDINGS:
-                message = f"{name} is no part of a skill; keep it in the repository around the skill"
+                message = f"{name} is not part of a skill; keep it in the repository around the skill"
                 yield self.meta.found(message, Location(path=subject.document.path))

@@ -28,7 +28,7 @@ class DirectoryPlacement(LintRule):
         id="directory.placement",
         order=59,
         severities=Severities(boxxy=INFO),
-        summary="Files lie where agents look for them.",
+        summary="Files are in the directory for their kind.",
         source="boxxy formal specification and implementation guide",
     )
 
@@ -39,4 +39,4 @@ class DirectoryPlacement(LintRule):
                 continue
             for name, kind in list(subject.files.entries(folder).items())[:_MAX_LOOKED_AT]:
                 if kind == "file" and name.lower().endswith(endings) and name.lower() != "readme.md":
-                    yield self.meta.found(f"{folder}/{name} belongs into {better}/", subject.body_start)
+                    yield self.meta.found(f"{folder}/{name} belongs in {better}/", subject.body_start)

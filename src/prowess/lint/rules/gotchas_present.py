@@ -46,7 +46,7 @@ class GotchasPresent(LintRule):
         id="gotchas-present",
         order=15,
         severities=Severities(skillscraft=INFO),
-        summary="A body of more than 50 lines has gotchas.",
+        summary="A long body has a section on gotchas.",
         source="skillscraft specification reference, lint rules",
     )
 

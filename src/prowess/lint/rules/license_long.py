@@ -35,6 +35,6 @@ class LicenseLong(LintRule):
         text = subject.document.text_of("license") or ""
         if len(text) > _LONG:
             yield self.meta.found(
-                f"license has {len(text)} characters; name it, or the file that has its text",
+                f"license has {len(text)} characters; write its name, or the file that has its text",
                 subject.field_place("license"),
             )

@@ -27,7 +27,7 @@ class LicenseMissing(LintRule):
         id="license.missing",
         order=43,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="The file that license names is there.",
+        summary="The file that license names exists.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -43,5 +43,6 @@ class LicenseMissing(LintRule):
                 and subject.files.look_for(path).kind == "missing"
             ):
                 yield self.meta.found(
-                    f"license names {path}, which the skill does not contain", subject.field_place("license")
+                    f"license names {path}, which does not exist in the skill; add the file",
+                    subject.field_place("license"),
                 )

@@ -51,7 +51,7 @@ class NameGeneric(LintRule):
         id="name.generic",
         order=54,
         severities=Severities(),
-        summary="The name says what the skill does.",
+        summary="The name shows what the skill does.",
         source="boxxy formal specification and implementation guide",
     )
 
@@ -60,5 +60,6 @@ class NameGeneric(LintRule):
         name = (subject.document.text_of("name") or "").strip()
         if name and all(part in _GENERIC for part in name.split("-")):
             yield self.meta.found(
-                f"{name} fits any skill; name what it does, such as pdf-extraction", subject.field_place("name")
+                f"the name {name} fits any skill; choose one for its task, such as pdf-extraction",
+                subject.field_place("name"),
             )

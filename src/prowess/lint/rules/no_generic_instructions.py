@@ -59,9 +59,7 @@ class NoGenericInstructions(LintRule):
                 continue
             if _in_heading(subject.prose, at) or _goes_on(subject.lower, end):
                 continue
-            yield self.meta.found(
-                f'"{phrase}" says nothing specific; write the steps that are meant', subject.at(at, end)
-            )
+            yield self.meta.found(f'"{phrase}" is not specific; write the exact steps', subject.at(at, end))
 
 
 def _in_heading(text: str, at: int) -> bool:

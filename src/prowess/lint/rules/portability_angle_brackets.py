@@ -25,7 +25,7 @@ class PortabilityAngleBrackets(LintRule):
         id="portability.angleBrackets",
         order=32,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
-        summary="The description holds no angle brackets.",
+        summary="The description has no angle brackets.",
         source="Claude documentation, upload of skills",
     )
 

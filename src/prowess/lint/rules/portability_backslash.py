@@ -47,7 +47,7 @@ class PortabilityBackslash(LintRule):
                 end + subject.document.body_offset, end + 1 + subject.document.body_offset, "/"
             )
             fix = Fix(safety=FixSafety.UNSAFE, title="write a slash", edits=(edit,))
-            yield self.meta.found(f"{folder} exists on Windows alone; write a slash", subject.at(at, end + 1), fix=fix)
+            yield self.meta.found(f"{folder} works only on Windows; write a slash", subject.at(at, end + 1), fix=fix)
 
 
 def _begins_a_name(subject: LintSubject, at: int, after: str) -> bool:

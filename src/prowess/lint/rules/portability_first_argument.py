@@ -38,7 +38,7 @@ class PortabilityFirstArgument(LintRule):
         if (found := second_argument(subject)) is not None:
             first = "$ARGUMENTS[0]" if found[0].startswith("$ARGUMENTS") else "$0"
             message = (
-                f"{found[0]} is the second argument and {first}, the first, is used nowhere: count from zero, or write "
+                f"{found[0]} is the second argument, but the first, {first}, is not used; count from zero, or write "
                 f"\\{found[0]} for a dollar sign"
             )
             yield self.meta.found(message, subject.at(found.start(), found.end()))

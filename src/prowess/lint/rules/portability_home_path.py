@@ -40,7 +40,7 @@ class PortabilityHomePath(LintRule):
         order=27,
         most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="No path leads into a person's home.",
+        summary="No path is in a person's home directory.",
         source="practice of public skills",
     )
 
@@ -54,7 +54,7 @@ class PortabilityHomePath(LintRule):
                 block = subject.block_at(at) if name else None
                 is_sample = block is not None and block.info in _SAMPLES
                 if _is_person(root, name) and not before.isalnum() and not is_sample:
-                    message = f"{root}{name} exists on one machine alone; write a path in the skill, or ~"
+                    message = f"{root}{name} exists only on one machine; write a path in the skill, or ~"
                     yield self.meta.found(message, subject.at(at, at + len(root) + len(name)))
                 at = subject.body.find(root, at + 1)
 

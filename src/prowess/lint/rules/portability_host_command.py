@@ -28,7 +28,7 @@ class PortabilityHostCommand(LintRule):
         id="portability.hostCommand",
         order=30,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO),
-        summary="No command is left to the host to run on loading.",
+        summary="No command runs while a host loads the skill.",
         source="Claude Code documentation, skills, dynamic context",
     )
 

@@ -57,7 +57,7 @@ class PortabilityHostVariable(LintRule):
             elif subject.body.startswith(("scripts/", "references/", "assets/"), end):
                 edit = subject.document.origin.edit(at + offset, end + offset, "")
                 fix = Fix(safety=FixSafety.UNSAFE, title="write the path relative to the skill", edits=(edit,))
-            yield self.meta.found(f"{variable} is filled in by some hosts only; {advice}", subject.at(at, end), fix=fix)
+            yield self.meta.found(f"{variable} is replaced by some hosts only; {advice}", subject.at(at, end), fix=fix)
 
 
 def _first(subject: LintSubject, variable: str) -> int:

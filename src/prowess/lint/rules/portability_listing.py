@@ -35,7 +35,10 @@ class PortabilityListing(LintRule):
         """Yield one finding."""
         length = len(subject.description) + len(subject.document.text_of("when_to_use") or "")
         if length > _SHOWN:
-            message = f"description and when_to_use have {length} characters, Claude Code shows {_SHOWN}"
+            message = (
+                f"description and when_to_use have {length} characters, Claude Code shows at most {_SHOWN}; "
+                "shorten them"
+            )
             yield self.meta.found(
                 message, subject.field_place("when_to_use" if subject.document.field("when_to_use") else "description")
             )

@@ -31,7 +31,7 @@ class PortabilityPositional(LintRule):
         id="portability.positional",
         order=35,
         severities=Severities(claude_code=INFO),
-        summary="No code or amount holds a $1 that is replaced.",
+        summary="No code or amount has a $1 that is replaced.",
         source="Claude Code documentation, skills",
     )
 

@@ -27,7 +27,7 @@ class PortabilityRefusedKeys(LintRule):
         id="portability.refusedKeys",
         order=33,
         severities=Severities(),
-        summary="No field stands that a known host refuses.",
+        summary="No field is refused by a known host.",
         source="reports on Factory",
     )
 
@@ -35,4 +35,7 @@ class PortabilityRefusedKeys(LintRule):
         """Yield one finding at the first such field."""
         keys = [field.key for field in subject.document.fields if field.key in _FACTORY]
         if keys:
-            yield self.meta.found(f"Factory refuses {', '.join(keys)}", subject.field_place(keys[0]))
+            yield self.meta.found(
+                f"Factory refuses {', '.join(keys)}; remove them from the copy for Factory",
+                subject.field_place(keys[0]),
+            )

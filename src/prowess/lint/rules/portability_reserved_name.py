@@ -25,7 +25,7 @@ class PortabilityReservedName(LintRule):
         id="portability.reservedName",
         order=31,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
-        summary="The name holds no word that a host reserves.",
+        summary="The name has no word that a host reserves.",
         source="Claude documentation, upload of skills",
     )
 
@@ -34,4 +34,6 @@ class PortabilityReservedName(LintRule):
         name = (subject.document.text_of("name") or "").lower()
         for word in ("anthropic", "claude"):
             if word in name:
-                yield self.meta.found(f"claude.ai and its API refuse a name with {word!r}", subject.field_place("name"))
+                yield self.meta.found(
+                    f"claude.ai and its API refuse a name with {word!r}; choose another", subject.field_place("name")
+                )

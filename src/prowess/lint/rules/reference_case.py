@@ -35,7 +35,7 @@ class ReferenceCase(LintRule):
         most=100,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING, lenient=WARNING),
         summary="A linked file is spelled as it is on disk.",
-        fixes="writes the name as the disk has it",
+        fixes="writes the name as it is spelled on disk",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -44,7 +44,7 @@ class ReferenceCase(LintRule):
             sighting = subject.files.look_for(link.path)
             if sighting.kind == "other case":
                 location = subject.document.origin.location(link.start, link.end)
-                message = f"{link.path} is called {sighting.path} on disk"
+                message = f"{link.path} is spelled {sighting.path} on disk"
                 yield self.meta.found(message, location, fix=_respelled(subject, link, sighting.path))
 
 
@@ -53,4 +53,4 @@ def _respelled(subject: LintSubject, link: Reference, path: str) -> Fix | None:
         return None
     rest = link.target[len(link.target.partition("#")[0].partition("?")[0]) :]
     edit = subject.document.origin.edit(link.start, link.end, percent_encoded(path) + rest)
-    return Fix(safety=FixSafety.SAFE, title="spell it as the file is called", edits=(edit,))
+    return Fix(safety=FixSafety.SAFE, title="spell it as on disk", edits=(edit,))

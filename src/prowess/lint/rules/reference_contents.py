@@ -61,7 +61,7 @@ class ReferenceContents(LintRule):
             if path.startswith(_PROMPTS):
                 continue
             if text.count("\n#") >= _FEW and not _has_contents(text) and len(outline(text).headings) >= _FEW:
-                message = f"{path} has more than {_LONG} lines and no table of contents at its top"
+                message = f"{path} has more than {_LONG} lines and no table of contents at its top; add one"
                 yield self.meta.found(message, subject.file_place(path))
 
 

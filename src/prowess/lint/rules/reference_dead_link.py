@@ -72,7 +72,7 @@ class ReferenceDeadLink(LintRule):
             if outside:
                 also = [_file(link) for link in outside[1 : 1 + _SHOWN]]
                 rest = f" and {len(outside) - 1 - _SHOWN} more" if len(outside) > 1 + _SHOWN else ""
-                others = f". So do {', '.join(also)}{rest}" if also else ""
+                others = f"; other such links: {', '.join(also)}{rest}" if also else ""
                 place = subject.file_place(path, outside[0].start, text)
                 yield self.meta.found(f"{_file(outside[0])} {LEADS_OUT}{others}", place)
 

@@ -31,7 +31,7 @@ class ReferenceDepth(LintRule):
         id="reference.depth",
         order=5,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=ERROR, claude_code=INFO),
-        summary="References lie one level deep.",
+        summary="Reference files are directly in references/.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -48,10 +48,11 @@ class ReferenceDepth(LintRule):
             linked.add(components[1])
         if seen:
             (first, location), *others = seen.items()
-            more = f", and so do {len(others)} more" if others else ""
-            yield self.meta.found(f"{first} lies deeper than {_FOLDER}/{more}; put the file into it", location)
+            more = f", and {len(others)} more are" if others else ""
+            message = f"{first} is in a directory below {_FOLDER}/{more}; move the files to {_FOLDER}/"
+            yield self.meta.found(message, location)
         directories = {name for name, kind in subject.files.entries(_FOLDER).items() if kind == "directory"}
         if unlinked := sorted(directories - linked):
             more = f", and {len(unlinked) - 1} more are" if len(unlinked) > 1 else ""
-            message = f"{_FOLDER}/{unlinked[0]} is a directory{more}; put the files into {_FOLDER}/"
+            message = f"{_FOLDER}/{unlinked[0]} is a directory{more}; move its files to {_FOLDER}/"
             yield self.meta.found(message, Location(path=subject.document.path))

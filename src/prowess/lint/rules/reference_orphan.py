@@ -78,7 +78,7 @@ class ReferenceOrphan(LintRule):
         order=17,
         most=20,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
-        summary="Something mentions each bundled file.",
+        summary="Each bundled file is mentioned in the skill.",
     )
 
     def check(self, subject: LintSubject) -> Findings:
@@ -98,7 +98,7 @@ class ReferenceOrphan(LintRule):
             if file.lower() in mentions:
                 continue
             yield self.meta.found(
-                f"nothing in the skill mentions {file}; say in SKILL.md when to use it, or remove it",
+                f"{file} is not mentioned in the skill; state in SKILL.md when to use it, or remove it",
                 subject.body_start,
             )
 

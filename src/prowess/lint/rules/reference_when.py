@@ -29,7 +29,7 @@ class ReferenceWhen(LintRule):
         id="reference.when",
         order=53,
         severities=Severities(),
-        summary="A link says when to read the file.",
+        summary="A link states when to read the file.",
         source="Agent Skills guide on good practice",
     )
 
@@ -40,5 +40,6 @@ class ReferenceWhen(LintRule):
             line = subject.lower[subject.lower.rfind("\n", 0, start) + 1 : start + _REACH].split("\n", 1)[0]
             if link.path.lower().endswith(".md") and not any(word in line for word in _WORDS):
                 yield self.meta.found(
-                    f"say when to read {link.path}", subject.document.origin.location(link.start, link.end)
+                    f"the link does not state when to read {link.path}; add it",
+                    subject.document.origin.location(link.start, link.end),
                 )

@@ -100,7 +100,7 @@ class ScriptsDependencies(LintRule):
                     or _named(subject, script, package)
                 ):
                     continue
-                message = f"{script.path} imports {module}, which nothing declares; add a # /// script block"
+                message = f"{script.path} imports {module}, which is not declared; add a # /// script block"
                 yield self.meta.found(message, subject.file_place(script.path, offset, script.text))
                 break
 

@@ -32,7 +32,7 @@ class ScriptsErrors(LintRule):
         id="scripts.errors",
         order=22,
         severities=Severities(spec=INFO, skillscraft=INFO, boxxy=INFO, claude_code=INFO),
-        summary="Scripts say what failed, and exit with non-zero.",
+        summary="Scripts report failures and exit with non-zero.",
         source="Agent Skills guide on scripts",
     )
 
@@ -48,7 +48,7 @@ class ScriptsErrors(LintRule):
                 at = 0
             if at >= 0:
                 what = (
-                    "swallows every error raised here; say what failed"
+                    "swallows every error raised here; report what failed"
                     if script.language == "python"
                     else "goes on after a command fails; begin with set -e"
                 )

@@ -39,5 +39,6 @@ class ScriptsGuard(LintRule):
             at = min((at for mark in _DELETES if (at := script.code.find(mark)) >= 0), default=-1)
             if at >= 0 and not any(flag in script.text for flag in _FLAGS):
                 yield self.meta.found(
-                    f"{script.path} deletes; add --dry-run or --force", subject.file_place(script.path, at, script.text)
+                    f"{script.path} deletes data; add --dry-run or --force",
+                    subject.file_place(script.path, at, script.text),
                 )

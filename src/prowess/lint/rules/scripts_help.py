@@ -69,7 +69,7 @@ class ScriptsHelp(LintRule):
                 continue
             at = _first_read(script)
             if at >= 0:
-                message = f"{script.path} takes arguments and has no --help; say what it expects"
+                message = f"{script.path} takes arguments and has no --help; add a usage text"
                 yield self.meta.found(message, subject.file_place(script.path, at, script.text))
 
 

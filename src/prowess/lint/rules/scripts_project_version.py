@@ -38,5 +38,7 @@ class ScriptsProjectVersion(LintRule):
         for command in unpinned_commands(subject):
             if not command.newest and command.package not in seen:
                 seen.add(command.package)
-                message = f"{command.package} names no version; it is the project's, where that has one"
+                message = (
+                    f"{command.package} has no version, so it depends on the project; write {command.package}@VERSION"
+                )
                 yield self.meta.found(message, command.place)

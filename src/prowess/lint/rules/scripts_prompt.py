@@ -61,7 +61,8 @@ class ScriptsPrompt(LintRule):
                     break
                 if (mark[0] == "." or not _is_word_before(script.code, at)) and not in_long_text(script, at):
                     message = (
-                        f"{script.path} asks with {mark.strip()}; take it as an argument, nobody is there to answer"
+                        f"{script.path} asks with {mark.strip()}, and an agent cannot answer; "
+                        "take the value as an argument"
                     )
                     yield self.meta.found(message, subject.file_place(script.path, at, script.text))
                     break

@@ -51,7 +51,7 @@ class SecurityHiddenInstructions(LintRule):
         family="security",
         most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="No comment gives orders that people do not see.",
+        summary="No comment hides instructions from people.",
         source="OWASP, top 10 for LLM applications, LLM01",
     )
 
@@ -67,7 +67,7 @@ class SecurityHiddenInstructions(LintRule):
                     continue
                 what, first, last = command
                 yield self.meta.found(
-                    f"a comment that people do not see asks {what}; say it in the open, or take it out",
+                    f"a comment that people do not see asks {what}; write it in the visible text, or remove it",
                     readable.at(start + base + first, start + base + last),
                 )
 

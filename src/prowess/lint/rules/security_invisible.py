@@ -49,7 +49,7 @@ class SecurityInvisible(LintRule):
         family="security",
         most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="No invisible characters hide in the texts.",
+        summary="The texts have no invisible characters.",
         source="Unicode Technical Standard 39; CVE-2021-42574",
         fixes="removes them, with --unsafe-fixes",
     )
@@ -67,8 +67,10 @@ class SecurityInvisible(LintRule):
                 fix = None
                 if readable.is_own:
                     edit = subject.document.origin.edit(match.start(), match.end(), "")
-                    fix = Fix(safety=FixSafety.UNSAFE, title="remove what nobody sees", edits=(edit,))
-                yield self.meta.found(f"{what} here; remove it", readable.at(match.start(), match.end()), fix=fix)
+                    fix = Fix(safety=FixSafety.UNSAFE, title="remove invisible characters", edits=(edit,))
+                yield self.meta.found(
+                    f"{what} here; remove all such characters", readable.at(match.start(), match.end()), fix=fix
+                )
 
 
 def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
@@ -80,19 +82,19 @@ def _suspicion(readable: ReadableText, match: re.Match[str]) -> str:
             and run.endswith(_FLAG_END)
             and len(run) <= _LONGEST_FLAG
         )
-        return "" if flag else f"{len(run)} tag characters, which nobody sees and a model reads, stand"
+        return "" if flag else f"{len(run)} invisible tag characters, which a model reads, are"
     if re.search(_SELECTOR, run):
-        return f"{len(run)} variation selectors, which can carry hidden text, stand"
+        return f"{len(run)} variation selectors, which can carry hidden text, are"
     if re.search(_OVERRIDE, run):
-        return f"{_number(run)} turns the direction of writing"
+        return f"{_number(run)} changes the direction of writing"
     if re.search(_EMBEDDING, run):
         line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
-        return "" if re.search(_RIGHT_TO_LEFT, line) else f"{_number(run)}, a control of writing direction, stands"
+        return "" if re.search(_RIGHT_TO_LEFT, line) else f"{_number(run)}, a control of writing direction, is"
     if readable.kind == "script" or match.start() == 0:
         return ""
     before, after = text[match.start() - 1], text[match.end() : match.end() + 1]
     if re.search(_SMUGGLED, run) or re.search(_UNNEEDED, run) or (_in_word(before) and _in_word(after)):
-        return f"{_number(run)}, which nobody sees, stands"
+        return f"{_number(run)}, which people do not see, is"
     return ""
 
 
@@ -101,4 +103,6 @@ def _in_word(char: str) -> bool:
 
 
 def _number(run: str) -> str:
-    return f"U+{ord(run[0]):04X}" if len(run) == 1 else f"a row of {len(run)} from U+{ord(run[0]):04X} on"
+    return (
+        f"U+{ord(run[0]):04X}" if len(run) == 1 else f"a sequence of {len(run)} characters from U+{ord(run[0]):04X} on"
+    )

@@ -51,7 +51,7 @@ class TestingEvals(LintRule):
         order=62,
         most=20,
         severities=Severities(spec=WARNING, skillscraft=WARNING, boxxy=WARNING, claude_code=WARNING),
-        summary="evals/evals.json has the shape of the guide.",
+        summary="evals/evals.json has the format of the guide.",
         source="Agent Skills guide on evaluating skills",
     )
 
@@ -77,15 +77,15 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
     places = {"evals": 0} if alone else _members(text, 0) if isinstance(value, dict) else {}
     evals = value if alone else value["evals"] if "evals" in places else None
     if not isinstance(evals, list):
-        yield places.get("evals", 0), "an object with a list `evals`, or that list, is wanted here"
+        yield places.get("evals", 0), "expected an object with a list `evals`, or the list itself"
         return
     said = None if alone else value.get("skill_name")
     if alone:
         pass  # the list belongs to the skill in whose directory it is
     elif not isinstance(said, str):
-        yield places.get("skill_name", 0), "skill_name is wanted, the name of the skill"
+        yield places.get("skill_name", 0), "skill_name must be the name of the skill"
     elif name and said != name:
-        yield places["skill_name"], f"skill_name is {_shown(said)}, and the skill is called {_shown(name)}"
+        yield places["skill_name"], f"skill_name is {_shown(said)}, but the name of the skill is {_shown(name)}"
     seen: set[str] = set()
     for number, (entry, at) in enumerate(zip(evals, _items(text, places["evals"]), strict=True)):
         if isinstance(entry, dict):
@@ -93,7 +93,7 @@ def _faults(text: str, name: str, files: SkillFiles) -> Iterator[tuple[int, str]
             if "files" in entry and _is_of_texts(entry["files"]):
                 yield from _missing_files(text, _members(text, at)["files"], entry["files"], files)
         else:
-            yield at, f"evals[{number}] is no object"
+            yield at, f"evals[{number}] is not an object"
 
 
 def _faults_of_eval(
@@ -104,20 +104,20 @@ def _faults_of_eval(
     asks = alone and "question" in entry
     for key in ("question",) if asks else _TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
-            yield own.get(key, at), f"{where}.{key} is wanted, a text that says something"
+            yield own.get(key, at), f"{where}.{key} must be a text that is not empty"
     # null as `expected_skill` is an answer: no skill should be chosen.
     if asks and "expected_skill" not in entry and all(entry.get(key) in (None, "", []) for key in _ANSWERS):
-        yield at, f"{where} is to have one of {', '.join(_ANSWERS)}"
+        yield at, f"{where} must have one of {', '.join(_ANSWERS)}"
     for key in _LISTS:
         if key in entry and not _is_of_texts(entry[key]):
-            yield own[key], f"{where}.{key} is to be a list of texts"
+            yield own[key], f"{where}.{key} must be a list of texts"
 
 
 def _faults_of_id(found: object, at: int, where: str, seen: set[str]) -> Iterator[tuple[int, str]]:
     if isinstance(found, bool) or not isinstance(found, int | str) or found == "":
-        yield at, f"{where}.id is wanted, a number or a text"
+        yield at, f"{where}.id must be a number or a text"
     elif str(found) in seen:
-        yield at, f"{where}.id is {_shown(str(found))} as in an eval before it"
+        yield at, f"{where}.id is {_shown(str(found))} as in an earlier eval"
     else:
         seen.add(str(found))
 
@@ -125,7 +125,7 @@ def _faults_of_id(found: object, at: int, where: str, seen: set[str]) -> Iterato
 def _missing_files(text: str, start: int, paths: list[str], files: SkillFiles) -> Iterator[tuple[int, str]]:
     for path, at in zip(paths, _items(text, start), strict=True):
         if files.look_for(path).kind == "missing":
-            yield at, f"{_shown(path)} is no file of the skill; paths begin at its directory"
+            yield at, f"{_shown(path)} is not a file of the skill; paths are relative to its directory"
 
 
 def _is_of_texts(value: object) -> bool:
