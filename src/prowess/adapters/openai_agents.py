@@ -68,7 +68,7 @@ def skills_tools(session: Session, **options: Unpack[InstructionOptions]) -> lis
 
 
 def guarded(session: Session, tools: Iterable[Tool]) -> list[Tool]:
-    """Return tools of an agent with a guardrail that refuses calls.
+    """Return copies of an agent's tools with a guardrail that may refuse calls.
 
     The guardrail refuses calls that the active skills or a policy file do not permit. Only function tools are guarded;
     tools that OpenAI runs are unchanged, because their calls do not pass here. Approval, hooks and audit do not apply
@@ -115,7 +115,7 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         description=spec.description,
         params_json_schema=dict(spec.input_schema),
         on_invoke_tool=run,
-        strict_json_schema=False,  # the executor checks another schema than the strict one
+        strict_json_schema=False,  # a strict schema would differ from the one that the executor checks
         is_enabled=is_offered,
     )
     return tool

@@ -92,7 +92,7 @@ class SkillsToolset(AbstractToolset[Any]):
             name=spec.wire_name,
             description=spec.description,
             parameters_json_schema=dict(spec.input_schema),
-            strict=False,  # the executor checks another schema than the strict one
+            strict=False,  # a strict schema would differ from the one that the executor checks
             sequential=True,  # calls run in the order of the model: the first may restrict the second
         )
         # The executor checks the arguments, so no call is sent back for a retry.

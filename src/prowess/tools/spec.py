@@ -43,7 +43,7 @@ def wire_name(name: str) -> str:
 def as_called(name: str, called: str) -> str:
     """Spell a canonical name in the style of `called`, a tool name that the caller used.
 
-    The styles are dots, hyphens and underscores; without dots or hyphens in `called` it is underscores.
+    The styles are dots, hyphens and underscores. If `called` has neither dots nor hyphens, the style is underscores.
     """
     if "." in called:
         return name

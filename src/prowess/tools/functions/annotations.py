@@ -73,7 +73,7 @@ def object_form(
 ) -> JsonForm:
     """Return the form of an object with these fields and no others. `make` is called with them as keyword arguments.
 
-    `documented` contains descriptions of fields whose annotations have none. `above` is the `above` of `form_of`.
+    `documented` contains descriptions of fields whose annotations have none. `above` is passed to `form_of`.
 
     Raises:
         UnsupportedFunctionError: a field has no schema, or its default does not fit the schema.
