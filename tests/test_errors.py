@@ -169,7 +169,7 @@ EXAMPLES: list[tuple[BaseException, str]] = [
     (workspace.ChangedError("a"), "a was changed while it was edited, so nothing was written"),
     (places.WorkingDirectoryError(), "the working directory no longer exists"),
     (model.ModelError("m", "no key"), "model 'm' gave no answer: no key"),
-    (turn_loop.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' came to no answer: it stopped"),
+    (turn_loop.SubAgentError("a", "it stopped"), "the sub-agent of skill 'a' gave no answer: it stopped"),
     (transcript.TranscriptError("t.jsonl", "full disk"), "transcript t.jsonl cannot be written: full disk"),
     (MissingExtraError("a.b", "c", "No module"), "a.b needs a library that cannot be imported (No module)"),
     (activation_stack.ActivationCycleError(("a", "b", "a")), "'a' is running already"),

@@ -202,7 +202,7 @@ async def test_the_turns_are_bounded() -> None:
     model = ScriptedModel([calls(("skills_load", {"names": ["csv-report"]}))] * 9)
     result = await Agent(model, catalog=Catalog(EXAMPLES), max_turns=3).run("Go.")
     assert (result.ended, result.turns, result.answered) == ("turn_limit", 3, False)
-    assert result.reason == "all 3 turns are taken, without an answer"
+    assert result.reason == "all 3 turns are used, without an answer"
 
 
 @pytest.mark.anyio
@@ -246,10 +246,10 @@ def _spending(usage: Usage) -> ScriptedModel:
             Usage(input_tokens=90, output_tokens=10),
             "token_budget",
             3,
-            "300 tokens are used, of 250",
+            "300 of 250 tokens are used",
         ),
-        (Budget(cost_usd=0.5), Usage(cost_usd=0.25), "cost_budget", 2, "0.5000 US dollars are spent, of 0.5000"),
-        (Budget(cost_usd=0.0), Usage(cost_usd=0.01), "cost_budget", 1, "0.0100 US dollars are spent, of 0.0000"),
+        (Budget(cost_usd=0.5), Usage(cost_usd=0.25), "cost_budget", 2, "0.5000 of 0.5000 US dollars are spent"),
+        (Budget(cost_usd=0.0), Usage(cost_usd=0.01), "cost_budget", 1, "0.0100 of 0.0000 US dollars are spent"),
         (Budget(cost_usd=0.5), Usage(input_tokens=1), "cost_budget", 1, "does not report its cost"),
     ],
 )
@@ -280,7 +280,7 @@ async def test_the_time_budget_ends_a_model_call_that_is_going_on() -> None:
     model = _Sleeping()
     agent = Agent(model, catalog=Catalog(EXAMPLES), budget=Budget(wall_seconds=0.1))
     result = await agent.run("Go.")
-    assert (result.ended, result.reason) == ("time_budget", "the 0.1 seconds of this run are over")
+    assert (result.ended, result.reason) == ("time_budget", "the time limit of 0.1 seconds is reached")
     assert model.closed
 
 
@@ -322,7 +322,7 @@ async def test_a_fault_of_the_listener_arrives_as_it_is() -> None:
 @pytest.mark.anyio
 async def test_a_fault_of_a_stream_arrives_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
-    with pytest.raises(InvalidArgumentsError, match="a transcript begins a new file"):
+    with pytest.raises(InvalidArgumentsError, match="a transcript needs a new file"):
         async with Agent(ScriptedModel(["Done."]), catalog=Catalog(EXAMPLES)).stream(
             "Go.", transcript=tmp_path / "there"
         ) as steps:

@@ -214,7 +214,7 @@ async def test_the_model_of_a_fork_is_the_one_that_the_skill_names_else_the_agen
     result = await Agent(own, catalog=Catalog(tmp_path), models={"small": small}).run("Go.")
     assert [value(result, number)["output"] for number in (0, 1)] == ["Small.", "Own."]
     assert error_code(result, 2) == "fork_unavailable"
-    assert "model 'absent' is not configured; there are: small" in str(tool_messages(result)[2].result.error)
+    assert "model 'absent' is not configured; configured models: small" in str(tool_messages(result)[2].result.error)
 
 
 @pytest.mark.anyio
@@ -234,7 +234,7 @@ async def test_a_fork_without_an_answer_fails_with_the_reason(tmp_path: Path) ->
     model = ScriptedModel([_fork("silent", "Go."), "", "Done."])
     result = await Agent(model, catalog=Catalog(tmp_path), budget=Budget(tokens=10**6)).run("Go.")
     assert error_code(result, 0) == "unavailable"
-    assert "came to no answer: the model returned neither" in str(tool_messages(result)[0].result.error)
+    assert "gave no answer: the model returned neither" in str(tool_messages(result)[0].result.error)
 
 
 @pytest.mark.anyio

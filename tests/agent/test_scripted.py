@@ -44,14 +44,14 @@ async def test_a_script_is_said_in_order_text_in_pieces(tmp_path: Path) -> None:
         ('[{"calls": {}}]', "calls must be a list"),
         ('[{"calls": [{"arguments": {}}]}]', "the name of a call must be a text"),
         ('[{"calls": [{"name": "a", "arguments": []}]}]', "the arguments of a call must be an object"),
-        ('[{"usage": {"cost_usd": true}}]', "cost_usd must be a number from 0 on"),
-        ('[{"usage": {"input_tokens": -1}}]', "input_tokens must be a number from 0 on"),
+        ('[{"usage": {"cost_usd": true}}]', "cost_usd must be a number of at least 0"),
+        ('[{"usage": {"input_tokens": -1}}]', "input_tokens must be a number of at least 0"),
     ],
 )
 def test_a_file_that_is_no_script_says_why(text: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidArgumentsError, match="is no script of turns") as raised:
+    with pytest.raises(InvalidArgumentsError, match="is not a script of turns") as raised:
         ScriptedModel.from_file(path)
     assert why in str(raised.value)
 

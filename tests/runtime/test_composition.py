@@ -102,7 +102,7 @@ async def test_a_tool_that_is_not_required_is_not_asked_for(skills: Path) -> Non
 
 @pytest.mark.parametrize("version", ["", "new", "5.2; rm"])
 async def test_a_version_of_a_tool_that_is_none_is_refused_at_once(skills: Path, version: str) -> None:
-    with pytest.raises(InvalidArgumentsError, match="is no version of Bash"):
+    with pytest.raises(InvalidArgumentsError, match="is not a valid version of Bash"):
         Session(Catalog(skills), host_tools={"Bash": version})
 
 

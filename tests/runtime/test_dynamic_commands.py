@@ -140,7 +140,7 @@ def test_a_command_is_replaced_by_its_output_or_by_what_went_wrong() -> None:
     assert shown(_done(stdout=b"a\nb\n\n")) == "a\nb"
     assert shown(_done(2, stderr=b"x\nno such thing\n")) == "[command failed with status 2: no such thing]"
     assert shown(_done(1)) == "[command failed with status 1]"
-    assert shown(_done(137, timed_out=True)) == f"[command ended after {COMMAND_SECONDS:g} s]"
+    assert shown(_done(137, timed_out=True)) == f"[command timed out after {COMMAND_SECONDS:g} s]"
     assert shown(_done(stdout=b"x" * (MAX_OUTPUT + 5))).endswith(
         f"[output cut at {MAX_OUTPUT} of {MAX_OUTPUT + 5} characters]"
     )

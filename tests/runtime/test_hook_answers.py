@@ -120,7 +120,7 @@ def test_output_that_was_cut_refuses_because_the_rest_could_decide(kept: bytes) 
 
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "pre", "post", "PostToolUseFailure"])
 def test_input_can_be_changed_before_a_call_alone(event: str) -> None:
-    with pytest.raises(UnreadableAnswerError, match="change nothing"):
+    with pytest.raises(UnreadableAnswerError, match="has no effect"):
         answered('{"hookSpecificOutput":{"updatedInput":{}}}', event)
     assert answered('{"decision":"block","reason":"r"}', event).decision == "deny"
 

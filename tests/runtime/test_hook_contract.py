@@ -149,11 +149,11 @@ _REFUSALS: list[tuple[str, str, int, str]] = [  # output, standard error, status
     ('{"permissionDecision":"deny","message":"outside"}', "", 0, "refused: outside"),
     ('{"decision":"block","reason":"no"}', "", 0, "refused: no"),
     ('{"continue":false,"stopReason":"enough"}', "", 0, "refused: enough"),
-    ('{"decision":"block"', "", 0, "printed what cannot be read as a decision: the output is not JSON"),
-    ("[guard] all fine", "", 0, "printed what cannot be read as a decision"),
+    ('{"decision":"block"', "", 0, "printed an unreadable decision: the output is not JSON"),
+    ("[guard] all fine", "", 0, "printed an unreadable decision"),
     (pre(permissionDecision="maybe"), "", 0, "permissionDecision is 'maybe'; it can be allow, deny, ask"),
     ('{"decision":"block","decision":"approve"}', "", 0, "the key 'decision' occurs twice"),
-    ('{"decision":"block","reason":"' + "x" * 1_100_000 + '"}', "", 0, "it is longer than what is kept of it"),
+    ('{"decision":"block","reason":"' + "x" * 1_100_000 + '"}', "", 0, "it is longer than the limit on output"),
 ]
 
 

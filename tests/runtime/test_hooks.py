@@ -312,7 +312,7 @@ async def test_after_a_call_that_fails_before_it_looks_the_hooks_are_those_of_wh
 async def test_a_hook_out_of_time_has_failed(root: Path, work: Path) -> None:
     _hooked(root, "a", "  pre: {script: scripts/slow.py, timeout: 200ms}\n")
     wrong = failure(await _session(root, work).call("skills.load", {"names": ["a"]}))
-    assert "did not end in time" in wrong["message"]
+    assert "timed out" in wrong["message"]
 
 
 @pytest.mark.proves("runtime.hooks.missing")

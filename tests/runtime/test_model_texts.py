@@ -157,4 +157,4 @@ def test_names_are_kept_where_they_alone_are_too_long() -> None:
     found = instructions(many, [], bodies_in_results=False)
     assert found.over_budget
     assert found.text.count("<name>") == 2000
-    assert "the names alone are longer than that" in str(found.notice)
+    assert "the names alone exceed it" in str(found.notice)

@@ -155,7 +155,7 @@ class Agent:
         self, task: str, transcript: str | os.PathLike[str] | None, emit: Callable[[AgentStep], Awaitable[None]]
     ) -> AgentResult:
         if not task.strip():
-            raise InvalidArgumentsError(("the task is blank; say what is to be done",))
+            raise InvalidArgumentsError(("the task is blank; describe what to do",))
         with ExitStack() as files:
             written = None if transcript is None else files.enter_context(Transcript(transcript))
             session = await Session.create(self._catalog, self._options)

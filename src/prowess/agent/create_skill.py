@@ -206,13 +206,15 @@ def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
         parts = check_relative(item["path"])
         key = tuple(part.casefold() for part in parts)
         if not parts or "skill.md" in key or any(part.startswith(".") for part in parts):
-            problems.append(f"{item['path']!r} cannot be a further file: it is hidden, or SKILL.md, or no name at all")
+            problems.append(f"{item['path']!r} cannot be a further file: it is hidden, SKILL.md, or empty")
         elif any(key[: len(other)] == other or other[: len(key)] == key for other in seen):
-            problems.append(f"{item['path']!r} is the place of another file")
+            problems.append(f"{item['path']!r} conflicts with the path of another file")
         elif any(not part.isprintable() or hides_something(part) for part in parts):
-            problems.append(f"{item['path']!a} holds characters that nobody sees; use letters, digits, - _ and .")
+            problems.append(f"{item['path']!a} contains invisible characters; use letters, digits, - _ and .")
         elif len("/".join(parts).encode()) > _LONGEST_PATH or any(len(p.encode()) > _LONGEST_PART for p in parts):
-            problems.append(f"{item['path'][:40]!r}… is too long: {_LONGEST_PART} bytes a name, {_LONGEST_PATH} in all")
+            problems.append(
+                f"{item['path'][:40]!r}… is too long: at most {_LONGEST_PART} bytes per name, {_LONGEST_PATH} in all"
+            )
         seen.add(key)
         files["/".join(parts)] = item["text"]
     if problems:

@@ -124,7 +124,7 @@ class PydanticAIModel:
 
 
 _MISSING = (
-    "models of providers need pydantic-ai: pip install 'prowess[agent]' with the provider, as docs/build/agent.md says"
+    "models of providers need pydantic-ai: pip install 'prowess[agent]' with the provider (see docs/build/agent.md)"
 )
 
 

@@ -70,7 +70,7 @@ class ScriptedModel:
             return cls([_turn(item) for item in _of(list, listed, "the script")], name=f"scripted:{shown}")
         except (OSError, ValueError, RecursionError) as fault:
             reason = fault.strerror if isinstance(fault, OSError) else str(fault)
-            raise InvalidArgumentsError((f"{shown} is no script of turns: {reason}",)) from None
+            raise InvalidArgumentsError((f"{shown} is not a script of turns: {reason}",)) from None
 
     @property
     def name(self) -> str:
@@ -122,7 +122,7 @@ def _of(kind: type[_T], value: object, what: str) -> _T:
 
 def _number(value: object, what: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-        raise _wrong(what, "a number from 0 on")
+        raise _wrong(what, "a number of at least 0")
     return value
 
 

@@ -44,9 +44,11 @@ class Transcript:
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except FileExistsError:
-            raise InvalidArgumentsError((f"{os.fspath(path)} exists; a transcript begins a new file",)) from None
+            raise InvalidArgumentsError((f"{os.fspath(path)} exists; a transcript needs a new file",)) from None
         except OSError as fault:
-            raise InvalidArgumentsError((f"no transcript at {os.fspath(path)}: {fault.strerror}",)) from None
+            raise InvalidArgumentsError(
+                (f"transcript {os.fspath(path)} cannot be created: {fault.strerror}",)
+            ) from None
         self._ended, self._path = False, os.fspath(path)
         self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 -- closed by `__exit__`
 
@@ -67,7 +69,7 @@ class Transcript:
     ) -> None:
         if kind is not None and not self._ended:
             with suppress(TranscriptError):  # the first exception is the one to report
-                self._write({"role": "end", "ended": "interrupted", "reason": "the run was broken off before its end"})
+                self._write({"role": "end", "ended": "interrupted", "reason": "the run was interrupted before its end"})
         with suppress(OSError):  # each line was flushed, so a failure here was raised before
             self._file.close()
 

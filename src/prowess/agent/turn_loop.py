@@ -130,7 +130,7 @@ class TurnLoop:
         await self._notice_skills()
         while True:
             if self._turns >= self._max_turns:
-                return Stop(ended="turn_limit", reason=f"all {self._max_turns} turns are taken, without an answer")
+                return Stop(ended="turn_limit", reason=f"all {self._max_turns} turns are used, without an answer")
             if (stop := self._tally.over_budget()) is not None:
                 return stop
             message = await self._ask()
@@ -245,20 +245,20 @@ class Tally:
         if self.seconds_left() == 0:
             return self.out_of_time()
         if budget.tokens is not None and usage.tokens >= budget.tokens:
-            return Stop(ended="token_budget", reason=f"{usage.tokens} tokens are used, of {budget.tokens}")
+            return Stop(ended="token_budget", reason=f"{usage.tokens} of {budget.tokens} tokens are used")
         if budget.cost_usd is None:
             return None
         if usage.cost_usd is None:
-            reason = "the model does not report its cost, so a bound on it cannot be kept"
+            reason = "the model does not report its cost, so a limit on cost cannot be enforced"
             return Stop(ended="cost_budget", reason=reason)
         if usage.cost_usd >= budget.cost_usd > 0 or usage.cost_usd > budget.cost_usd:
-            reason = f"{usage.cost_usd:.4f} US dollars are spent, of {budget.cost_usd:.4f}"
+            reason = f"{usage.cost_usd:.4f} of {budget.cost_usd:.4f} US dollars are spent"
             return Stop(ended="cost_budget", reason=reason)
         return None
 
     def out_of_time(self) -> Stop:
         """Return the ending of a run whose time is over."""
-        return Stop(ended="time_budget", reason=f"the {self._budget.wall_seconds} seconds of this run are over")
+        return Stop(ended="time_budget", reason=f"the time limit of {self._budget.wall_seconds} seconds is reached")
 
     def called(self, call: ToolUse, result: ToolResult) -> Stop | None:
         """Count one call and the usage of its sub-agent. Return the reason to end the run, or None.
@@ -281,7 +281,7 @@ class Tally:
             reason = f"{call.name} failed {self._alike} times in a row with the same arguments: {result.error}"
             return Stop(ended="repeated_failure", reason=reason)
         if self._failures >= MOST_FAILURES:
-            reason = f"{self._failures} calls failed one after another, the last: {result.error}"
+            reason = f"{self._failures} calls failed in a row; the last error: {result.error}"
             return Stop(ended="repeated_failure", reason=reason)
         return None
 
@@ -296,7 +296,7 @@ class SubAgentError(SkillError):
     code = "unavailable"
     skill: str
     reason: str
-    sentence = "the sub-agent of skill {skill!r} came to no answer: {reason}"
+    sentence = "the sub-agent of skill {skill!r} gave no answer: {reason}"
 
 
 class AgentForkRunner:
@@ -336,7 +336,7 @@ class AgentForkRunner:
             return self._model
         if request.model not in self._models:
             known = ", ".join(sorted(self._models)) or "none"
-            reason = f"model {request.model!r} is not configured; there are: {known}"
+            reason = f"model {request.model!r} is not configured; configured models: {known}"
             raise ForkUnavailableError(request.skill_name, reason)
         return self._models[request.model]
 

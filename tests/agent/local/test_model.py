@@ -86,7 +86,7 @@ async def test_a_skill_that_names_a_thousand_scripts_cannot_keep_the_run_going(t
     add_skill(tmp_path, "endless", body="".join(f"Run scripts/s{number}.sh --all\n" for number in range(1000)))
     result = await Agent(LocalModel(Deciding()), catalog=Catalog(tmp_path)).run("Do endless things with all files")
     assert result.answered
-    assert result.text.startswith("I could not do it. skills.run_script said: ")
+    assert result.text.startswith("I could not do it. skills.run_script reported: ")
     assert len(tool_messages(result)) <= MOST_CALLS
 
 
@@ -177,6 +177,6 @@ def test_a_question_is_bounded_in_bytes_whatever_it_is_written_in() -> None:
 
 def test_a_local_model_of_another_name_is_refused_with_the_one_there_is() -> None:
     with pytest.raises(
-        InvalidArgumentsError, match=r"there is no local model 'local:llama'; there is local:smollm2-135m"
+        InvalidArgumentsError, match=r"there is no local model 'local:llama'; available: local:smollm2-135m"
     ):
         model_named("local:llama")

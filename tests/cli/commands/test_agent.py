@@ -78,7 +78,7 @@ def test_a_run_without_an_answer_fails_with_the_reason(
     agent: Callable[..., int], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert agent([{"calls": [LOAD]}] * 3, "--max-turns", "2", "-q") == exit_codes.FAILED
-    assert "error: ended without an answer: all 2 turns are taken" in capfd.readouterr().err
+    assert "error: ended without an answer: all 2 turns are used" in capfd.readouterr().err
 
 
 def test_a_failed_call_is_told(agent: Callable[..., int], capfd: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +106,7 @@ def test_nothing_is_written_where_nobody_can_be_asked(agent: Callable[..., int],
     [
         ((), "no model is named: give --model provider:name"),
         (("--model", "nosuch:model"), "cannot be used"),
-        (("--model", "scripted:none.json"), "none.json is no script of turns: No such file or directory"),
+        (("--model", "scripted:none.json"), "none.json is not a script of turns: No such file or directory"),
     ],
 )
 def test_without_a_model_one_sentence_says_so(

@@ -266,7 +266,7 @@ def _files(task: str) -> list[str]:
 PREFIX = "local:"
 NAMES = ("smollm2-135m",)
 WEAKNESS = (
-    "local:smollm2-135m is a very small model: it picks one of a few things that words of the task point to, and "
+    "local:smollm2-135m is a very small model: it picks one of a few actions that share words with the task, and "
     "often the wrong one; docs/build/offline-model.md has counts"
 )
 _NONE = Option(label="none")
@@ -291,7 +291,7 @@ class LocalModel:
         """
         if name.removeprefix(PREFIX) not in NAMES:
             known = ", ".join(f"{PREFIX}{known}" for known in NAMES)
-            raise InvalidArgumentsError((f"there is no local model {name!r}; there is {known}",))
+            raise InvalidArgumentsError((f"there is no local model {name!r}; available: {known}",))
         # Imported only here, because only this engine needs it.
         from prowess.agent.local.engine import SmolLM2
 
@@ -347,7 +347,7 @@ class _Turn:
         if found := blocks(now):
             return self._choose(f"{task}\nWhich of these answers it?", found).text
         if now.done and not now.done[-1].worked:
-            return f"I could not do it. {now.done[-1].tool} said: {now.done[-1].output}"
+            return f"I could not do it. {now.done[-1].tool} reported: {now.done[-1].output}"
         said = "" if now.body is None else f"Instructions:\n{shortened(now.body, _INSTRUCTIONS)}\n\n"
         return self._counted(self._engine.write(f"{said}{task}\nAnswer in one or two sentences.", _MOST_WRITTEN))
 

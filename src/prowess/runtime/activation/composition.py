@@ -44,7 +44,9 @@ class KnownTools:
         versions = host if isinstance(host, Mapping) else dict.fromkeys(host or ())
         for name, version in versions.items():
             if version is not None and re.fullmatch(VERSION, version.strip()) is None:
-                raise InvalidArgumentsError((f"host_tools: {version!r} is no version of {name}; write one like 2.9",))
+                raise InvalidArgumentsError(
+                    (f"host_tools: {version!r} is not a valid version of {name}; write one like 2.9",)
+                )
         self._there = {canonical_tool_name(name): version for name, version in versions.items()}
 
     def add(self, tools: Iterable[Tool]) -> None:
@@ -90,7 +92,9 @@ class KnownTools:
 
 
 def _unsure(skill: str, reason: str) -> Notice:
-    message = f"{skill} requires a tool that this session does not know: {reason}. Make sure of it before you begin."
+    message = (
+        f"{skill} requires a tool that this session does not know: {reason}. Check that you have it before you begin."
+    )
     return Notice(code="required_tool_unknown", message=message, skill=skill)
 
 

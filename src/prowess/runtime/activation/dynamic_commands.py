@@ -89,7 +89,7 @@ def shown(done: ExecResult) -> str:
     """Return the text that replaces a command: its output, or one line that states how it failed."""
     text = done.stdout.decode("utf-8", "replace").rstrip("\n")
     if done.timed_out:
-        return f"[command ended after {COMMAND_SECONDS:g} s]"
+        return f"[command timed out after {COMMAND_SECONDS:g} s]"
     if done.exit_code != 0:
         wrong = done.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = f": {wrong[-1][:200]}" if wrong else ""

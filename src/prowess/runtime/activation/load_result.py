@@ -140,7 +140,7 @@ def hidden_removed(name: str) -> Notice:
 
 def reloaded(name: str) -> Notice:
     """Report that an edited skill was reloaded."""
-    message = f"{name} changed since it was loaded; what it says now is in force."
+    message = f"{name} changed since it was loaded; its new text is in force."
     return Notice(code="skill_reloaded", message=message, skill=name)
 
 
@@ -157,7 +157,7 @@ def removed(skill: ActiveSkill) -> Notice:
     """Report that a skill was unloaded because the catalog no longer lists it. Its `post` hooks did not run."""
     message = f"{skill.name} is no longer available and has been unloaded"
     if "hooks" in skill.properties and extended_fields(skill.properties).hooks.post:
-        message += "; its post hooks were not run, because nothing vouches for them any more"
+        message += "; its post hooks were not run, because the skill is no longer listed"
     return Notice(code="skill_removed", message=f"{message}.", skill=skill.name)
 
 

@@ -36,7 +36,7 @@ _STARTS: Mapping[By, Callable[[SkillIdentity], PolicyCall]] = {
     "user": lambda skill: PolicyCall(tool="skills.invoke", arguments={"skill": skill.name}, skills=(skill,)),
 }
 _BOTH: tuple[By, ...] = ("model", "user")
-_USER_CLOSED = "it is for models alone (user-invocable: false): the model loads it where a task needs it"
+_USER_CLOSED = "it is for models only (user-invocable: false); the model loads it if a task needs it"
 
 
 _SUGGESTED = 3

@@ -121,7 +121,7 @@ class Disclosure(Struct, frozen=True, kw_only=True):
         if not self.shortened:
             return None
         cut_short = f"{len(self.shortened)} descriptions of skills were shortened to keep their list within its budget"
-        beyond = "; the names alone are longer than that" if self.over_budget else ""
+        beyond = "; the names alone exceed it" if self.over_budget else ""
         return f"{cut_short}{beyond}; ask for the instructions with a larger budget, or list fewer skills"
 
 

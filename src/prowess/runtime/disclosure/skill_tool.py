@@ -283,7 +283,11 @@ class SkillTool:
         require_executor(self, call)
         names = [cast("str", arguments[key]) for key in ("skill", "skill_name") if key in arguments]
         if len(set(names)) != 1:
-            problem = "Missing required parameter: skill" if not names else "skill and skill_name say different names"
+            problem = (
+                "Missing required parameter: skill"
+                if not names
+                else "skill and skill_name differ: give only one of them"
+            )
             raise InvalidArgumentsError((problem,))
         args = cast("str | None", arguments["args"])
         done = await self._invocation.run(names[0], args, call.id, "model", raw=arguments["raw"] is True)

@@ -1,9 +1,9 @@
-"""Delivers the events of a session to store, observers, streams and callback without blocking the session.
+"""Delivers the events of a session to store, observers, streams and callback.
 
-An event gets a number and, if the session keeps events, is written to the store. Then the observers see it, in the task
-that caused it. Streams and the callback receive it through bounded backlogs of their own. A reader that is too slow
-loses the oldest events and is told the number lost. Failures are logged to `prowess.events` and otherwise ignored. If
-there are no listeners, no events are created.
+An event gets a number and, if the session keeps events, is written to the store. Streams and the callback receive it
+through bounded backlogs of their own and never block the session. A reader that is too slow loses the oldest events and
+is told the number lost. Observers see the event in the task that caused it, and the session waits for them. Failures
+are logged to `prowess.events` and otherwise ignored. If there are no listeners, no events are created.
 """
 
 from __future__ import annotations
@@ -326,7 +326,9 @@ class EventCallback:
             except BaseException as fault:  # noqa: BLE001 -- a failing callback must not stop the thread
                 self.failures += 1
                 if self.failures == 1:
-                    self._failed(f"on_event failed at {event.kind}; its later failures are counted and not told", fault)
+                    self._failed(
+                        f"on_event failed at {event.kind}; its later failures are counted but not logged", fault
+                    )
             finally:
                 with self._changed:
                     self._busy = False

@@ -88,7 +88,7 @@ def read_answer(output: bytes, event: str, *, whole: bool = True) -> HookAnswer:
         UnreadableAnswerError: the output may be a decision but cannot be parsed as one.
     """
     if not whole:  # the missing part may contain a decision
-        raise UnreadableAnswerError("it is longer than what is kept of it")
+        raise UnreadableAnswerError("it is longer than the limit on output")
     if not _could_decide(output):
         return NO_ANSWER
     try:
@@ -116,18 +116,18 @@ def _answer(value: Mapping[str, object], event: str) -> HookAnswer:
     inner = cast("Mapping[str, object]", value.get("hookSpecificOutput", {}))
     _check(inner)
     if (key := _misplaced(value, _READ_AT_TOP)) is not None:
-        raise UnreadableAnswerError(f"it has the key {key} at a place where it decides nothing")
+        raise UnreadableAnswerError(f"it has the key {key} in a place where it has no effect")
     if (named := inner.get("hookEventName", event)) != event:
-        raise UnreadableAnswerError(f"it answers the event {str(named)[:80]!r}, and this is {event}")
+        raise UnreadableAnswerError(f"it answers the event {str(named)[:80]!r}, but the event is {event}")
     decisions = [found for part in (value, inner) for found in _decisions(part)]
     if value.get("continue") is False:
         decisions.append(("deny", _text(value, "stopReason", "reason")))
     decision, reason = max(decisions, key=lambda one: _STRICTNESS.index(one[0]), default=(None, ""))
     changes = [part["updatedInput"] for part in (value, inner) if "updatedInput" in part]
     if changes and event != "PreToolUse":
-        raise UnreadableAnswerError(f"updatedInput can change nothing at {event}")
+        raise UnreadableAnswerError(f"updatedInput has no effect at {event}")
     if len(changes) > 1:
-        raise UnreadableAnswerError("updatedInput stands there twice")
+        raise UnreadableAnswerError("updatedInput is given twice")
     return HookAnswer(
         decision=decision,
         reason=reason,

@@ -169,7 +169,7 @@ class HookRunner:
             answer = await self.run(one, call_id, about, over=over)
             if answer.decision == "ask":
                 raise HookFailedError(
-                    skill.name, event, one.name, "asks, and nobody can be asked at this event", answer.reason
+                    skill.name, event, one.name, "asks a person, which is not possible at this event", answer.reason
                 )
 
     async def run(
@@ -257,7 +257,7 @@ class HookRunner:
         )
         await self._records.record_and_tell("hook.finished", call_id, skill, {**data, "exit_code": done.exit_code})
         if done.timed_out:
-            raise failed("did not end in time", _output(done.stdout, done.stderr))
+            raise failed("timed out", _output(done.stdout, done.stderr))
         if done.exit_code == REFUSED:
             raise failed("refused", _output(done.stderr) or _output(done.stdout))
         if done.exit_code != 0:
@@ -267,7 +267,7 @@ class HookRunner:
             read = partial(read_answer, done.stdout, hook.event, whole=not done.stdout_truncated)
             answer = await to_thread.run_sync(read)
         except UnreadableAnswerError as fault:
-            raise failed("printed what cannot be read as a decision", str(fault)) from None
+            raise failed("printed an unreadable decision", str(fault)) from None
         self._remark(skill, answer)
         if answer.decision == "deny":
             raise failed("refused", _shortened(answer.reason))
