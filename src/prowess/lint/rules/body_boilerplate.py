@@ -44,7 +44,7 @@ class BodyBoilerplate(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first such heading; if there is none, the first licence text."""
+        """Yield the first heading for people; if there is none, the first licence text."""
         if any(word in subject.lower for word in _HEADINGS):
             for heading, place in zip(subject.headings[1:], subject.outline.headings[1:], strict=True):
                 if heading in _HEADINGS:

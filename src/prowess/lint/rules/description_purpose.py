@@ -28,7 +28,7 @@ class DescriptionPurpose(LintRule):
         the skill does, as in `- guides the choice`.
 
     Why it matters:
-        A model compares the request with what the skill does. The occasion alone is not enough.
+        A model compares the request with what the skill does. To state when to use it is not enough.
 
     Example:
         `Use when the user uploads a file.`

@@ -94,7 +94,7 @@ def _offers(text: str, name: str) -> bool:
 
 
 def _may_state_occasion(text: str, words: list[str]) -> bool:
-    """Whether text with letters outside ASCII may state an occasion.
+    """Whether text with letters outside ASCII may state when to use the skill.
 
     Text in Chinese, Japanese or Korean must contain a known word. Text in an unknown language always passes.
     """
@@ -115,8 +115,8 @@ class DescriptionQuality(LintRule):
         languages are not reported.
 
     Why it matters:
-        The description is all that a model sees when it decides whether to use the skill. Without an occasion, the
-        skill is used too rarely.
+        The description is all that a model sees when it decides whether to use the skill. Without such a clause, models
+        use the skill too rarely.
 
     Example:
         `description: Extracts tables from PDF files.`

@@ -34,7 +34,7 @@ class DirectoryExtraneous(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such file, located at the start of SKILL.md."""
+        """Yield each file for people, located at the start of SKILL.md."""
         for name, kind in sorted(subject.files.entries("").items()):
             stem, _, ending = name.lower().partition(".")
             if kind == "file" and stem in _NAMES and ending in _ENDINGS:

@@ -33,7 +33,7 @@ class DirectoryLink(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each link."""
+        """Yield each symbolic link."""
         top = subject.files.entries("")
         for folder in ("", *(name for name in _FOLDERS if top.get(name) == "directory")):
             for name, kind in list(subject.files.entries(folder).items())[:_MAX_LOOKED_AT]:

@@ -31,7 +31,7 @@ class LicenseMissing(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each missing file."""
+        """Yield each missing file that the field names."""
         text = subject.document.text_of("license") or ""
         if subject.document.directory is None or len(text) > _LONG:
             return

@@ -31,7 +31,7 @@ class MetadataPrefix(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each common key."""
+        """Yield each key that is a common word."""
         metadata = subject.document.mapping().get("metadata")
         for key in metadata if isinstance(metadata, dict) else ():
             if key in _COMMON:

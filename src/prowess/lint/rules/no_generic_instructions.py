@@ -51,7 +51,7 @@ class NoGenericInstructions(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each phrase."""
+        """Yield each stock phrase without details."""
         for phrase, at in subject.found_in_prose(_PHRASES):
             end = at + len(phrase)
             before, behind = subject.prose[at - 1 : at], subject.prose[end : end + 1]

@@ -35,7 +35,7 @@ class PortabilityBackslash(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first such path of each directory."""
+        """Yield the first path with a backslash of each directory."""
         for folder in ("scripts\\", "references\\", "assets\\"):
             at = subject.body.find(folder)
             if at < 0 or (subject.document.directory is not None and folder[:-1] not in subject.files.entries("")):

@@ -10,9 +10,9 @@ class PortabilityFirstArgument(LintRule):
     r"""A skill that counts its arguments from one.
 
     What it does:
-        Looks for `$1` or `$ARGUMENTS[1]` in a body that has no `$0`. Not reported are amounts, spreadsheet cells,
-        escaped text (`\$1`), and code that uses `$1` for itself (`awk`, shell functions). Code blocks are searched only
-        if the skill declares arguments.
+        Looks for `$1` or `$ARGUMENTS[1]` in a body that has no `$0`. Amounts, spreadsheet cells, escaped text (`\$1`)
+        and code that uses `$1` for itself (`awk`, shell functions) are ignored. Code blocks are searched only if the
+        skill declares arguments.
 
     Why it matters:
         Claude Code and Prowess count from zero: `$1` is the second argument, and the first is lost. Gemini CLI counts

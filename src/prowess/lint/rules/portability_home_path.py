@@ -45,7 +45,7 @@ class PortabilityHomePath(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each path."""
+        """Yield each path in a person's home directory."""
         for root in _ROOTS:
             at = subject.body.find(root)
             while at >= 0:

@@ -33,7 +33,7 @@ class PortabilityHostCommand(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first command."""
+        """Yield the first command that Claude Code would run."""
         if COMMAND_MARK not in subject.body:
             return
         for span in subject.outline.spans:

@@ -32,7 +32,7 @@ class PortabilityListing(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding."""
+        """Yield one finding at `when_to_use`, or at the description if there is none."""
         length = len(subject.description) + len(subject.document.text_of("when_to_use") or "")
         if length > _SHOWN:
             message = (

@@ -14,8 +14,8 @@ class PortabilityPositional(LintRule):
 
     What it does:
         Looks for `$0`, `$1`, ... in code blocks, and in prose for amounts and spreadsheet cells (`$1,000`, `$B$2`). If
-        the skill takes no arguments, every `$0`, `$1`, ... in prose is reported. Escaped text (`\$1`) and `$5M` are not
-        reported.
+        the skill takes no arguments, every `$0`, `$1`, ... in prose is reported. Escaped text (`\$1`) and `$5M` are
+        ignored.
 
     Why it matters:
         If a user invokes the skill with arguments, Claude Code replaces all of them, also in code and in amounts.
@@ -36,7 +36,7 @@ class PortabilityPositional(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield the first such dollar sign in each code block, and the first in prose."""
+        """Yield the first dollar sign that is replaced in each code block, and the first in prose."""
         if re.search(NUMBERED_IN_CLAUDE_CODE, subject.body) is None:
             return
         for block in subject.outline.blocks:

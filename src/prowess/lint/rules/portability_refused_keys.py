@@ -32,7 +32,7 @@ class PortabilityRefusedKeys(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield one finding at the first such field."""
+        """Yield one finding at the first field that Factory refuses. It names all of them."""
         keys = [field.key for field in subject.document.fields if field.key in _FACTORY]
         if keys:
             yield self.meta.found(

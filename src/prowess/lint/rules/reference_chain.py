@@ -34,7 +34,7 @@ class ReferenceChain(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such file once, located at the link in SKILL.md that leads to it."""
+        """Yield each file that SKILL.md does not name, once, at the link in SKILL.md that leads to it."""
         known = {"/".join(inner_components(link.path) or ()) for link in subject.named} | {"SKILL.md"}
         seen: set[str] = set()
         for link in subject.named:

@@ -14,8 +14,8 @@ class ReferenceDepth(LintRule):
     """A reference file in a subdirectory of `references/`.
 
     What it does:
-        Checks that files are directly in `references/`: for links and paths in SKILL.md, and for the subdirectories on
-        disk. A path that is not a link is reported only if the file exists.
+        Looks for files in subdirectories of `references/`: in the links and paths of SKILL.md, and on disk. A path that
+        is not a link is reported only if the file exists.
 
     Why it matters:
         A model that walks through directories reads listings instead of the text that it needs.

@@ -29,8 +29,8 @@ class ReferenceMissingPath(LintRule):
 
     What it does:
         Looks for the files whose paths the body names without a link, below `scripts/`, `references/` and `assets/`, if
-        the skill has that directory. Ignored are placeholder names, sentences that give an example or ask to create the
-        file, output of programs, and skills about skills.
+        the skill has that directory. Placeholder names, sentences that give an example or ask to create the file,
+        output of programs, and skills about skills are ignored.
 
     Why it matters:
         A model that runs the script or opens the file gets an error in the middle of its task.

@@ -34,7 +34,7 @@ class ScriptsGuard(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each script that deletes data without such a flag."""
+        """Yield each script that deletes data and has no flag for confirmation."""
         for script in subject.files.scripts:
             at = min((at for mark in _DELETES if (at := script.code.find(mark)) >= 0), default=-1)
             if at >= 0 and not any(flag in script.text for flag in _FLAGS):

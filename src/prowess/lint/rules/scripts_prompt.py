@@ -28,9 +28,9 @@ class ScriptsPrompt(LintRule):
     """A script that waits for input from a person.
 
     What it does:
-        Looks in the scripts for calls that read from a terminal: `input()`, `getpass`, `read -p`, readline prompts. Not
-        reported are scripts that ask only if a terminal is attached or `--interactive` is given, scripts with a flag
-        such as `--yes`, and templates.
+        Looks in the scripts for calls that read from a terminal: `input()`, `getpass`, `read -p`, readline prompts.
+        Scripts that ask only if a terminal is attached or `--interactive` is given, scripts with a flag such as
+        `--yes`, and templates are ignored.
 
     Why it matters:
         An agent runs scripts without a terminal: the script hangs until its timeout.

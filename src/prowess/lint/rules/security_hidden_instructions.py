@@ -56,7 +56,7 @@ class SecurityHiddenInstructions(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each such comment, at the command in it."""
+        """Yield each comment with a command, at the command."""
         for readable in readable_texts(subject):
             if readable.kind == "script" or "<!--" not in readable.text:
                 continue

@@ -29,8 +29,8 @@ class SecurityInvisible(LintRule):
 
     What it does:
         Looks in SKILL.md and the Markdown files that it links to for tag characters, sequences of variation selectors,
-        controls of writing direction, and zero-width characters. Scripts are searched for the first three. Not reported
-        are flags of regions, emoji, text written from right to left, and joiners between letters that need them.
+        controls of writing direction, and zero-width characters. Scripts are searched for the first three. Flags of
+        regions, emoji, text written from right to left, and joiners between letters that need them are ignored.
 
     Why it matters:
         Such characters hide instructions from a reviewer, show code in a different order than it runs, and split words
@@ -55,7 +55,7 @@ class SecurityInvisible(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each sequence of such characters. The message shows only their code points."""
+        """Yield each sequence of invisible characters. The message shows only code points, never the characters."""
         for readable in readable_texts(subject):
             foreign = readable.text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
             if not re.search(_RUN, foreign.decode("utf-8", "surrogatepass")):

@@ -56,7 +56,7 @@ class TestingEvals(LintRule):
     )
 
     def check(self, subject: LintSubject) -> Findings:
-        """Yield each fault, at its place in the file."""
+        """Yield each fault of `evals/evals.json`, at its place in the file."""
         if "evals.json" not in subject.files.entries("evals") or (text := subject.files.text(_PATH)) is None:
             return
         text = text.removeprefix("\ufeff")
