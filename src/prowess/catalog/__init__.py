@@ -1,8 +1,9 @@
 """The catalog: discovers skills, and decides which copy of a name is used.
 
-A catalog only reads local directories. It uses no network, runs no script, and reads only the front matter of each
-SKILL.md. Skills come in four layers (`Layer`). The higher layer replaces the whole skill; `Catalog.why` explains which
-copies are shadowed and why. Every skill that could not be listed is reported as a diagnostic with its place and reason.
+A catalog only reads local directories. It uses no network and runs no script. A listing reads only the front matter of
+each SKILL.md. Skills come in four layers (`Layer`). The higher layer replaces the whole skill; `Catalog.why` explains
+which copies are shadowed and why. Every skill that could not be listed is reported as a diagnostic with its place and
+reason.
 
 Public names are imported lazily: the modules that a listing does not need take about as long to import as listing a
 thousand skills.
