@@ -11,7 +11,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check quick docs receipts proof reference bench peers conformance local fuzz stress clean
+.PHONY: help setup demo test check quick pages docs receipts proof reference bench peers conformance local fuzz stress clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +22,8 @@ setup: ## Make .venv, install the package and what the sandbox needs
 demo: setup ## Watch skills being found, checked, loaded, read and run through MCP
 	@$(PY) demo/run.py
 
-test: quick ## Run the checks and every test, with coverage (types are checked beside the tests)
-	@tools/test.sh
+test: quick ## Run the checks and every test, with coverage (ROOM=catalog: only the tests of one room)
+	@ROOM=$(ROOM) tools/test.sh
 
 check: quick ## Lint, format, types, import contracts, generated pages
 	$(BIN)/mypy
@@ -32,6 +32,9 @@ quick: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory pages
+
+pages: # Check that the generated pages are up to date
 	$(PY) tools/requirements_page.py --check
 	$(PY) tools/format_pages.py --check
 	$(PY) -m tools.conformance_cases --check

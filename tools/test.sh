@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
-# Every test, and beside them the type checker: it takes most of a minute of one core and nothing of what the tests do,
-# so it runs at a low priority on what they leave free while they wait. What it found is shown at the end. Fails where
-# either fails; the arguments go to pytest.
+# Run the tests. Arguments are passed on to pytest.
+#
+# With ROOM=catalog, only the tests in tests/catalog run, without coverage and types.
+# Otherwise every test runs, and mypy runs beside them at a low priority; its findings are printed last. The exit
+# status is that of pytest, or that of mypy if the tests passed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [ -n "${ROOM:-}" ]; then
+    if ! [ -e "tests/$ROOM" ]; then
+        printf 'there are no tests in tests/%s; rooms: %s\n' "$ROOM" "$(cd tests && printf '%s ' */ | tr -d / | sed 's/__pycache__ //')" >&2
+        exit 2
+    fi
+    exec .venv/bin/python -m pytest -q -n 2 "tests/$ROOM" "$@"
+fi
+
 found=$(mktemp)
-# A machine of continuous integration forgets the cache, and writing it takes a fifth of the checker's time.
+# On CI the cache of mypy is lost, and writing it takes a fifth of its time.
 nice -n 10 .venv/bin/mypy ${CI:+--cache-dir=/dev/null} >"$found" 2>&1 &
 checker=$!
 trap 'kill "$checker" 2>/dev/null; rm -f "$found"' EXIT
