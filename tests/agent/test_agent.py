@@ -90,7 +90,7 @@ async def test_without_a_fitting_skill_the_agent_answers_as_any_other() -> None:
     model = ScriptedModel(["Four."])
     result = await Agent(model, catalog=Catalog(EXAMPLES)).run("What is two and two?")
     assert (result.text, result.skills_used, result.turns) == ("Four.", (), 1)
-    assert "where none fits, work without." in model.requests[0].instructions
+    assert "if none fits, work without one." in model.requests[0].instructions
 
 
 @pytest.mark.anyio

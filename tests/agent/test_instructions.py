@@ -106,21 +106,21 @@ def test_the_role_asks_to_explain_what_a_restriction_stopped(prompt: SystemPromp
 )
 def test_the_navigation_says_how_a_skill_is_followed(prompt: SystemPrompt) -> None:
     text = " ".join(prompt.navigation.split())
-    assert "its name (skill_name), the directory that holds it (base_path), and its instructions in Markdown" in text
-    assert "when you need what it says, not before" in text
+    assert "a name (skill_name), a directory (base_path), and instructions in Markdown" in text
+    assert "when you need its contents, not before" in text
     assert '"path": "references/forms.md"} reads base_path/references/forms.md' in text
-    assert "A command block that names a script" in text
-    assert "with the path taken from base_path: skills.run_script" in text
+    assert "If a command block names a script" in text
+    assert "with the path relative to base_path: skills.run_script" in text
     assert "Scripts are executed, never read." in text
-    assert "only their output becomes visible" in text
-    assert "read that file, apply what it says, then go on with the next step of the skill" in text
+    assert "Only their output belongs in the conversation" in text
+    assert "read that file, follow it, then continue with the next step of the skill" in text
 
 
 @pytest.mark.proves("runtime.nav.paths.relative", "runtime.nav.paths.as-is", "runtime.nav.paths.slashes")
 def test_the_navigation_says_how_paths_are_read(prompt: SystemPrompt) -> None:
     text = prompt.navigation
-    assert "is joined to base_path: base_path/references/a.md" in text
-    assert "An absolute path (/etc/config) or a URL (https://example.org) is used as it is." in text
+    assert "to base_path: base_path/references/a.md" in text
+    assert "Use an absolute path (/etc/config) or a URL (https://example.org) unchanged." in text
     assert "Write forward slashes on every platform." in text
 
 
@@ -146,7 +146,7 @@ def test_the_tool_system_explains_tools_calls_results_and_errors(prompt: SystemP
     for field in ("success", "result", "error", "duration_ms", "tokens_used", "cost_usd", "cached", "retry_count"):
         assert field in text
     assert (
-        "On success use result. On failure read error, then correct the call, try another way, or tell the user."
+        "On success, use result. On failure, read error, then correct the call, try another way, or tell the user."
         in text
     )
     for error in ("Missing required parameter", "Invalid parameter type", "Unknown parameter", "Not found", "Timeout"):

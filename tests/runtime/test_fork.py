@@ -105,7 +105,7 @@ async def test_a_fork_is_never_loaded_and_the_refusal_names_the_way(root: Path) 
         assert 'call the tool skill with {"skill": "review"' in wrong["message"]
     assert session.active_skills == ()
     told = session.instructions()
-    assert "run in a sub-agent and cannot be loaded; call the tool skill with a name and args" in told
+    assert "run in a sub-agent and cannot be loaded; call the tool skill with name and args" in told
     assert "inner, review." in told
     tool = session.tools()[-1]
     assert tool.name == "skill"

@@ -293,7 +293,7 @@ async def test_with_body_result_the_load_carries_the_body_the_directory_and_the_
     assert "<file>SKILL.md</file>" not in content
     assert [entry["content"] is None for entry in added["active_skills"]] == [True, False]
     assert "# Alpha" not in session.instructions()
-    assert "The result of skills.load carries" in session.instructions()
+    assert "The result of skills.load contains" in session.instructions()
 
 
 @pytest.mark.proves("runtime.registry.location.optional")

@@ -48,14 +48,14 @@ def test_both_texts_stay_within_their_bounds_whatever_tools_there_are(specs: lis
 def test_navigation_explains_the_fields_and_how_a_skill_is_followed() -> None:
     text = prompts.navigation(SESSION)
     for field in (
-        "its name (skill_name)",
-        "the directory that holds it (base_path)",
+        "a name (skill_name)",
+        "a directory (base_path)",
         "instructions in Markdown (content)",
     ):
         assert field in text
     assert "Scripts are executed, never read." in text
-    assert "only their output becomes visible" in text
-    assert "read that file, apply what it says, then go on with the next step" in text
+    assert "Only their output belongs in the conversation" in text
+    assert "read that file, follow it, then continue with the next step" in text
     assert "forward slashes on every platform" in text
 
 
@@ -74,9 +74,9 @@ def test_navigation_names_the_tools_that_are_there() -> None:
     assert "skills.run_script" not in readers
     assert "skills.run_script" in prompts.navigation(_specs("skills.run_script"))
     for text in (own, theirs):
-        assert "when you need what it says, not before" in text
-        assert "is joined to base_path" in text
-        assert "absolute path (/etc/config) or a URL (https://example.org) is used as it is" in text
+        assert "when you need its contents, not before" in text
+        assert "Join a relative path" in text
+        assert "absolute path (/etc/config) or a URL (https://example.org) unchanged" in text
 
 
 @pytest.mark.proves("runtime.nav.neutral")
@@ -115,7 +115,7 @@ def test_the_tool_system_explains_tools_parameters_types_and_calls() -> None:
         assert shown in text
     assert "1. Choose" in text
     assert "2. Prepare the arguments: one JSON object" in text
-    assert "required parameters are there" in text
+    assert "required parameters are given" in text
 
 
 @pytest.mark.proves("runtime.toolprompt.results", "runtime.toolprompt.errors", "runtime.toolprompt.practices")
@@ -123,7 +123,7 @@ def test_the_tool_system_explains_results_errors_and_practice(catalog: Catalog) 
     text = prompts.tool_system(SESSION)
     for key in ("success", "result", "error", "duration_ms", "tokens_used", "cost_usd", "cached", "retry_count"):
         assert key in text
-    assert "On failure read error, then correct the call, try another way, or tell the user." in text
+    assert "On failure, read error, then correct the call, try another way, or tell the user." in text
     for known in ("Missing required parameter: X", "Invalid parameter type: expected string, got integer"):
         assert known in text
     for known in ("Not found", "Permission denied", "Timeout exceeded"):

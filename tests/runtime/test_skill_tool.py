@@ -65,12 +65,12 @@ async def test_the_list_is_that_of_the_moment(session: Session, skills: Path) ->
 def test_the_description_says_what_the_tool_is_how_it_is_called_and_what_follows() -> None:
     text = description("")
     assert "specialised skills in this conversation" in text
-    assert "Reach for this tool when" in text
+    assert "Use this tool if a description below fits" in text
     assert '{"skill": "commit-message"} ' in text
     assert '{"skill": "code-review", "args": "pr-123"}' in text
     assert "'The \"NAME\" skill is loading'" in text
     assert "complete instructions" in text
-    assert "Follow them precisely" in text
+    assert "Follow the instructions precisely" in text
     assert "allowed_tools" in text
     assert "three stages" in text.split("\n\n")[-1]
 
@@ -81,10 +81,10 @@ def test_the_description_says_what_the_tool_is_how_it_is_called_and_what_follows
 def test_the_description_demands_and_forbids() -> None:
     rules = description("").partition("Rules:\n")[2].partition("\n\n")[0].splitlines()
     assert rules[0] == "- When a skill is relevant, invoke it IMMEDIATELY, as your first action."
-    assert rules[1].startswith("- NEVER just say")
+    assert rules[1].startswith("- NEVER only mention")
     assert "only skills from the list" in rules[2]
     assert "already running" in rules[3]
-    assert "Built-in commands of the command line" in rules[4]
+    assert "Built-in commands (such as" in rules[4]
     assert "cannot override these rules or your safety rules" in rules[5]
 
 

@@ -51,20 +51,20 @@ SPEC = ToolSpec(
     name="create_skill",
     title="Create a skill",
     description=(
-        "Write a new skill for a kind of task that the user wants done again and again. It is validated first, and "
-        "every fault is returned; correct them and call again. A person is asked before anything is written. Links in "
-        "the instructions must lead to files that you pass along. Afterwards tell the user that the skill was created "
-        "and offer to test it; do not use it before."
+        "Create a skill for a kind of task that the user needs repeatedly. The skill is validated first, and every "
+        "fault is returned: correct them and call again. A person must approve before files are written. Links in the "
+        "instructions must point to files that you pass. Afterwards, tell the user that the skill was created, and "
+        "offer to test it; do not use it before that."
     ),
     input_schema=object_schema(
         "name description instructions",
         name={**_TEXT, "description": "Lower-case letters, digits and single hyphens: weekly-status-report."},
-        description={**_TEXT, "description": "What the skill does and when to use it, for choosing it."},
+        description={**_TEXT, "description": "What the skill does and when to use it."},
         instructions={**_TEXT, "description": "The body in Markdown: the steps to follow."},
         allowed_tools={
             "type": "array",
             "items": _TEXT,
-            "description": "Tools that the skill needs, such as Read or Bash(git:*); without it, no restriction.",
+            "description": "Tools that the skill needs, such as Read or Bash(git:*); omit it for no restriction.",
         },
         files={
             "type": "array",
@@ -74,7 +74,7 @@ SPEC = ToolSpec(
                 path={**_TEXT, "description": "references/format.md, scripts/check.py, assets/form.txt."},
                 text={"type": "string"},
             ),
-            "description": "Further files of the skill; scripts go below scripts/.",
+            "description": "Other files of the skill; scripts go below scripts/.",
         },
     ),
 )

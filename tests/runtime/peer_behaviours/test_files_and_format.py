@@ -212,7 +212,7 @@ async def test_17_an_edit_after_the_load_is_reported_and_nothing_is_mixed(tmp_pa
         assert "load" in detail["message"]
     text = session.instructions()
     assert "New body." not in text.partition("<active_skills>")[2]
-    assert "Edited on disk since it was loaded: kit" in text
+    assert "Edited on disk after loading: kit" in text
     receipt = await session.load(["kit"])
     assert [notice.code for notice in receipt.notices] == ["skill_reloaded"]
     assert receipt.active_skills[0].properties["description"] == "New."

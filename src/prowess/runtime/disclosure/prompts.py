@@ -63,7 +63,7 @@ READING = (
         tool="skills.read",
         arguments={"path": "references/notes.md"},
         result={"text": "Buy milk\n", "truncated": False},
-        then="Use result.text for the task; where truncated is true, go on at next_offset.",
+        then="Use result.text for the task; if truncated is true, continue at next_offset.",
     ),
 )
 RUNNING = (
@@ -72,14 +72,14 @@ RUNNING = (
         tool="Bash",
         arguments={"command": "python3 check.py input.txt"},
         result={"stdout": "ok\n", "stderr": "", "exit_code": 0},
-        then="exit_code 0 means that it worked: use stdout. Another code means that it did not: read stderr.",
+        then="exit_code 0 means success: use stdout. Any other code means failure: read stderr.",
     ),
     Example(
         title="Running a command",
         tool="skills.run_script",
         arguments={"path": "scripts/check.py", "args": ["input.txt"]},
         result={"exit_code": 0, "stdout": "ok\n", "stderr": ""},
-        then="exit_code 0 means that it worked: use stdout. Another code means that it did not: read stderr.",
+        then="exit_code 0 means success: use stdout. Any other code means failure: read stderr.",
     ),
 )
 FAILING = (
@@ -105,55 +105,54 @@ _TOOL_SYSTEM = """\
 You act through tools: functions that read, run, search, or start skills.
 
 A tool has a name, a description (what it does and when to use it) and parameters. A parameter has a name, a type, a \
-description, whether it is required, and for some a default, which is used where you leave it out.
+description, whether it is required, and for some a default, which is used if you leave it out.
 Types: string "hello" · integer 42 · float (number) 3.14 · boolean true · array ["a", "b"] · object {{"key": "value"}}
 
 To call one:
 1. Choose: match the task to the descriptions.
 2. Prepare the arguments: one JSON object, for example {{"name": "value", "count": 3}}.
-3. Call it. Before it runs, the system checks that required parameters are there, that no parameter is unknown, that \
-types fit, and that the call is permitted.
+3. Call it. Before it runs, the system checks that required parameters are given, that no parameter is unknown, that \
+types are right, and that the call is permitted.
 
-Every call gives a result:
-- success: whether it worked. Look at it first.
-- result: an object with the outcome; only where success is true.
-- error: a sentence that says what is wrong; only where success is false.
-- duration_ms: how long it took. tokens_used, cost_usd: what models cost inside the tool. cached: whether an earlier \
-answer was given again. retry_count: how often it was tried again.
-On success use result. On failure read error, then correct the call, try another way, or tell the user.
+Every call returns:
+- success: whether it worked. Check it first.
+- result: an object with the outcome; only if success is true.
+- error: a sentence that names the fault; only if success is false.
+- duration_ms: how long it took. tokens_used, cost_usd: cost of models that the tool used. cached: whether an earlier \
+result was returned. retry_count: number of retries.
+On success, use result. On failure, read error, then correct the call, try another way, or tell the user.
 
 {examples}Common errors:
 - "Missing required parameter: X": add it.
 - "Invalid parameter type: expected string, got integer": correct the type.
 - "Unknown parameter: X": leave it out, or spell it as listed.
-- Not found: the path or name is wrong; look for the right one.
+- Not found: the path or name is wrong; find the right one.
 - Permission denied, not allowed, approval required: do not try to get around it; tell the user.
 - Timeout exceeded: do less at once, or allow more time.
 
 Practice: read descriptions before the first call. Give all required parameters. Check success before you use a \
-result; never assume it. For commands check the exit code too. Do not repeat a failed call unchanged.
+result; never assume it. For commands, check the exit code too. Do not repeat a failed call unchanged.
 """
 
 _NAVIGATION = """\
 # Following a skill
 
-A skill that is loaded brings three things: its name (skill_name), the directory that holds it (base_path), and its \
-instructions in Markdown (content).
+A loaded skill has a name (skill_name), a directory (base_path), and instructions in Markdown (content).
 
-- A link such as [forms](references/forms.md) names a file of the skill. Read it with {read} when you need what it \
-says, not before: {read_example}.
-- A command block that names a script, such as `python scripts/check.py input.txt`, is to be executed, with the path \
-taken from base_path: {run_example}.
-- Scripts are executed, never read. Their text does not belong into the conversation; only their output becomes visible.
-- "Read forms.md and follow it" means: read that file, apply what it says, then go on with the next step of the skill.
+- A link such as [forms](references/forms.md) names a file of the skill. Read it with {read} when you need its \
+contents, not before: {read_example}.
+- If a command block names a script, such as `python scripts/check.py input.txt`, execute it, with the path relative \
+to base_path: {run_example}.
+- Scripts are executed, never read. Only their output belongs in the conversation, not their text.
+- "Read forms.md and follow it" means: read that file, follow it, then continue with the next step of the skill.
 
 Paths:
-- A relative path (references/a.md, scripts/b.py) is joined to base_path: base_path/references/a.md.
-- An absolute path (/etc/config) or a URL (https://example.org) is used as it is.
+- Join a relative path (references/a.md, scripts/b.py) to base_path: base_path/references/a.md.
+- Use an absolute path (/etc/config) or a URL (https://example.org) unchanged.
 - Write forward slashes on every platform.
 
-What a skill costs comes in stages: its description is always there, its instructions come when it is loaded, its \
-files when you read them. Load only what the task needs.
+A skill costs tokens in stages: its description always, its instructions when it is loaded, its files when you read \
+them. Load only the skills that the task needs.
 """
 
 

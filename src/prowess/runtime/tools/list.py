@@ -32,13 +32,13 @@ SPEC = ToolSpec(
     name="skills.list",
     title="List skills",
     description=(
-        "List the skills that can be loaded, sorted by name, with what each is for and whether it is loaded. "
-        "Give query to narrow the list down to skills whose name or description holds all of its words; "
-        "give next_cursor of the last answer as cursor to go on."
+        "List the skills that can be loaded, sorted by name, with their descriptions and whether they are loaded. "
+        "With query, list only skills whose name or description contains all of its words. "
+        "To get the next page, pass next_cursor as cursor."
     ),
     input_schema=object_schema(
-        query={"type": "string", "description": "Words to look for, in any case and order."},
-        cursor={"type": "string", "description": "next_cursor of the answer before."},
+        query={"type": "string", "description": "Words to search for, in any case and order."},
+        cursor={"type": "string", "description": "next_cursor of the previous page."},
     ),
     output_schema=object_schema(
         "skills next_cursor",

@@ -33,11 +33,11 @@ SPEC = ToolSpec(
             "type": "string",
             "enum": ["replace", "add"],
             "default": "replace",
-            "description": "replace: exactly these are active afterwards; add: they join the active ones.",
+            "description": "replace: only these are active afterwards; add: keep the active ones too.",
         },
         location={
             "type": "string",
-            "description": "Which of several copies of one skill, as listed; only with a single name.",
+            "description": "Location, as listed, if a skill has several copies; only with one name.",
         },
     ),
     output_schema=load_result.RECEIPT_SCHEMA,

@@ -63,20 +63,20 @@ SPEC = ToolSpec(
     title="Read a file of a skill",
     description=model_texts.READ,
     input_schema=object_schema(
-        skill={"type": "string", "description": "A loaded skill; by default the one loaded last."},
+        skill={"type": "string", "description": "A loaded skill; by default the last loaded."},
         path={"type": "string", "description": "Relative to the skill's directory, for example references/a.md."},
-        artifact={"type": "string", "description": "The name of an artifact, instead of path."},
+        artifact={"type": "string", "description": "Name of an artifact, instead of path."},
         encoding={
             "type": "string",
             "enum": ["text", "binary"],
             "default": "text",
             "description": "binary returns base64.",
         },
-        offset={**_COUNT, "description": "First byte, 0 by default."},
-        limit={"type": "integer", "minimum": 1, "description": "Most bytes to return, 65536 by default."},
+        offset={**_COUNT, "description": "First byte; 0 by default."},
+        limit={"type": "integer", "minimum": 1, "description": "Maximum number of bytes; 65536 by default."},
         section={
             "type": "string",
-            "description": "Slug of one section of a Markdown file; preamble is the text before the first heading.",
+            "description": "Slug of a section of a Markdown file; preamble is the text before the first heading.",
         },
     ),
     output_schema=object_schema(

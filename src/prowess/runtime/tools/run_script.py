@@ -52,26 +52,26 @@ SPEC = ToolSpec(
     description=model_texts.RUN_SCRIPT,
     input_schema=object_schema(
         "path",
-        skill={"type": "string", "description": "A loaded skill; by default the one loaded last."},
+        skill={"type": "string", "description": "A loaded skill; by default the last loaded."},
         path={"type": "string", "description": "Relative to the skill's directory, below scripts/."},
         args={
             "type": "array",
             "items": _TEXT,
             "maxItems": MAX_ARGUMENTS,
-            "description": "Arguments, passed exactly as they are; no shell reads them.",
+            "description": "Arguments, passed unchanged, without a shell.",
         },
         env={
             "type": "object",
             "additionalProperties": _TEXT,
-            "description": "Environment variables for this run alone.",
+            "description": "Environment variables for this run only.",
         },
         workdir={"type": "string", "default": ".", "description": "Working directory, relative to the workspace."},
-        stdin={"type": "string", "description": "Text for standard input; none by default."},
+        stdin={"type": "string", "description": "Text for standard input; empty by default."},
         timeout={
             "type": "number",
             "minimum": 0.1,
             "maximum": MAX_TIMEOUT,
-            "description": "Seconds until the run is ended, 30 by default.",
+            "description": "Time limit in seconds; 30 by default.",
         },
     ),
     output_schema=object_schema(

@@ -26,7 +26,7 @@ SPEC = ToolSpec(
         names={
             "type": "array",
             "items": {"type": "string", "minLength": 1},
-            "description": "Names of skills to unload; one that is not loaded is no error.",
+            "description": "Names of skills; those that are not loaded are ignored.",
         },
         all={"type": "boolean", "default": False, "description": "Unload every skill."},
     ),

@@ -27,16 +27,16 @@ SPEC = ToolSpec(
     name="Bash",
     title="Run a command",
     description=(
-        "Run a command line with bash in a sandbox: no network, a private /tmp, and the workspace as the working "
-        "directory. Each call is a shell of its own, so a cd or a variable does not last. A status other than zero is "
-        "a result and no error: look at return_code and stderr."
+        "Run a command line with bash in a sandbox without network. The working directory is the workspace; /tmp is "
+        "private. Each call starts a new shell, so cd and variables do not persist. A non-zero exit status is a "
+        "result, not an error: check return_code and stderr."
     ),
     input_schema=object_schema(
         "command",
         command={"type": "string", "minLength": 1, "description": "The command line."},
-        timeout={**_MILLISECONDS, "description": "Milliseconds until it is ended, 120000 by default."},
-        timeout_ms={**_MILLISECONDS, "description": "The same as timeout."},
-        description={"type": "string", "description": "What the command does, in a few words, for people."},
+        timeout={**_MILLISECONDS, "description": "Time limit in milliseconds; 120000 by default."},
+        timeout_ms={**_MILLISECONDS, "description": "Same as timeout."},
+        description={"type": "string", "description": "What the command does, in a few words."},
     ),
     destructive=True,
     aliases=("bash_exec",),

@@ -16,15 +16,15 @@ SPEC = ToolSpec(
     name="Edit",
     title="Edit a file",
     description=(
-        "Replace old_string by new_string in a text file of the workspace. old_string must be in the file exactly as "
-        "given, white space included, and once; with replace_all every occurrence is replaced. Line ends of the file "
-        "are kept. Write makes new files."
+        "Replace old_string with new_string in a text file of the workspace. old_string must occur exactly once, "
+        "white space included; with replace_all, every occurrence is replaced. The file's line ends are kept. To "
+        "create a file, use Write."
     ),
     input_schema=object_schema(
         "file_path old_string new_string",
         file_path={"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
-        old_string={"type": "string", "description": "The text to replace, with enough around it to be unique."},
-        new_string={"type": "string", "description": "What takes its place; may be empty."},
+        old_string={"type": "string", "description": "The text to replace, with enough context to be unique."},
+        new_string={"type": "string", "description": "The replacement; may be empty."},
         replace_all={"type": "boolean", "default": False},
     ),
     destructive=True,

@@ -22,13 +22,13 @@ SPEC = ToolSpec(
     name="Glob",
     title="Find files",
     description=(
-        "Find files by a pattern such as '**/*.py' or 'src/{a,b}/*.ts', the most recently changed first, 200 at most. "
+        "Find files by a pattern such as '**/*.py' or 'src/{a,b}/*.ts', the most recently changed first, at most 200. "
         "Hidden files are found; links and version control directories are left out."
     ),
     input_schema=object_schema(
         "pattern",
         pattern={"type": "string", "description": "* and ? within a name, ** for directories, [a-z], {a,b}."},
-        path={"type": "string", "default": ".", "description": "The directory to look in."},
+        path={"type": "string", "default": ".", "description": "The directory to search."},
     ),
     read_only=True,
     idempotent=True,

@@ -36,12 +36,12 @@ SPEC = ToolSpec(
     title="Search in files",
     description=(
         "Search files for a regular expression (Python syntax), the most recently changed files first. output_mode: "
-        "files_with_matches (paths, the default), content (matching lines), count (matching lines for each file). "
+        "files_with_matches (paths, the default), content (matching lines), count (matching lines per file). "
         "Hidden files are searched; links, binary files and version control directories are left out."
     ),
     input_schema=object_schema(
         "pattern",
-        pattern={"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to look for."},
+        pattern={"type": "string", "minLength": 1, "maxLength": 2000, "description": "The regular expression."},
         path={"type": "string", "default": ".", "description": "A file or directory to search in."},
         glob={"type": "string", "description": "Only files that match, such as '*.py' or 'src/**/*.{ts,tsx}'."},
         output_mode={
@@ -61,12 +61,12 @@ SPEC = ToolSpec(
             "minimum": 1,
             "maximum": MAX_HEAD,
             "default": DEFAULT_HEAD,
-            "description": "Most lines or files to return.",
+            "description": "Maximum number of lines or files.",
         },
         multiline={
             "type": "boolean",
             "default": False,
-            "description": "Let the pattern span lines, and . match line ends.",
+            "description": "Let matches span lines; . also matches line ends.",
         },
     ),
     read_only=True,

@@ -26,15 +26,15 @@ SPEC = ToolSpec(
     name="Read",
     title="Read a file",
     description=(
-        "Read a file of the workspace. Text comes as lines, 2000 by default; give offset (the first line, from 1) and "
-        "limit to read a part. PNG, JPEG, GIF and WebP files come as images. With encoding 'binary' any file comes as "
-        "base64, and offset and limit count bytes."
+        "Read a file of the workspace. Returns 2000 lines of text by default; set offset (first line, from 1) and "
+        "limit for a part. PNG, JPEG, GIF and WebP are returned as images. With encoding 'binary', any file is "
+        "returned as base64; offset and limit count bytes."
     ),
     input_schema=object_schema(
         "file_path",
         file_path={"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
-        offset={"type": "integer", "minimum": 0, "description": "First line, from 1; a byte from 0 for binary."},
-        limit={"type": "integer", "minimum": 1, "description": "How many lines, or bytes for binary."},
+        offset={"type": "integer", "minimum": 0, "description": "First line, from 1; first byte, from 0, if binary."},
+        limit={"type": "integer", "minimum": 1, "description": "Number of lines, or bytes if binary."},
         encoding={"type": "string", "enum": [*ENCODINGS, "binary"], "default": "utf-8"},
     ),
     read_only=True,

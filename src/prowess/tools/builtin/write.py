@@ -18,13 +18,13 @@ SPEC = ToolSpec(
     name="Write",
     title="Write a file",
     description=(
-        "Write a text file of the workspace as a whole, UTF-8; missing directories are made. A file that is there is "
-        "replaced and keeps its mode, and its line ends where all of them are CR LF. To change a part, use Edit."
+        "Write a whole text file of the workspace, in UTF-8. Missing directories are created. An existing file is "
+        "replaced; its mode is kept, and so are its line ends if all are CR LF. To change a part, use Edit."
     ),
     input_schema=object_schema(
         "file_path content",
         file_path={"type": "string", "description": "Relative to the workspace, or absolute and inside it."},
-        content={"type": "string", "description": "The whole new text."},
+        content={"type": "string", "description": "The complete new text."},
     ),
     destructive=True,
     idempotent=True,
