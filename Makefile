@@ -39,11 +39,12 @@ pages: # Check that the generated pages are up to date
 	$(PY) tools/format_pages.py --check
 	$(PY) -m tools.conformance_cases --check
 
-docs: setup ## Write the generated pages
+docs: setup ## Write the generated pages, and build the site in build/site, strictly
 	$(PY) tools/requirements_page.py
 	$(PY) tools/format_pages.py
 	$(PY) tools/screens.py
 	$(PY) -m tools.conformance_cases
+	$(PY) -m tools.docs_site
 
 conformance: setup ## Put the conformance cases to other people's tools, and write docs/reference/conformance.md
 	$(PY) -m tools.conformance_peers
