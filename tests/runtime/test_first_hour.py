@@ -259,7 +259,7 @@ def test_an_unknown_tool_is_told_with_what_may_be_meant(skills: Path, tmp_path: 
 
 
 def test_tools_need_a_workspace(skills: Path) -> None:
-    with pytest.raises(InvalidArgumentsError, match="need a workspace: name the directory"):
+    with pytest.raises(InvalidArgumentsError, match="need a workspace; pass the directory"):
         Session(skills, tools="read")
 
 
