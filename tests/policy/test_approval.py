@@ -58,6 +58,7 @@ def test_an_answer_for_one_call_is_used_up_by_it() -> None:
     memory.unanswered(_request())
     assert memory.settle(_request().id, Approval(scope="once")) == _request()
     assert memory.ask(_request()) == Approval(scope="once")
+    assert memory.waiting == (), "the call that it was for has run; no request is left to answer"
     assert memory.ask(_request()) is None
 
 

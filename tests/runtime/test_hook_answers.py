@@ -41,6 +41,14 @@ _DECISIONS = [
     ("\ufeff{}", None, ""),
     ('\ufeff\n {"decision":"block","reason":"x"}\n\n', "deny", "x"),
     ('{"suppressOutput":true,"unknown":{"a":[1]}}', None, ""),
+    # The formats of other hosts, at the top level.
+    ('{"permission":"deny","message":"no"}', "deny", "no"),
+    ('{"permission":"ask"}', "ask", ""),
+    ('{"permission":"allow"}', "allow", ""),
+    ('{"ok":false,"reason":"tests fail"}', "deny", "tests fail"),
+    ('{"allow":false}', "deny", ""),
+    ('{"ok":true,"allow":true}', None, ""),
+    ('{"permission":"allow","ok":false}', "deny", ""),
     # The strictest counts.
     ('{"decision":"approve","hookSpecificOutput":{"permissionDecision":"deny"}}', "deny", ""),
     ('{"decision":"block","reason":"b","hookSpecificOutput":{"permissionDecision":"allow"}}', "deny", "b"),
@@ -75,6 +83,8 @@ def test_a_request_for_permission_is_answered_in_its_own_form() -> None:
 _UNREADABLE: list[str | bytes] = [
     "{", "[", "[]", '["deny"]', '{"decision":"block"', '{"decision":"block"} {}', "{'decision': 'block'}", "{]", "{,}",
     '{"decision":"deny"}', '{"decision":"Block"}', '{"decision":true}', '{"decision":null}', '{"decision":["block"]}',
+    '{"permission":"no"}', '{"permission":false}', '{"Permission":"deny"}', '{"permissions":"deny"}', '{"ok":"false"}',
+    '{"allow":0}', '{"ok":null}',
     '{"continue":"false"}', '{"continue":0}', '{"continue":null}', '{"stopReason":1,"continue":false}',
     pre(permissionDecision="Deny"), pre(permissionDecision="defer"), pre(permissionDecision=None),
     pre(permissionDecision=1),

@@ -115,6 +115,7 @@ class ApprovalMemory:
                 return self._inherited.get(request.call_digest) if self._inherited else None
             if isinstance(answer, Approval) and answer.scope == "once":
                 del self._answers[request.id]
+                self._open.pop(request.id, None)
             return answer
 
     def refusals(self) -> Mapping[str, Refusal]:

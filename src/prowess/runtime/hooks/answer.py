@@ -5,7 +5,8 @@ contains a deciding key must be valid JSON from start to end. If it is not, the 
 decision could be a denial.
 
 Source: Claude Code documentation, "Hooks reference", JSON output. `permissionDecision` at the top level, as older hooks
-print it, is accepted too.
+print it, is accepted too. So are the decisions of other hosts at the top level: `permission` (Cursor) is read like
+`permissionDecision`, and `allow` or `ok` with the value false denies. With the value true they decide nothing.
 """
 
 from __future__ import annotations
@@ -32,17 +33,18 @@ _STRICTNESS: tuple[HookDecision, ...] = ("allow", "ask", "deny")
 _TEXTS = ("stopReason", "systemMessage", "reason", "message", "hookEventName", "permissionDecisionReason")
 _TYPES: Mapping[str, type] = {
     **dict.fromkeys((*_TEXTS, "permissionDecision", "additionalContext"), str),
-    **dict.fromkeys(("continue", "suppressOutput"), bool),
+    **dict.fromkeys(("continue", "suppressOutput", "allow", "ok"), bool),
     **dict.fromkeys(("updatedInput", "hookSpecificOutput"), dict),
 }
 # Keys for actions that no session supports. An answer with one is refused, because its author relies on the action.
 _UNSUPPORTED = ("async", "updatedPermissions", "updatedToolOutput", "updatedMCPToolOutput")
 _WORDS: Mapping[str, Mapping[object, HookDecision]] = {
     "permissionDecision": {"allow": "allow", "deny": "deny", "ask": "ask"},
+    "permission": {"allow": "allow", "deny": "deny", "ask": "ask"},
     "decision": {"approve": "allow", "block": "deny"},
     "behavior": {"allow": "allow", "deny": "deny"},
 }
-_KEYS = (*_TYPES, *_UNSUPPORTED, "decision", "behavior")
+_KEYS = (*_TYPES, *_UNSUPPORTED, "decision", "behavior", "permission")
 _DECIDE = ("permissionDecision", "decision", "behavior", "continue", "hookSpecificOutput", "updatedInput")
 _READ_AT_TOP = frozenset(_DECIDE) - {"behavior"}
 _READ_BELOW = {
@@ -122,6 +124,8 @@ def _answer(value: Mapping[str, object], event: str) -> HookAnswer:
     decisions = [found for part in (value, inner) for found in _decisions(part)]
     if value.get("continue") is False:
         decisions.append(("deny", _text(value, "stopReason", "reason")))
+    if value.get("allow") is False or value.get("ok") is False:
+        decisions.append(("deny", _text(value, "reason", "message")))
     decision, reason = max(decisions, key=lambda one: _STRICTNESS.index(one[0]), default=(None, ""))
     changes = [part["updatedInput"] for part in (value, inner) if "updatedInput" in part]
     if changes and event != "PreToolUse":
@@ -166,7 +170,7 @@ def _check(part: Mapping[str, object]) -> None:
 
 def _decisions(part: Mapping[str, object]) -> list[tuple[HookDecision, str]]:
     """Return every decision in one object, each with its reason."""
-    found = [(key, part[key], part) for key in ("permissionDecision", "decision") if key in part]
+    found = [(key, part[key], part) for key in ("permissionDecision", "permission", "decision") if key in part]
     if isinstance(request := part.get("decision"), dict):  # form of the event PermissionRequest
         _check(request)
         found[-1] = ("behavior", request.get("behavior"), request)
