@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prowess.runtime.activation.substitution import Replacement, Substitutions, Values, substituted, words
+from prowess.runtime.activation.substitution import MAX_INSERTED, Replacement, Substitutions, Values, substituted, words
 
 WHERE = Values(skill_dir="/skills/a", session_id="s-1")
 
@@ -228,3 +228,11 @@ def test_a_body_is_its_literals_and_the_values_between_them(
 def test_without_arguments_nothing_but_the_two_places_changes(body: str) -> None:
     values = Values(skill_dir="${SKILL_DIR}", session_id="${SESSION_ID}")
     assert substituted(body, values).text == body
+
+
+def test_arguments_cannot_make_a_body_grow_without_limit() -> None:
+    found = substituted("$ARGUMENTS\n" * 20_000 + "$0 ${SKILL_DIR}", _with("x" * 10_000))
+    assert found.text.count("x" * 10_000) == 100
+    assert len(found.text) < MAX_INSERTED + 20_000 * len("$ARGUMENTS\n") + 100
+    assert found.substitutions.replaced == {"$ARGUMENTS": 100}
+    assert found.substitutions.unfilled == ("$ARGUMENTS", "$0", "${SKILL_DIR}")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FirstArgument = Literal[0, 1]
+MAX_INSERTED = 1_000_000  # characters that replace placeholders in one body; further placeholders stay as written
 
 _PLACE = r"\$\{(?:CLAUDE_)?(?P<place>SKILL_DIR|SESSION_ID)\}"
 _CLOSING_QUOTES = {'"': re.compile('"'), "'": re.compile(rf"'(?!{LETTER})")}  # but not an apostrophe as in `don't`
@@ -59,8 +60,9 @@ class Replacement(Struct, frozen=True, kw_only=True):
 class Substitutions(Struct, frozen=True, kw_only=True):
     """The substitutions made in a body: `replaced` maps each placeholder, as written, to its number of replacements.
 
-    `unfilled` lists the placeholders that stayed because there is no such argument, each once, in order. `appended`
-    means that the arguments follow the body because no placeholder used one.
+    `unfilled` lists the placeholders that stayed, each once, in order: there is no such argument, or the replacements
+    before them reached `MAX_INSERTED`. `appended` means that the arguments follow the body because no placeholder used
+    one.
     """
 
     replaced: dict[str, int] = {}
@@ -122,6 +124,7 @@ class Placeholders:
             self._arguments |= {f"${name}": word for name, word in zip(values.declared, given, strict=False)}
             self._arguments["$ARGUMENTS"] = values.args
         self.pattern = _pattern(values.declared)
+        self._room = MAX_INSERTED
         self.taken = False  # True once a placeholder has used an argument
         self.replaced = Counter[str]()
         self.unfilled: dict[str, None] = {}
@@ -135,7 +138,11 @@ class Placeholders:
         argument = self._arguments.get(key)
         text = self._defaults.get(key, self._places.get(key)) if argument is None else argument
         self.taken = self.taken or argument is not None
+        if text is not None and len(text) > self._room:
+            self._room = 0
+            text = None
         if text is not None:
+            self._room -= len(text)
             self.replaced[match[0]] += 1
         elif self._given:
             self.unfilled[match[0]] = None
