@@ -35,7 +35,7 @@ _ABOUT = (
 # A topic, where the format speaks of it, and the rules and the cases without a rule that belong to it.
 _TOPICS = {
     "files": (
-        "which file is read, and where it lies",
+        "which file is read, and its location",
         f"{_SPECIFICATION}, directory structure",
         r"file|directory",
         r"k18-.*|k19-.*|k2[0-6]-.*|k3[0789]-.*|k31-.*|k41-.*|k42-.*|k21-both|other-entries",
@@ -53,7 +53,7 @@ _TOPICS = {
         r"plain|dashes-.*|rule-in-body|k6-.*|k7-.*|k8-.*|tolerance-only-frontmatter",
     ),
     "yaml": (
-        "values as YAML writes them, and what is no YAML",
+        "values in YAML notation, and invalid YAML",
         f"{_SPECIFICATION}, frontmatter",
         r"frontmatter\.(?:syntax|notMapping|duplicateKey)",
         r"literal-keep|empty-.*-in-metadata|wrapped-plain|k4-.*|k5-.*|comment-cuts|merge-quoted|k34-hash|optional-empty|example-.*",

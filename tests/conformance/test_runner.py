@@ -105,7 +105,7 @@ def test_a_crash_is_no_answer() -> None:
 
 def test_a_tool_that_ends_its_watcher_spoils_one_case_and_no_other() -> None:
     first, second = ask(_shell('case "$1" in */0/*) kill -9 $PPID; sleep 1;; esac'), CASES[:2])
-    assert (first.said, first.why) == ("none", "the process that watched it was ended")
+    assert (first.said, first.why) == ("none", "the watcher process was killed")
     assert second.said == "accept"
 
 
@@ -149,7 +149,7 @@ def test_a_case_that_cannot_be_written_is_skipped(tmp_path: Path, monkeypatch: p
     )
     (answer,) = ask(Question(argv=("true", "{path}")), [case])
     assert answer.said == "skipped"
-    assert answer.why.startswith("this file system does not hold it: ")
+    assert answer.why.startswith("this file system cannot store the case: ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,7 +174,7 @@ def test_places_are_filled_once_and_no_shell_reads_them() -> None:
 
 
 def test_a_question_without_a_place_or_with_a_code_of_two_meanings_is_refused() -> None:
-    with pytest.raises(InvalidArgumentsError, match="names no place for the skill"):
+    with pytest.raises(InvalidArgumentsError, match="has no placeholder for the skill"):
         Question(argv=("tool", "path"))
     with pytest.raises(InvalidArgumentsError, match="both accept and reject"):
         Question(argv=("tool", "{path}"), rejects=frozenset({0}))

@@ -48,7 +48,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     (named / "skill").symlink_to(other)
     (other / "link.md").symlink_to(file)
     through = str(named / "skill" / "SKILL.md")
-    assert "outside of what was named" in str(replace_file(through, b"old", b"new", within=str(named)))
+    assert "outside of the named path" in str(replace_file(through, b"old", b"new", within=str(named)))
     link = str(other / "link.md")
     assert replace_file(link, b"old", b"new", within=str(other)) == "it is not a regular file"
     assert file.read_bytes() == b"old"
@@ -64,8 +64,8 @@ def test_a_directory_whose_name_only_begins_alike_is_outside(tmp_path: Path) -> 
     file.write_bytes(b"old")
     (named / "a").symlink_to(sibling)
     through = str(named / "a" / "SKILL.md")
-    assert "outside of what was named" in str(replace_file(through, b"old", b"new", within=str(named)))
-    assert "outside of what was named" in str(replace_file(f"{file}", b"old", b"new", within=f"{tmp_path}/skills-ol"))
+    assert "outside of the named path" in str(replace_file(through, b"old", b"new", within=str(named)))
+    assert "outside of the named path" in str(replace_file(f"{file}", b"old", b"new", within=f"{tmp_path}/skills-ol"))
     assert file.read_bytes() == b"old"
 
 

@@ -38,14 +38,14 @@ def test_a_text_is_a_row_of_tokens(text: str, tokens: list[tuple[str, str | None
 @pytest.mark.parametrize(
     ("text", "offset", "says"),
     [
-        ("Bash (x)", 5, "a blank stands before this parenthesis"),
+        ("Bash (x)", 5, "there is a space before this parenthesis"),
         ("(x)", 0, "a tool name is missing"),
         ("Bash()", 4, "write Bash for the whole tool"),
         ("Bash( )", 4, "empty"),
         ("Bash(x", 4, "never closed"),
-        ("Bash(x))", 7, "separate tokens by a blank"),
-        ("Read)", 4, "closes nothing"),
-        ("Bash(x)y", 7, "separate tokens by a blank"),
+        ("Bash(x))", 7, "separate tokens by a space"),
+        ("Read)", 4, "was never opened"),
+        ("Bash(x)y", 7, "separate tokens by a space"),
         ("a,,b", 2, "missing before this comma"),
         (",a", 0, "missing before this comma"),
     ],

@@ -96,7 +96,7 @@ def test_an_unknown_field_stays_where_moving_is_not_obvious(front: str) -> None:
 def test_a_field_of_a_host_is_not_sent_under_metadata_without_naming_its_profile(field: str) -> None:
     (one,) = found(f"name: a\ndescription: d\n{field}: x\n")
     assert one.message == (
-        f"unknown field {field!r}; some hosts know it (--profile claude-code), for all others it belongs under metadata"
+        f"unknown field {field!r}; some hosts know it (--profile claude-code); for all others, move it under metadata"
     )
 
 

@@ -108,7 +108,7 @@ def test_a_documented_key_that_is_not_obeyed_is_reported_and_the_hook_runs(key: 
     read = extended_fields({"hooks": {"PreToolUse": [{"command": "a", key: "x"}]}})
     assert read.hooks.entries == (Hook(event="PreToolUse", command="a"),)
     assert [fault.rule for fault in read.faults] == ["hooks.value"]
-    assert "is not obeyed" in read.faults[0].message
+    assert "is not supported" in read.faults[0].message
 
 
 def test_each_of_many_variables_is_literal_in_single_quotes_alone() -> None:

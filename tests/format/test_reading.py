@@ -180,7 +180,7 @@ def test_a_strict_profile_loads_only_what_is_valid(skill: Path) -> None:
     require_valid(skill, profile="lenient")
     with pytest.raises(InvalidArgumentsError, match="did you mean 'spec'"):
         validate_skill(skill, profile="specs")
-    with pytest.raises(InvalidArgumentsError, match="there are spec"):
+    with pytest.raises(InvalidArgumentsError, match="profiles: spec"):
         validate_skill(skill, profile="zzz")
 
 

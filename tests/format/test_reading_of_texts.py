@@ -469,11 +469,11 @@ def test_a_page_of_a_website_in_a_quoted_example_is_no_link_of_the_skill() -> No
 @pytest.mark.parametrize(
     ("target", "advice"),
     [
-        ("../../notes.md", "a skill carries the files it links to"),
-        ("../other/SKILL.md#usage", "name that skill in place of a link"),
+        ("../../notes.md", "put the file into the skill"),
+        ("../other/SKILL.md#usage", "write its name instead of a link"),
         ("/home/ada/notes.md", "link to files relative to the skill's directory"),
         ("/var/log", "link to files relative to the skill's directory"),
-        ("/drive/guides/search", "and to pages by their whole address"),
+        ("/drive/guides/search", "and to web pages by their full URL"),
     ],
 )
 def test_a_link_out_of_the_skill_comes_with_advice_for_what_it_means(target: str, advice: str) -> None:

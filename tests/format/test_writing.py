@@ -78,7 +78,7 @@ def _deep(levels: int) -> dict[str, object]:
         ({2: "b"}, "", "the key 2 at the top"),
         ({"a": "\ud800"}, "", "not UTF-8"),
         ({}, "\ud800", "not UTF-8"),
-        ({}, "a\0b", "a NUL character stands at byte"),
+        ({}, "a\0b", "a NUL character at byte"),
         (_deep(20), "", "nested too deep"),
         (_deep(50_000), "", "nested too deep"),
         ({"a": "x" * 70_000}, "", "frontmatter"),

@@ -26,8 +26,8 @@ def test_links_out_of_the_skill_are_one_finding_of_a_file_that_names_them(tmp_pa
     (skill / "SKILL.md").write_text(f"---\nname: pdf-tables\n{body('Read `references/r.md`.')}")
     (found,) = [one for one in lint_skill(skill) if one.rule == "reference.deadLink"]
     assert found.message == (
-        "../../a.md leads out of the skill; a skill carries the files it links to; other such links: ../../b.md, "
-        "../../c.md, ../../d.md and 2 more"
+        "../../a.md leads out of the skill; put the file into the skill; other such links: ../../b.md, ../../c.md, "
+        "../../d.md and 2 more"
     )
 
 

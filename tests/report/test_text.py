@@ -27,14 +27,14 @@ def checked(text: str, path: str = "a/SKILL.md") -> CheckedSkill:
 
 def test_a_finding_is_a_line_with_the_place_marked_below_it() -> None:
     skill = checked("---\nname: a\ndescription: Checks invoices. Triggers: VAT\nallowed-tools: A,B\n---\n")
-    commas = "commas between tools are not understood everywhere; separate the tokens by blanks"
+    commas = "some clients do not accept commas between tools; separate the tokens by spaces"
     assert list(check_lines([skill])) == [
         'a/SKILL.md:3:14 error frontmatter.syntax       a value with ": " must be quoted',
         "  3 | description: Checks invoices. Triggers: VAT",
         "    |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ put it in double quotes",
         f"a/SKILL.md:4:16 warn  allowed-tools.separator  {commas}",
         "  4 | allowed-tools: A,B",
-        "    |                ^^^ write the tokens with blanks between them",
+        "    |                ^^^ write the tokens with spaces between them",
     ]
     assert summary_line([skill]) == "1 error, 1 warning in 1 skill"
 

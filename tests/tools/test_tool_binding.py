@@ -56,10 +56,10 @@ def test_a_binding_has_dependencies(value: object, problem: str) -> None:
         ({"required": None}, "required is absent, it must be true or false"),
         ({"required": "yes"}, "required is 'yes', it must be true or false"),
         ({"purpose": ""}, "purpose is empty, it must be a text"),
-        ({"purpose": 3}, "purpose is no text, it must be a text"),
-        ({"minVersion": 2.3}, "minVersion is no text, it must be a version such as '2.30', in quotes"),
+        ({"purpose": 3}, "purpose is not a text, it must be a text"),
+        ({"minVersion": 2.3}, "minVersion is not a text, it must be a version such as '2.30', in quotes"),
         ({"minVersion": "new"}, "minVersion is 'new', it must be a version such as '2.30', in quotes"),
-        ({"colour": 1}, "has no 'colour', there are tool, required, purpose, minVersion"),
+        ({"colour": 1}, "has no key 'colour'; known keys: tool, required, purpose, minVersion"),
     ],
 )
 def test_a_dependency_that_is_wrong_is_named(change: dict[str, object], problem: str) -> None:

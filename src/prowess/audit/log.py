@@ -204,7 +204,7 @@ class JsonlAuditLog:
             AuditError: the record was not written, and the file is unchanged.
         """
         if event.kind.startswith(_OWN_KINDS):
-            raise AuditError(self.path, f"kind {event.kind!r} is kept for the log itself")
+            raise AuditError(self.path, f"kind {event.kind!r} is reserved for the log itself")
         with self._told():
             return self._locked(lambda descriptor: self._write(descriptor, event, self._end_of_chain(descriptor))[0])
 
@@ -277,7 +277,7 @@ class JsonlAuditLog:
         if (why := exposed(status, path, bits=OTHERS)) is not None:
             raise AuditError(self.path, why)
         if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-            raise AuditError(self.path, "has a second name; remove the other link")
+            raise AuditError(self.path, "has a second hard link; remove that link")
         if not stat.S_ISREG(status.st_mode) and path == self.path:
             raise AuditError(self.path, "is not a plain file")
 
@@ -302,7 +302,7 @@ class JsonlAuditLog:
         head = self._head.read(size)
         if head is None:
             if size:
-                raise AuditError(self.path, "head.json is missing beside it; run `prowess audit verify`")
+                raise AuditError(self.path, "its head.json is missing; run `prowess audit verify`")
             self._head.write(EMPTY)
             return EMPTY, size
         if size < head.size:
@@ -316,7 +316,9 @@ class JsonlAuditLog:
         The head changes only after that record is written.
         """
         if size - head.size > _MAX_RECOVERY_BYTES:
-            raise AuditError(self.path, "too much stands behind its last known record; run `prowess audit verify`")
+            raise AuditError(
+                self.path, "there is too much data after its last known record; run `prowess audit verify`"
+            )
         tail = _read_at(descriptor, head.size, size - head.size)
         *lines, torn = tail.split(b"\n")
         adopted, steps = head, []
@@ -327,15 +329,17 @@ class JsonlAuditLog:
                 record = None
             if record is None or record.sequence != adopted.count + 1 or record.previous != adopted.hash:
                 reason = (
-                    f"what stands behind record {adopted.count} is no record of this log; run `prowess audit verify`"
+                    f"the data after record {adopted.count} is not a record of this log; run `prowess audit verify`"
                 )
                 raise AuditError(self.path, reason)
             adopted = AuditHead(count=record.sequence, hash=record.hash, size=adopted.size + len(line) + 1)
             steps.append(adopted)
         if not accepting and not announced(self.path).issuperset(steps):
-            some = "a record stands" if len(steps) == 1 else f"{len(steps)} records stand"
-            reason = f"{some} behind record {head.count} that no writer announced; run `prowess audit verify`"
-            raise AuditError(self.path, f"{reason}, and `prowess audit accept` to keep what you know to be right")
+            some = "a record" if len(steps) == 1 else f"{len(steps)} records"
+            reason = f"no writer announced {some} after record {head.count}; run `prowess audit verify`"
+            raise AuditError(
+                self.path, f"{reason}, and `prowess audit accept` to keep records that you know to be right"
+            )
         if torn:
             os.ftruncate(descriptor, adopted.size)
         data: dict[str, object] = {"adopted_records": len(lines), "removed_bytes": len(torn)}

@@ -95,7 +95,11 @@ def verify_log(path: str | os.PathLike[str], head: str | None = None) -> Verific
     walk = _Walk(None if head is None else f"sha256:{head.lower().removeprefix('sha256:')}")
     with _snapshot(log_path) as (stream, size, found, expected):
         if isinstance(found, str):
-            lost = "a cut tail cannot be found" if size else "nothing was recorded yet, or everything was removed"
+            lost = (
+                "records cut from the end cannot be detected"
+                if size
+                else "nothing was recorded yet, or everything was removed"
+            )
             walk.fault("head", f"{found}: {lost}")
             walk.read(stream, size, None)
         else:
@@ -209,8 +213,8 @@ class _Walk:
 
     def _torn(self, line: bytes) -> None:
         self.lines -= 1
-        text = f"after record {self.top} stands half a line of {len(line)} bytes: a writer was killed"
-        self.notice("torn", f"{text}; the next one removes it", line=self.lines + 1)
+        text = f"an incomplete line of {len(line)} bytes follows record {self.top}: a writer was killed"
+        self.notice("torn", f"{text}; the next append removes the line", line=self.lines + 1)
 
     def _take(self, line: bytes) -> None:
         number = self.top + 1
@@ -224,7 +228,7 @@ class _Walk:
             return
         except ChangedRecordError as fault:
             self.fault(
-                "changed", f"record {number} was changed: its hash does not fit it", record=number, line=self.lines
+                "changed", f"record {number} was changed: its hash does not match", record=number, line=self.lines
             )
             self._advance(number, fault.record.hash)
             return
@@ -237,7 +241,7 @@ class _Walk:
         elif record.previous != self.last and not self._unknown:
             text = "record 1 names a record before it: it was replaced, or the beginning cut off"
             if self.top:
-                text = f"record {self.top} was replaced: record {number} was written behind another one"
+                text = f"record {self.top} was replaced: record {number} was written after another one"
             self.fault("changed", text, record=self.top or 1, line=self.lines)
         self._advance(record.sequence, record.hash)
         if record.hash == self._kept:
@@ -258,21 +262,23 @@ class _Walk:
         for index, gap in enumerate(self._gaps):
             if gap.first <= number <= gap.last:
                 self._gaps[index : index + 1] = gap.without(number)
-                text = f"record {number} was moved: it stands in line {self.lines}, behind record {self.top}"
+                text = f"record {number} was moved: it is in line {self.lines}, after record {self.top}"
                 self.fault("moved", text, record=number, line=self.lines)
                 return
-        text = f"record {number} was inserted, or there twice: line {self.lines} claims a number that was there before"
+        text = f"record {number} was inserted or duplicated: line {self.lines} repeats its number"
         self.fault("inserted", text, record=number, line=self.lines)
 
     def _recovered(self, record: AuditRecord) -> None:
         adopted, removed = record.data.get("adopted_records"), record.data.get("removed_bytes")
         if record.kind == ACCEPTED:
             by = record.data.get("user") or record.data.get("uid")
-            text = f"{adopted} records before record {record.sequence} stood behind the head; {by} accepted them"
+            text = (
+                f"{adopted} records before record {record.sequence} were not announced by a writer; {by} accepted them"
+            )
             self.notice("accepted", text, record=record.sequence, line=self.lines)
             return
         text = f"a writer was killed before record {record.sequence}"
-        text += f": {adopted} of its records kept, {removed} bytes of half a line removed"
+        text += f": {adopted} of its records kept, {removed} bytes of an incomplete line removed"
         self.notice("recovered", text, record=record.sequence, line=self.lines)
 
     def look_at(self, log_path: str) -> tuple[LogFile, ...]:
@@ -285,7 +291,7 @@ class _Walk:
                 continue
             links = found.st_nlink
             files.append(LogFile(path=path, owner=found.st_uid, mode=f"{found.st_mode & 0o7777:04o}", links=links))
-            second = f"{path} has {links} names; whoever has the other one can change it" if links > 1 else None
+            second = f"{path} has {links} hard links; it can be changed through the others" if links > 1 else None
             for why in filter(None, (exposed(found, path, bits=OTHERS), second)):
                 self.notice("exposed", why)
         return tuple(files)
@@ -307,18 +313,17 @@ class _Walk:
             text = f"{some} {'is' if ahead == 1 else 'are'} not in head.json yet: a writer was killed, or is at work"
             self.notice("ahead", text, record=self.top)
         elif ahead > 1 or (ahead and not self.faults and not self._gaps):
-            text = f"{some} {'stands' if ahead == 1 else 'stand'} behind the last that head.json counts, and no writer"
-            text += " announced it: added by another program, or power was lost"
-            self.fault(
-                "added", f"{text}; `prowess audit accept` keeps what you know to be right", record=head.count + 1
-            )
+            text = f"{some} {'is' if ahead == 1 else 'are'} not counted in head.json and not announced by a writer"
+            text += ": added by another program, or power was lost"
+            text += "; run `prowess audit accept` to keep records that you know to be right"
+            self.fault("added", text, record=head.count + 1)
 
     def finish(self) -> None:
         for gap in self._gaps:
             some = f"record {gap.first} is" if gap.first == gap.last else f"records {gap.first} to {gap.last} are"
             self.fault("missing", f"{some} missing before line {gap.line}", record=gap.first, line=gap.line)
         if self._kept is not None and self.kept_at is None:
-            text = "the head kept elsewhere is in no record: what it covered was changed or cut"
+            text = "no record has the head kept elsewhere: records were changed or cut"
             self.fault("kept_head", text)
 
 

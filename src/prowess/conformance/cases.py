@@ -159,7 +159,7 @@ def cases_schema() -> Schema:
                 "about": _TEXT,
                 "profiles": _table(_object({"about": _TEXT, "source": _TEXT})),
                 "topics": _table(_object({"about": _TEXT, "source": _TEXT})),
-                "rules": {**_table(_TEXT), "description": "What each rule asks, by its id."},
+                "rules": {**_table(_TEXT), "description": "The requirement of each rule, by its id."},
                 "cases": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/case"}},
             }
         ),
@@ -176,7 +176,7 @@ def _case() -> Schema:
             "sources": {
                 **_TEXTS,
                 "minItems": 1,
-                "description": "Where the format speaks of it; then whose readings differ from the specification's.",
+                "description": "Sections of the format; then the profiles' sources that differ from the specification.",
             },
             "directory": {**_TEXT, "description": "The skill's directory, relative to the folder of the case."},
             "files": {"$ref": "#/$defs/files", "description": "Relative to the skill's directory."},
@@ -199,7 +199,7 @@ def _case() -> Schema:
 def _files() -> Schema:
     content = {
         "oneOf": [
-            _object({"text": {"type": "string", "description": "Written in UTF-8 as it stands."}}),
+            _object({"text": {"type": "string", "description": "Written unchanged, in UTF-8."}}),
             _object({"base64": {"type": "string", "contentEncoding": "base64"}}),
             _object({"link": {**_TEXT, "description": "The target of a symbolic link."}}),
         ]

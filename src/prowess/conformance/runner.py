@@ -35,7 +35,7 @@ MOST_BYTES = 8 << 20
 PLACES = ("{path}", "{file}", "{directory}")
 GIVEN_UP_AFTER = 5
 _GRACE_SECONDS = 15.0  # beyond the case's time limit, for the watcher to kill all processes of the tool
-_UNEXPLAINED = "the process that watched it was ended"
+_UNEXPLAINED = "the watcher process was killed"
 
 Said = Literal["accept", "reject", "none", "skipped"]
 
@@ -58,7 +58,7 @@ class Question(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not any(place in word for word in self.argv for place in PLACES):
             raise InvalidArgumentsError(
-                (f"the command names no place for the skill: write {' or '.join(PLACES)} where its path belongs",)
+                (f"the command has no placeholder for the skill: write {' or '.join(PLACES)} in place of its path",)
             )
         if self.accepts & self.rejects:
             raise InvalidArgumentsError(("an exit code cannot mean both accept and reject",))
@@ -126,7 +126,7 @@ class _Round:
     def answer(self, number: int, case: Case) -> Answer:
         """Run the tool on one case. Skip it if the tool has answered none of the first few cases."""
         if not self._spoke and self._silent >= GIVEN_UP_AFTER:
-            answer = Answer(case=case, said="skipped", why="the tool had answered none before")
+            answer = Answer(case=case, said="skipped", why="the tool gave no answer to the first cases")
         else:
             answer = self._asked(number, case)
         with self._lock:
@@ -152,7 +152,7 @@ class _Round:
         try:
             skill = case.lay_out(folder)
         except OSError as fault:
-            return Answer(case=case, said="skipped", why=f"this file system does not hold it: {fault.strerror}")
+            return Answer(case=case, said="skipped", why=f"this file system cannot store the case: {fault.strerror}")
         words = self._question.words(skill=skill, folder=folder)
         return _judged(
             case, self._question, self._watcher().ask(words, self._question.seconds, self._question.most_bytes)

@@ -202,7 +202,7 @@ def replace_file(path: str, before: bytes, after: bytes, *, within: str) -> str 
     """
     root, real = os.path.realpath(within), os.path.realpath(path)
     if real != root and not real.startswith(root if root.endswith(os.sep) else f"{root}{os.sep}"):
-        return "it lies behind a link, outside of what was named; name it itself"
+        return "its real path is outside of the named path; name the file itself"
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode):

@@ -52,13 +52,14 @@ def format_source(data: bytes) -> Formatted:
     if faults:
         where = f"line {faults[0].location.line}"
         return Formatted(
-            data=data, reason=f"it cannot be laid out while {where} is wrong ({faults[0].rule}); see `prowess check`"
+            data=data,
+            reason=f"it cannot be formatted because of a fault in {where} ({faults[0].rule}); see `prowess check`",
         )
     if not document.complete:
-        return Formatted(data=data, reason="it has no frontmatter that can be read")
+        return Formatted(data=data, reason="its frontmatter cannot be read")
     new = _laid_out(document)
     if new is None or not _is_same(document, parse_document(new)) or _laid_out(parse_document(new)) != new:
-        return Formatted(data=data, reason="it cannot be laid out without changing what it says")
+        return Formatted(data=data, reason="formatting it would change values or comments")
     return Formatted(data=new.encode())
 
 

@@ -145,8 +145,8 @@ class _Parsing:
             if blanks := len(line) - len(_HYPHENS):
                 start = fence + len(_HYPHENS)
                 edit = self._origin.edit(start, start + blanks, "")
-                fix = Fix(safety=FixSafety.SAFE, title="remove the blanks", edits=(edit,))
-                message = "blanks follow this fence; a reader that compares whole lines does not see it"
+                fix = Fix(safety=FixSafety.SAFE, title="remove the spaces", edits=(edit,))
+                message = "spaces follow this fence, so some readers do not see it; remove them"
                 self._report("frontmatter.fence", message, start, start + blanks, fix)
         at, known = self._decoded.lone_return, "a carriage return without a line feed"
         if at is None or at >= fences.body:
@@ -268,10 +268,10 @@ _SYNTAX = (
     ("did not find expected hexdecimal number", "a backslash in double quotes must be doubled"),
     ("did not find expected comment or line break", "a value that starts with > or | must be quoted"),
     ("could not find expected ':'", 'this line is neither "key: value" nor indented as part of the value above'),
-    ("found a tab character", "a tab indents this line; indent with blanks"),
+    ("found a tab character", "a tab indents this line; indent with spaces"),
     ("did not find expected alphabetic or numeric character", "a value that starts with * or & must be quoted"),
     ("did not find expected key", "text follows the end of this value; quote the whole value"),
-    ("did not find expected <document start>", "this belongs to no entry; the frontmatter is one mapping"),
+    ("did not find expected <document start>", "this does not belong to any entry; the frontmatter is one mapping"),
 )
 
 
@@ -284,7 +284,7 @@ def describe(fault: YamlFault, text: str) -> str:
     if "cannot start any token" in fault.problem:
         char = text[fault.offset : fault.offset + 1]
         if char == "\t":
-            return "a tab indents this line; indent with blanks"
+            return "a tab indents this line; indent with spaces"
         return f"a value that starts with {char!r} must be quoted"
     return next((ours for phrase, ours in _SYNTAX if phrase in fault.problem), f"this is not YAML: {fault.problem}")
 

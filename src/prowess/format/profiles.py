@@ -66,7 +66,7 @@ _PROFILES = (
     ),
     Profile(
         name="skills-ref",
-        summary="the reference tool's judgement and words",
+        summary="the reference tool's rules and messages",
         source="skills-ref 0.1.1",
         reference_wording=True,
     ),
@@ -79,13 +79,13 @@ _PROFILES = (
     ),
     Profile(
         name="boxxy",
-        summary="the boxxy guide: ASCII names, at most 500 lines, nothing beside the skill",
+        summary="the boxxy guide: ASCII names, at most 500 lines, no README or CHANGELOG in the skill",
         source="boxxy formal specification and implementation guide",
         name_letters="ASCII",
     ),
     Profile(
         name="claude-code",
-        summary="the fields that Claude Code and its kin know, allowed-tools as text or list",
+        summary="the fields of Claude Code and similar clients, allowed-tools as text or list",
         source="agent skills platform, YAML frontmatter fields; Claude Code",
         known_fields=KNOWN_FIELDS,
         metadata_lists=True,
@@ -94,7 +94,7 @@ _PROFILES = (
     ),
     Profile(
         name="lenient",
-        summary="load what exists in the wild; an error means that the skill is not loaded",
+        summary="load skills as they are found in practice; an error means that the skill is not loaded",
         source="client guide, lenient validation",
         repairs=True,
     ),
@@ -113,4 +113,4 @@ def profile_named(name: str) -> Profile:
         return PROFILES[name]
     near = near_words(name, PROFILES)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InvalidArgumentsError((f"no profile is called {name!r}; there are {', '.join(PROFILES)}{hint}",))
+    raise InvalidArgumentsError((f"no profile is called {name!r}; profiles: {', '.join(PROFILES)}{hint}",))

@@ -228,7 +228,7 @@ def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...
         descriptor = os.open(file, READ)
     except OSError as fault:
         if fault.errno == errno.ELOOP or os.path.islink(file):
-            message = f"{name} is a symbolic link; a skill carries its own file"
+            message = f"{name} is a symbolic link; put the file itself into the skill"
             return b"", (finding("file.notRegular", message, where, detail="link"),)
         if fault.errno == errno.ENXIO:  # a socket
             return b"", (finding("file.notRegular", f"{name} is not a regular file", where, detail="special"),)
@@ -241,7 +241,7 @@ def _read(file: str, path: str, name: str) -> tuple[bytes, tuple[Diagnostic, ...
             detail = "directory" if is_directory else "special"
             return b"", (finding("file.notRegular", message, where, detail=detail),)
         if kind.st_nlink > 1:  # a catalog skips such a file, so other commands must not load it
-            message = f"{name} has a second hard link, so its content may belong to another place; put a copy here"
+            message = f"{name} has a second hard link, so its content may belong elsewhere; replace it by a copy"
             return b"", (finding("file.notRegular", message, where, detail="hard link"),)
         return _whole(descriptor, kind.st_size), ()
     except OSError as fault:

@@ -55,9 +55,9 @@ def _walk(root: str, notes: list[str]) -> Iterator[str]:
             continue
         below = [name for name, is_directory in found if is_directory and name not in _PASSED_OVER]
         if below and depth == MAX_DEPTH:
-            notes.append(f"{directory} lies {MAX_DEPTH} levels deep; what is below was not looked at")
+            notes.append(f"{directory} is {MAX_DEPTH} levels deep; its subdirectories were not searched")
         elif len(entered) + len(waiting) + len(below) > MAX_DIRECTORIES:
-            notes.append(f"more than {MAX_DIRECTORIES} directories; {directory} was not looked at")
+            notes.append(f"more than {MAX_DIRECTORIES} directories; {directory} was not searched")
         else:
             waiting += [(os.path.join(directory, name), depth + 1) for name in below]
 

@@ -245,10 +245,10 @@ UNUSED_SUPPRESSION = RuleMeta(
     severities=Severities(
         spec=Severity.WARNING, skillscraft=Severity.WARNING, boxxy=Severity.WARNING, claude_code=Severity.WARNING
     ),
-    summary="A comment asking for silence silences something.",
+    summary="A comment that suppresses findings has an effect.",
     page=Page(
-        what="Looks for comments that suppress a rule which finds nothing there.",
-        why="A comment that outlived its reason hides the next fault.",
+        what="Looks for comments that suppress a rule without findings at that place.",
+        why="A comment that is no longer needed hides the next fault.",
         example="A comment that suppresses `body.maxLines` in a body of 40 lines",
         instead="Remove it.",
     ),

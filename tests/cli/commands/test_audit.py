@@ -105,7 +105,7 @@ def test_verify_prints_the_head_to_keep(log: JsonlAuditLog, capsys: Capture) -> 
     assert run(["audit", "verify", "--head", head]) == 0
     assert "and record 4 is the head kept elsewhere" in capsys.readouterr().out
     assert run(["audit", "verify", "--head", "0" * 64]) == 1
-    assert "the head kept elsewhere is in no record" in capsys.readouterr().out
+    assert "no record has the head kept elsewhere" in capsys.readouterr().out
     assert run(["audit", "verify", "--head", "abc"]) == 2
 
 
@@ -205,7 +205,7 @@ def test_records_behind_the_head_stop_the_log_until_they_are_accepted(log: Jsonl
     log.append(AuditEvent(kind="tool.started", data={"tool": "x"}))
     head.write_bytes(before)
     assert run(["audit", "verify"]) == 1
-    assert "record 5 stands behind the last that head.json counts" in capsys.readouterr().out.replace("\n  ", " ")
+    assert "record 5 is not counted in head.json" in capsys.readouterr().out.replace("\n  ", " ")
     assert run(["audit", "accept"]) == 0
     assert capsys.readouterr().out == "1 record accepted\n"
     assert run(["audit", "verify"]) == 0
@@ -288,7 +288,7 @@ def test_a_killed_writer_is_a_note_and_no_failure(log: JsonlAuditLog, capsys: Ca
     with open(log.path, "ab") as stream:
         stream.write(b'{"at":')
     assert run(["audit", "verify"]) == 0
-    assert capsys.readouterr().out.startswith("note: after record 4 stands half a line of 6 bytes")
+    assert capsys.readouterr().out.startswith("note: an incomplete line of 6 bytes follows record 4")
 
 
 def test_no_log_is_a_failure_in_one_sentence(capsys: Capture) -> None:

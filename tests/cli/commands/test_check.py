@@ -175,7 +175,7 @@ def test_what_was_not_looked_at_is_said(
     write(tmp_path / "x", "a")
     monkeypatch.setattr("prowess.format.skill_directories.MAX_DEPTH", 0)
     assert run(["check", str(tmp_path)]) == 1
-    assert "what is below was not looked at" in capfd.readouterr().err
+    assert "its subdirectories were not searched" in capfd.readouterr().err
 
 
 def _cases() -> list[Any]:

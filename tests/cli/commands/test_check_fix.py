@@ -108,7 +108,7 @@ def test_a_link_out_of_the_tree_is_not_followed(skill: Path, capfd: pytest.Captu
     skill.parent.rename(moved)
     (tree / "a").symlink_to(moved)
     assert run(["check", "tree", "--fix", *RULES]) == 1
-    assert "behind a link" in capfd.readouterr().err
+    assert "outside of the named path" in capfd.readouterr().err
     assert (moved / "SKILL.md").read_text(encoding="utf-8") == BROKEN
 
 

@@ -119,8 +119,8 @@ def test_cases_are_laid_out_for_whoever_asks_by_other_means(tmp_path: Path, capf
     ("words", "message"),
     [
         ([], "which tool? --command 'othertool validate {path}'"),
-        (["--command", "true"], "the command names no place for the skill"),
-        (["--command", "   "], "the command names no place for the skill"),
+        (["--command", "true"], "the command has no placeholder for the skill"),
+        (["--command", "   "], "the command has no placeholder for the skill"),
         (["--command", "true {path} 'open"], "--command cannot be used: No closing quotation"),
         (["--command", "no-such-tool {path}"], "there is no such program on PATH"),
         (["--command", "true {path}", "--select", "nothing"], "no case or topic is called 'nothing'"),

@@ -29,7 +29,7 @@ def test_files_are_laid_out_and_what_cannot_be_is_said(skills: Path, capfd: pyte
     assert run(["fmt"]) == 1
     captured = capfd.readouterr()
     assert captured.out == ""
-    wrong = "it cannot be laid out while line 3 is wrong (frontmatter.syntax); see `prowess check`"
+    wrong = "it cannot be formatted because of a fault in line 3 (frontmatter.syntax); see `prowess check`"
     assert captured.err.splitlines() == [
         f"error: b/SKILL.md was not laid out: {wrong}",
         "1 file laid out, 1 already even, 1 left alone",

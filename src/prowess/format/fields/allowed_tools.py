@@ -83,9 +83,9 @@ def _token_end(text: str, start: int) -> int | ToolFault:
     if at == len(text) or text[at] in " \t\r\n,":
         return at
     if text[at] == ")":
-        return ToolFault(message="this parenthesis closes nothing", offset=at)
+        return ToolFault(message="this parenthesis was never opened", offset=at)
     if at == start:
-        before = "a blank stands before this parenthesis" if start else "a tool name is missing"
+        before = "there is a space before this parenthesis" if start else "a tool name is missing"
         return ToolFault(message=f"{before}; write Name(pattern)", offset=at)
     opened, depth = at, 0
     while at < len(text):
@@ -100,5 +100,5 @@ def _token_end(text: str, start: int) -> int | ToolFault:
             message=f"the parentheses are empty; write {text[start:opened]} for the whole tool", offset=opened
         )
     if at < len(text) and text[at] not in " \t\r\n,":
-        return ToolFault(message="text follows the closing parenthesis; separate tokens by a blank", offset=at)
+        return ToolFault(message="text follows the closing parenthesis; separate tokens by a space", offset=at)
     return at

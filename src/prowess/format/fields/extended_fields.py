@@ -173,7 +173,7 @@ def _name(value: object, path: Path, faults: Faults) -> str | None:
     taken = isinstance(value, str) and value in _TAKEN
     if isinstance(value, str) and re.match(_NAME, value) and not taken:
         return value
-    why = "that has a meaning of its own" if taken else "it must be letters, digits, _ and -, a letter or _ first"
+    why = "which is a reserved name" if taken else "it must be letters, digits, _ and -, a letter or _ first"
     faults.add(_ARGS, f"{named(path)} is {kind(value)}, {why}", path)
     return None
 
@@ -325,7 +325,7 @@ def _tags(value: object, faults: Faults) -> tuple[str, ...]:
     if is_blank(value):
         return ()
     if isinstance(value, str):
-        faults.add("tags.type", "tags is a text, it must be a list of texts; commas separate it", ("tags",))
+        faults.add("tags.type", "tags is a text, it must be a list of texts; it is split at commas", ("tags",))
         value = [part for part in value.split(",") if part.strip()]
     if not isinstance(value, list | tuple):
         faults.add("tags.type", f"tags is {kind(value)}, it must be a list of texts", ("tags",))

@@ -66,7 +66,7 @@ def frontmatter_schema(profile: Profile) -> Schema:
         "$schema": DIALECT,
         "$id": f"urn:prowess:schema:frontmatter:{profile.name}",
         "title": f"Frontmatter of SKILL.md, profile {profile.name}",
-        "description": f"What has no error: {profile.summary}.",
+        "description": f"Front matter without errors: {profile.summary}.",
         "type": "object",
         "required": [field for field in ("name", "description") if refuses(f"{field}.required")],
         "properties": properties,
@@ -75,7 +75,7 @@ def frontmatter_schema(profile: Profile) -> Schema:
 
 
 def _name(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
-    schema: Schema = {"description": "What the skill is called; the name of its directory."}
+    schema: Schema = {"description": "The name of the skill and of its directory."}
     if refuses("name.type"):
         schema |= _SCALAR
     if refuses("name.format"):
@@ -100,7 +100,7 @@ def _description(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
 
 
 def _compatibility(refuses: Callable[[str], bool]) -> Schema:
-    schema: Schema = {"description": "What the skill needs of its environment."}
+    schema: Schema = {"description": "Requirements of the skill on its environment."}
     empty = refuses("compatibility.empty")
     if refuses("compatibility.type"):
         schema |= _SCALAR if empty else _SCALAR_OR_NOTHING
@@ -112,7 +112,7 @@ def _compatibility(refuses: Callable[[str], bool]) -> Schema:
 
 
 def _metadata(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
-    schema: Schema = {"description": "Anything else: keys and texts."}
+    schema: Schema = {"description": "Further data: keys and texts."}
     if refuses("metadata.valueType"):
         value = _SCALAR_OR_NOTHING if profile.metadata_scalars == "any" else _TEXT
         schema["additionalProperties"] = {"anyOf": [value, {"type": "array"}]} if profile.metadata_lists else value
@@ -124,7 +124,7 @@ _BLANK_TOO: Schema = {"type": ["object", "null", "string"], "pattern": r"^\s*$"}
 
 
 def _allowed_tools(profile: Profile, refuses: Callable[[str], bool]) -> Schema:
-    schema: Schema = {"description": "Tools that the skill may use: Name or Name(pattern), with blanks between them."}
+    schema: Schema = {"description": "Tools that the skill may use: Name or Name(pattern), with spaces between them."}
     if not refuses("allowed-tools.type"):
         return schema
     if not profile.tools_as_list:

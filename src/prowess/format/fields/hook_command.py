@@ -32,7 +32,7 @@ VARIABLES: Mapping[str, Base] = {
     **dict.fromkeys((PROJECT_VARIABLE, "WORKSPACE"), "project"),
     "HOME": "home",
 }
-_NO_TEXT = "holds a character that no command line holds"
+_NO_TEXT = "contains a character that is not allowed in a command line"
 NEEDS_SHELL = "needs a shell, and hooks are run without one ({}); name a script of the skill instead"
 
 # A variable without a backslash before it, or the home directory at the start of a word.

@@ -44,9 +44,9 @@ HOOK_EVENTS = (
 MAX_HOOK_SECONDS = 600.0  # our limit: the longest default of an agent in use
 
 _NOT_OBEYED = {
-    "if": "the hook runs whatever the call is",
-    "async": "the hook is waited for",
-    "asyncRewake": "the hook is waited for",
+    "if": "the hook runs for every call",
+    "async": "Prowess waits for the hook",
+    "asyncRewake": "Prowess waits for the hook",
 }
 _KEYS = ("type", "script", "command", "args", "shell", "matcher", "once", "timeout", "statusMessage", *_NOT_OBEYED)
 _IGNORED = "; it is ignored"
@@ -158,7 +158,7 @@ def _event(event: str, listed: object, faults: Faults) -> Iterator[Hook]:
     path: Path = ("hooks", event)
     if event not in HOOK_EVENTS:
         meant = next((known for known in HOOK_EVENTS if known.lower() == event.lower()), None)
-        hint = f"did you mean {meant}?" if meant else f"there are {', '.join(HOOK_EVENTS)}"
+        hint = f"did you mean {meant}?" if meant else f"events: {', '.join(HOOK_EVENTS)}"
         faults.add("hooks.event", f"no event is called {kind(event)}; {hint}", path, on_key=True)
     elif isinstance(listed, list | tuple):
         for index, entry in enumerate(listed):
@@ -235,7 +235,7 @@ def _settings(hook: Hook, entry: dict[str, object], path: Path, faults: Faults) 
         hook = replace(hook, once=once is True)
     for key, instead in _NOT_OBEYED.items():
         if key in entry:
-            message = f"{named((*path, key))} is not obeyed: {instead}"
+            message = f"{named((*path, key))} is not supported: {instead}"
             faults.add("hooks.value", message, (*path, key), on_key=True)
     if "timeout" in entry:
         place: Path = (*path, "timeout")

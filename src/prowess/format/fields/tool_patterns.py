@@ -66,11 +66,11 @@ def never_fits(token: ToolToken, *, refuses: bool) -> str | None:
     """
     tool = TOOL_ALIASES.get(token.name, token.name)
     if refuses and tool == SKILL_TOOL:
-        return "the tools of skills are never taken away"
+        return "the tools of skills cannot be denied"
     if tool not in _KNOWN and (near := {name.lower(): name for name in _KNOWN}.get(tool.lower())) is not None:
-        return f"names of tools are compared with their case; did you mean {near}?"
+        return f"tool names are case-sensitive; did you mean {near}?"
     if "*" in tool and not refuses and not names_one_server(tool):
-        return "in a name, * is known only behind a server, as in mcp__server__*"
+        return "in a name, * is allowed only after a server, as in mcp__server__*"
     return (
         None if token.pattern is None or token.pattern.strip() == "*" else _pattern_fault(tool, token.pattern.strip())
     )
@@ -80,13 +80,13 @@ def _pattern_fault(tool: str, pattern: str) -> str | None:
     if tool in COMMAND_TOOLS:
         return _command_fault(pattern)
     if tool in FILE_TOOLS or tool in SEARCH_TOOLS:
-        home = "~ is a name here and no home; write //home/…" if pattern.startswith("~") else None
+        home = "~ is not the home directory here; write //home/…" if pattern.startswith("~") else None
         return home or path_pattern_fault(pattern)
     if tool in URL_TOOLS:
         if not pattern.startswith(DOMAIN):
             return f"a pattern of {tool} is {DOMAIN} and a host"
         host = pattern.removeprefix(DOMAIN).strip()
-        return None if host_pattern(host) is not None else f"{host!r} is no host; write the name alone"
+        return None if host_pattern(host) is not None else f"{host!r} is not a host; write only the host name"
     if tool in NAME_TOOLS or tool == SKILL_TOOL:
         return None
     near = near_words(tool, _WITH_PATTERNS, cutoff=0.8)
@@ -96,9 +96,9 @@ def _pattern_fault(tool: str, pattern: str) -> str | None:
 
 def _command_fault(pattern: str) -> str | None:
     if (sign := _SHELL.search(pattern)) is not None:
-        return f"a pattern is about one simple command, and {sign[0]!r} is never part of one"
+        return f"a pattern applies to one simple command, which never contains {sign[0]!r}"
     if _ASSIGNMENT.match(pattern):
-        return "a line that sets a variable before its command is never taken apart"
+        return "a command with a variable assignment before it never matches a pattern"
     if "$" in VARIABLE.sub("", pattern):
         return f"only {', '.join(f'${{{name}}}' for name in _VARIABLES)} have a value here"
     if ":*" in pattern[:-2]:
@@ -109,9 +109,10 @@ def _command_fault(pattern: str) -> str | None:
 def path_pattern_fault(pattern: str) -> str | None:
     """Return why a glob cannot match any path; `None` if it can. A deny rule with such a glob would deny nothing."""
     if ".." in path_components(pattern):
-        return f"{pattern!r} fits no path: paths are resolved before they are compared, so leave '..' out"
+        return f"{pattern!r} matches no path: paths are resolved before they are compared, so leave '..' out"
     if re.search(r"\{[^}]*,", pattern):
-        return f"{pattern!r} fits no path: braces are no alternatives here; give a list of patterns"
+        return f"{pattern!r} matches no path: braces are not alternatives here; write several patterns"
     if pattern.startswith("/workspace/"):
-        return f"{pattern!r} begins at the workspace, as /workspace/workspace/…; write {pattern[len('/workspace') :]!r}"
+        meant = pattern.removeprefix("/workspace")
+        return f"{pattern!r} is relative to the workspace, so it means /workspace/workspace/…; write {meant!r}"
     return None

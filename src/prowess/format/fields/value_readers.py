@@ -82,7 +82,7 @@ def kind(value: object) -> str:
         return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}...")
     if isinstance(value, list | tuple):
         return "a list"
-    return "a mapping" if isinstance(value, dict) else "no text"
+    return "a mapping" if isinstance(value, dict) else "not a text"
 
 
 def named(path: Path) -> str:
@@ -222,5 +222,5 @@ def report_unknown(
     """Report each unknown key; `then` is appended to the message, to state the consequence."""
     for key in value:
         if key not in known:
-            message = f"{named(path) or 'the file'} has no {kind(str(key))}, there are {', '.join(known)}{then}"
+            message = f"{named(path) or 'the file'} has no key {kind(str(key))}; known keys: {', '.join(known)}{then}"
             faults.add(rule, message, (*path, str(key)), on_key=True)

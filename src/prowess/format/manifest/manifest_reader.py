@@ -233,7 +233,7 @@ def _skill_name(value: object, rule: str, path: Path, faults: Faults) -> str | N
     name = normalise(text)
     wrong = name_faults(name, ascii_only=False)
     if wrong:
-        faults.add(rule, f"{named(path)} is {kind(text)}, which is no name of a skill: {wrong[0].message}", path)
+        faults.add(rule, f"{named(path)} is {kind(text)}, which is not a valid skill name: {wrong[0].message}", path)
         return None
     return name
 

@@ -145,7 +145,7 @@ _ROOTS = frozenset(
     | {"opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
 )
 # Texts shared by all messages about links that leave the skill.
-LEADS_OUT = "leads out of the skill; a skill carries the files it links to"
+LEADS_OUT = "leads out of the skill; put the file into the skill"
 IS_ABSOLUTE = "is absolute; link to files relative to the skill's directory"
 _SENTENCE = 500  # characters before and after a link that are searched for quotes
 
@@ -181,10 +181,10 @@ def _reason(reference: Reference) -> str:
     components = reference.path.replace("\\", "/").split("/")
     if reference.leads == "outside":
         if components[-1].lower() == "skill.md":
-            return "leads out of the skill to another, which may lie elsewhere; name that skill in place of a link"
+            return "leads to another skill, which may be installed elsewhere; write its name instead of a link"
         return LEADS_OUT
     if _may_be_a_page(reference):
-        return f"{IS_ABSOLUTE}, and to pages by their whole address"
+        return f"{IS_ABSOLUTE}, and to web pages by their full URL"
     return IS_ABSOLUTE
 
 
@@ -201,7 +201,7 @@ def extended_findings(document: SkillDocument, *, repairs: bool) -> list[Diagnos
     faults = [fault for fault in read.faults if fault.path[0] in fields]
     findings = [finding(fault.rule, fault.message, place_of(fields[str(fault.path[0])], fault)) for fault in faults]
     if "agent" in fields and read.agent is not None and read.context != "fork":
-        message = "agent is obeyed only with context: fork; nothing chooses an agent here"
+        message = "agent has an effect only with context: fork; add that, or remove agent"
         findings.append(finding("agent.needsFork", message, fields["agent"].location))
     return findings[:MAX_FAULTS]
 

@@ -105,11 +105,11 @@ def _compatibility(field: Field) -> Iterator[Diagnostic]:
     if field.text is None:
         return
     if not field.text.strip():
-        message = "compatibility is empty; say what the skill needs, or leave the field out"
+        message = "compatibility is empty; name the requirements, or remove the field"
         yield finding("compatibility.empty", message, field.location)
     elif len(field.text) > MAX_COMPATIBILITY_LENGTH:
         broken = len(field.text.rstrip("\n")) <= MAX_COMPATIBILITY_LENGTH
-        hint = "; the line break at its end is one, and `>-` or `|-` leaves it out" if broken else ""
+        hint = "; the line break at its end counts, and `>-` or `|-` removes it" if broken else ""
         message = (
             f"compatibility has {len(field.text)} characters, at most {MAX_COMPATIBILITY_LENGTH} are allowed{hint}"
         )
@@ -149,7 +149,7 @@ def _typed(field: Field, key: Node, value: Scalar) -> Iterator[Diagnostic]:
 def _allowed_tools(field: Field, *, as_list: bool) -> Iterator[Diagnostic]:
     texts = tool_texts(field)
     if not isinstance(field.value, Scalar) and (texts is None or not as_list):
-        message = f"allowed-tools is {_kind(field)}, it must be one text with blanks between the tokens"
+        message = f"allowed-tools is {_kind(field)}, it must be one text with spaces between the tokens"
         yield finding("allowed-tools.type", message, field.location, fix=_joined(field, texts))
     if texts is None:
         return
@@ -160,7 +160,7 @@ def _allowed_tools(field: Field, *, as_list: bool) -> Iterator[Diagnostic]:
             location = _character(field, node, tools.fault.offset)
             yield finding("allowed-tools.syntax", tools.fault.message, location)
         elif tools.commas and isinstance(field.value, Scalar):
-            message = "commas between tools are not understood everywhere; separate the tokens by blanks"
+            message = "some clients do not accept commas between tools; separate the tokens by spaces"
             yield finding("allowed-tools.separator", message, field.location, fix=_joined(field, texts))
 
 
@@ -198,9 +198,9 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
         else:
             # Hosts do not read their own fields under metadata, so suggest the profile that knows the field first.
             advice = (
-                "some hosts know it (--profile claude-code), for all others it belongs under metadata"
+                "some hosts know it (--profile claude-code); for all others, move it under metadata"
                 if field.key in CLAUDE_CODE_FIELDS
-                else "what is not in the specification belongs under metadata"
+                else "move fields that are not in the specification under metadata"
             )
             message = f"unknown field {_short(field.key)!r}; {advice}"
             fix = move_under_metadata(document, field)
@@ -244,7 +244,7 @@ def _joined(field: Field, texts: list[str] | None) -> Fix | None:
     if not tokens or any(part.fault is not None for part in parsed):
         return None
     edit = field.origin.edit(field.key_node.end, field.value.end, f": {scalar(' '.join(map(str, tokens)))}")
-    title = "write the tokens with blanks between them"
+    title = "write the tokens with spaces between them"
     return Fix(safety=FixSafety.SAFE, title=title, edits=(edit,), changes=("allowed-tools",))
 
 

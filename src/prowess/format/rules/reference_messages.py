@@ -184,7 +184,7 @@ def _outside_dialect(node: Node, document: SkillDocument) -> tuple[int, str] | N
     match node:
         case Scalar():
             before = document.text[document.text.rfind("\n", 0, node.start) + 1 : node.start]
-            return (node.start, "a tab stands before the value") if before.endswith("\t") else None
+            return (node.start, "there is a tab before the value") if before.endswith("\t") else None
         case Sequence(flow=True) | Mapping(flow=True):
             return node.start, "lists and mappings in brackets are not accepted"
         case Sequence(items=items):
@@ -204,7 +204,7 @@ def _mapping_outside_dialect(node: Mapping, document: SkillDocument) -> tuple[in
         if isinstance(value, Mapping):
             _, at = document.origin.position(value.start)
             if column not in {None, at}:
-                return value.start, "this mapping is indented unlike the one before"
+                return value.start, "this mapping is not indented like the one before"
             column = at
         for child in (key, value):
             if (fault := _outside_dialect(child, document)) is not None:

@@ -184,7 +184,7 @@ class _Work:
                 self._lines[line] = blanks + self._lines[line][len(indent) :]
                 here = replace(fault, offset=start + indent.index("\t"), context=start)
                 self.repairs.append(
-                    Repair(fault=here, start=start, end=start + len(indent), text=blanks, title="indent with blanks")
+                    Repair(fault=here, start=start, end=start + len(indent), text=blanks, title="indent with spaces")
                 )
         return True
 

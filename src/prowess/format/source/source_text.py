@@ -91,7 +91,7 @@ def decode(source: bytes) -> Decoded:
         )
     if (nul := text.find("\0")) >= 0:
         offset = source.index(0)
-        message = f"a NUL character stands at byte {offset}; remove it"
+        message = f"there is a NUL character at byte {offset}; remove it"
         faults.append(
             TextFault(rule="encoding.nul", message=message, offset=_length(text[:nul]), detail=f"byte {offset}")
         )
