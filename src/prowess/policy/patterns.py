@@ -19,7 +19,8 @@ Path patterns are gitignore-style globs on the resolved path, anchored at the wo
 
     *.md        at any depth (it contains no slash)
     docs/*      one level below docs
-    docs/**     everything below docs; docs/ means the same
+    docs/**     everything below docs
+    docs/       everything below a directory of this name, at any depth
     /notes.md   in the workspace itself
     //etc/**    outside the workspace: two slashes begin an absolute path
 
