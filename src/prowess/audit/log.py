@@ -2,7 +2,7 @@
 
 An append locks the file, reads the end of the chain from `head.json`, announces the next head there, writes the record,
 and replaces the head. A writer may be killed between any two of these steps. The next append then adopts a record that
-was announced, removes an incomplete line, and writes a record about the recovery (`log.recovered`). Records behind the
+was announced, removes an incomplete line, and writes a record about the recovery (`log.recovered`). Records after the
 head that were not announced are not adopted: appending fails until a person has checked and accepted them (`accept`,
 which writes a record `log.accepted`). Appending also fails if the log is shorter than its head or the head is missing;
 a person must then run `prowess audit verify`.
@@ -209,7 +209,7 @@ class JsonlAuditLog:
             return self._locked(lambda descriptor: self._write(descriptor, event, self._end_of_chain(descriptor))[0])
 
     def accept(self) -> int:
-        """Adopt records behind the head that no writer announced. Return their number.
+        """Adopt records after the head that no writer announced. Return their number.
 
         Call it only after a person has checked the records. A record `log.accepted` states their number and who
         accepted them.
@@ -311,7 +311,7 @@ class JsonlAuditLog:
         return head, size
 
     def _recover(self, descriptor: int, head: AuditHead, size: int, *, accepting: bool = False) -> AuditHead:
-        """Adopt complete records behind the head, remove an incomplete line, and write a record about it.
+        """Adopt complete records after the head, remove an incomplete line, and write a record about it.
 
         The head changes only after that record is written.
         """
@@ -351,7 +351,7 @@ class JsonlAuditLog:
     def _write(
         self, descriptor: int, event: AuditEvent, head: AuditHead, before: Sequence[AuditHead] = ()
     ) -> tuple[AuditRecord, AuditHead]:
-        """Write a record behind `head`. `before` are the heads of adopted records, not yet counted in head.json."""
+        """Write a record after `head`. `before` are the heads of adopted records, not yet counted in head.json."""
         record, line = seal(event, sequence=head.count + 1, at=_now(), previous=head.hash)
         behind = AuditHead(count=record.sequence, hash=record.hash, size=head.size + len(line))
         try:

@@ -41,7 +41,7 @@ class AuditFinding(Struct, frozen=True, kw_only=True):
     """One fault or one notice.
 
     Kinds of faults: `changed`, `damaged` (a line that is not a record), `missing`, `moved`, `inserted`, `cut` (from the
-    end), `added` (behind the head and not announced by a writer), `head` (head.json itself), `kept_head`. Kinds of
+    end), `added` (after the head and not announced by a writer), `head` (head.json itself), `kept_head`. Kinds of
     notices: `ahead`, `torn`, `recovered`, `accepted`, `exposed` (others can change a file of the log). `record` is the
     number of the record, `line` its line in the file; both count from 1.
     """
@@ -179,7 +179,7 @@ class _Walk:
         self.kept_at: int | None = None
         self._kept = kept
         self._gaps: list[_Gap] = []
-        self._ahead: list[AuditHead] = []  # heads of the records behind the head
+        self._ahead: list[AuditHead] = []  # heads of the records after the head
         self._size = 0  # bytes of complete lines
         self._head: AuditHead | None = None
         self._at_head: tuple[str | None, int] | None = (None, 0)  # hash and end of the last record that the head counts

@@ -41,7 +41,7 @@ _KINDS = bytes.maketrans(
 _SMALL_OR_NOT = bytes(byte if byte in _SMALL_LETTERS else 0x20 for byte in range(256))
 _TAKES_LINE_ENDS = (b".\n", b":\n", b")\n", b"|\n")
 _SHORTEST_CUT = 9  # small letters in a piece before the next piece continues the word
-FACTOR = 1.014  # median of real tokens to pieces over the public skills of every second owner
+FACTOR = 1.014  # median ratio of real tokens to pieces, over the public skills of every second owner
 _NAMES: dict[Method, str] = {
     "characters": f"characters / {CHARACTERS_A_TOKEN}",
     "pieces": "pieces of text",

@@ -1,7 +1,7 @@
 """The reference library's three exceptions, as part of our exception tree.
 
-`SkillError` is `prowess.errors.SkillError` itself, so catching it also catches every other error that Prowess raises on
-purpose. The other two exist only here, because like the reference library's they have a message but no place. Code
+`SkillError` is `prowess.errors.SkillError`, so catching it also catches every other error that Prowess raises on
+purpose. The other two exist only here: like those of the reference library they have a message but no location. Code
 written for Prowess gets `SkillParseError` and `InvalidSkillError` instead.
 """
 

@@ -40,7 +40,7 @@ _PLACEHOLDER = re.compile(
     rf"(?<!\\)\$(?:(?P<bare>{'|'.join(VARIABLES)})(?![A-Za-z0-9_])|\{{(?P<braced>{'|'.join(VARIABLES)})\}})|(?<!\S)~(?=/)"
 )
 _MOST_OF_A_PATH = 4096  # characters: Linux has no longer paths, and each part of the path is tried
-_QUOTED = re.compile(r"""(?s)\\.|'[^']*'?|"(?:\\.|[^"\\])*"?""")  # and characters behind a backslash
+_QUOTED = re.compile(r"""(?s)\\.|'[^']*'?|"(?:\\.|[^"\\])*"?""")  # also matches characters after a backslash
 _OPEN, _CLOSE = "\ue002", "\ue003"  # private characters around the name of a variable
 
 

@@ -209,7 +209,7 @@ def _unknown(document: SkillDocument, known: frozenset[str]) -> Iterator[Diagnos
 
 def _respelled(field: Field, name: str) -> Fix:
     edit = field.origin.edit(field.key_node.start, field.key_node.end, name)
-    # A rename must not put a field in force that a host obeys, unless a person asks for it.
+    # A rename must not activate a field that a host obeys, unless a person asks for it.
     safety = FixSafety.UNSAFE if name == "allowed-tools" or name in CLAUDE_CODE_FIELDS else FixSafety.SAFE
     return Fix(safety=safety, title=f"write {name}", edits=(edit,), changes=(field.key, name))
 

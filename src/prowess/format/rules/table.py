@@ -22,7 +22,7 @@ _OF_FIELDS = (
     #                      │  │  ┌ skillscraft
     #                      │  │  │  ┌ boxxy
     #                      │  │  │  │  ┌ claude-code
-    #                      │  │  │  │  │  ┌ lenient: an error is what keeps a skill from being loaded
+    #                      │  │  │  │  │  ┌ lenient: an error means that the skill is not loaded
     _rule("file.missing", (E, E, E, E, E, E), "A skill is a directory that contains SKILL.md.", (
         "Looks for a file SKILL.md in the directory.",
         "Without it the directory is not a skill, and no agent offers it.",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_REPAIRS = 64
 _MAX_CHARACTERS = 256 * 1024
 _MAX_NODES = 4000
-_MAX_LINES = 10_000  # in a front matter of 64 KiB, so nearly all of them are empty
+_MAX_LINES = 10_000  # a front matter with more lines in its 64 KiB is little else than line breaks
 
 _TEXT_FIELDS = frozenset({"name", "description", "license", "compatibility", "allowed-tools"})
 _KEY = re.compile(r"[^\W\d][\w.-]*[ \t]*:(?:[ \t]+|$)")
