@@ -44,6 +44,7 @@ docs: setup ## Write the generated pages, and build the site in build/site, stri
 	$(PY) tools/format_pages.py
 	$(PY) tools/screens.py
 	$(PY) -m tools.conformance_cases
+	$(PY) -m tools.wrap_pages
 	$(PY) -m tools.docs_site
 
 conformance: setup ## Put the conformance cases to other people's tools, and write docs/reference/conformance.md

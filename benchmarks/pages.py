@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from benchmarks.corpora import ROOT
 from benchmarks.figures import Figure  # noqa: TC001 -- msgspec reads the annotations of `Results`
+from tools.wrap_pages import wrapped
 
 SKILLS = 1000
 RECORD = ROOT / "benchmarks" / "results.json"
@@ -82,9 +83,10 @@ def page(results: Results) -> str:
         for figure in results.figures
         if figure.holds is False
     ]
-    return _PAGE.format(
+    text = _PAGE.format(
         conditions=results.conditions, rows="\n".join(rows), missed="\n".join(missed) or "Nothing in this run."
     )
+    return wrapped(text)
 
 
 def table(results: Results) -> str:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tools import public_skills
 from tools.hand_check import false_findings
 from tools.peers.linters import PEERS, Run, Said, environment, prowess
+from tools.wrap_pages import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,7 +210,7 @@ def main(arguments: list[str]) -> int:
         return 0
     text, open_kinds = page(runs, known)
     _, mark, kept_text = _PAGE.read_text(encoding="utf-8").partition(f"\n{_BY_HAND}")
-    _PAGE.write_text(f"{text}{mark}{kept_text}", encoding="utf-8")
+    _PAGE.write_text(wrapped(f"{text}{mark}{kept_text}"), encoding="utf-8")
     print(*open_kinds, sep="\n")
     return int(bool(open_kinds))
 

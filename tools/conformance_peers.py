@@ -21,6 +21,7 @@ from typing import Any
 
 from prowess.conformance import suite
 from tools.peers.linters import installed
+from tools.wrap_pages import wrapped
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / ".cache" / "peers"
@@ -177,7 +178,7 @@ def main(arguments: list[str]) -> int:
         else:
             print(f"{name}: asked")
     written = _TABLES.sub(lambda match: f"{match[1]}{tables()}\n{match[2]}", PAGE.read_text(encoding="utf-8"))
-    PAGE.write_text(written, encoding="utf-8")
+    PAGE.write_text(wrapped(written), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(ROOT)}")
     return failed
 

@@ -27,6 +27,7 @@ from prowess.lint.rule_page import rule_pages
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.divergences import divergence_table
+from tools.wrap_pages import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,7 +51,7 @@ def generated(docs: Path = DOCS) -> Iterator[tuple[Path, str]]:
         )
     pages = list(rule_pages())
     for page in pages:
-        yield docs / "reference" / "rules" / f"{page.id}.md", page.markdown()
+        yield docs / "reference" / "rules" / f"{page.id}.md", wrapped(page.markdown())
     yield docs / "reference" / "rules" / "index.md", _list_of(pages)
     for name in ("profiles.md", "configuration.md"):
         yield docs / "reference" / name, _filled((docs / "reference" / name).read_text(encoding="utf-8"))

@@ -14,4 +14,4 @@ if [ ! -e $place/ready ] || [ "$(cat $place/ready)" != "$wanted" ]; then
     echo "$wanted" >$place/ready
 fi
 $place/bin/python -m pytest -q tests/agent/local
-[ "${1:-}" = --test ] || $place/bin/python tools/offline_run.py
+[ "${1:-}" = --test ] || $place/bin/python -m tools.offline_run

@@ -1,8 +1,8 @@
 """The recorded run of the offline model: three tasks from beginning to end, and which skill it picks for fourteen.
 
     make local                                      test the model, run it, write the page
-    .venv/bin/python tools/offline_run.py --page    write the page again from what was recorded
-    .venv/bin/python tools/offline_run.py --check   hold the page against the code, without the model
+    .venv/bin/python -m tools.offline_run --page    write the page again from what was recorded
+    .venv/bin/python -m tools.offline_run --check   hold the page against the code, without the model
 
 Every reply of the language model is kept beside the question it answered (`RECORD`). So everything but the language
 model can be run again where it is not installed: the questions must be the same, and the page that follows from the
@@ -25,6 +25,7 @@ from prowess.agent.local.model import Known, Situation, skill_options
 from prowess.catalog import Catalog
 from prowess.runtime.tools.load import SPEC as LOAD
 from prowess.tools.builtin import builtin_tools
+from tools.wrap_pages import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,7 +167,7 @@ def written(engine: Engine) -> str:
 def page(part: str) -> str:
     """Return the page with what is written put in its place."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{part}\n{END}{rest.partition(END)[2]}"
+    return wrapped(f"{before}{BEGIN}\n\n{part}\n{END}{rest.partition(END)[2]}")
 
 
 def _pick(model: LocalModel, task: str) -> str | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tools.proof import comparison, dafny, page
 from tools.proof.dafny_text import taken_for_granted, texts
+from tools.wrap_pages import wrapped
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "proof.md"
@@ -68,7 +69,7 @@ def _compared(outcomes: list[comparison.Outcome]) -> int:
 
 def _page(written: dict[str, str], verified: int, outcomes: list[comparison.Outcome], *, check: bool) -> int:
     old = PAGE.read_text(encoding="utf-8")
-    new = page.replaced(old, page.figures(written, verified, outcomes))
+    new = wrapped(page.replaced(old, page.figures(written, verified, outcomes)))
     if check and new != old:
         return _failed("docs/reference/proof.md states other figures", ["run make proof and commit the page"])
     if new != old:
