@@ -14,7 +14,7 @@
     ├── SessionNotFoundError(LookupError)  .session_id            session_not_found   expired, closed or unknown
     ├── ToolNotFoundError(LookupError)     .name .suggestions     tool_not_found
     ├── ResourceNotFoundError(LookupError) .skill .path           resource_not_found
-    │   └── UnknownScriptError             .skill .path           resource_not_found  cli: lists the skill's scripts
+    │   ├── UnknownScriptError             .skill .path           resource_not_found  cli: lists the skill's scripts
     │   └── SectionNotFoundError           .slug .suggestions     resource_not_found  runtime: no such heading
     ├── NoSuchFileError(LookupError)       .path .suggestions     resource_not_found  tools: not in the workspace
     ├── NotAFileError(LookupError)         .skill .path .entries  not_a_file          a directory instead of a file
@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from prowess.diagnostics import Diagnostic, Location
 
 
-@constructor_from_annotations()  # typing only; it does not create a dataclass
+@constructor_from_annotations()  # for type checkers only; it does not create a dataclass
 class SkillError(Exception):
     """Base class of all errors that Prowess raises deliberately.
 
@@ -433,7 +433,10 @@ class SandboxUnavailableError(ExecutionError):
 
 
 class ExecTimeoutError(ExecutionError, TimeoutError):
-    """A script or call was ended at its time limit of `limit` seconds. `rest` holds further known facts."""
+    """A script or call was ended at its time limit of `limit` seconds.
+
+    `what` names the script or call in the message. `rest` is appended to the message.
+    """
 
     code = "timeout"
     limit: float

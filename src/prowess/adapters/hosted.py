@@ -88,8 +88,8 @@ class HostedSession:
     async def refusal(self, name: str, arguments: Mapping[str, object]) -> str | None:
         """Return why a tool of the framework may not be called; None if it may.
 
-        The active skills decide, and the policy files of this machine and this user. A call that a rule asks about is
-        refused.
+        The decision is made by the active skills and by the policy files of this machine and this user. A call that a
+        rule asks about is refused, because no person can be asked here.
         """
         session = self._session
         if isinstance(session, SyncSession):
@@ -149,9 +149,9 @@ def _reason(name: str, decided: Decision) -> str | None:
 class CallOrder:
     """Runs the calls of one message one after another, in the order of the model, whichever thread is faster.
 
-    A framework starts all of them at once. A call waits up to `seconds_to_begin` for the earlier calls to begin, then
-    until those that began have ended. The first wait is limited, because a call that other code answers never begins.
-    Calls are identified by their ids.
+    A framework starts all of them at once. A call waits up to `seconds_to_begin` for the earlier calls to begin, and
+    then for those that have begun to end. The first wait has a limit, because an earlier call never begins if other
+    code, such as another middleware, answers it. Calls are identified by their ids.
     """
 
     def __init__(self, seconds_to_begin: float = _SECONDS_TO_BEGIN) -> None:

@@ -71,8 +71,8 @@ def guarded(session: Session, tools: Iterable[Tool]) -> list[Tool]:
     """Return copies of an agent's tools with a guardrail that may refuse calls.
 
     The guardrail refuses calls that the active skills or a policy file do not permit. Only function tools are guarded;
-    tools that OpenAI runs are unchanged, because their calls do not pass here. Approval, hooks and audit do not apply
-    to these tools. Register a function with `session.function` if they must apply to it.
+    tools that OpenAI runs are unchanged, because their calls do not reach this process. Approval, hooks and audit do
+    not apply to these tools. Register a function with `session.function` if they must apply to it.
     """
     hosted = HostedSession(session)
 
@@ -105,7 +105,8 @@ def _tool(spec: ToolSpec, hosted: HostedSession) -> FunctionTool:
         await hosted.refresh()
         for offered in hosted.specs():
             if offered.name == spec.name:
-                # The only hook before each model call; the description may contain the list of skills.
+                # Update the description here, because it may contain the list of skills, and the SDK calls no other
+                # function of the tool before a model call.
                 tool.description = offered.description
                 return True
         return False

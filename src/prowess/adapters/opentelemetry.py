@@ -202,7 +202,7 @@ def _of_call(tool: str, event: SessionEvent) -> Attributes:
     }
     if event.call_id is not None:
         attributes["gen_ai.tool.call.id"] = event.call_id
-    if event.skill is not None:  # the active skill; the skill that the call is about becomes gen_ai.skill.name
+    if event.skill is not None:  # an active skill; the skill that the call is about is recorded as gen_ai.skill.name
         attributes["prowess.skill.in_force"] = event.skill
     return attributes
 

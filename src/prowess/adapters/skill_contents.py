@@ -1,7 +1,7 @@
 """Metadata, body and files of the skills in a catalog, for interfaces without sessions.
 
-Every result comes from one state of the disk: the bytes of a file are those that were hashed when the skill was read. A
-path can only name a regular file inside the same skill.
+The bytes of a file are returned only if they have the hash that the file had when the skill was read, so all results
+about one skill belong together. A path can only name a regular file inside the same skill.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class Agent:
 
     A run ends with an answer, after `max_turns` model calls, at a limit of `budget`, or when calls keep failing.
 
-    - `models` are further models by name. A fork runs with the model that its skill or agent type names. An active
-      skill that names one of these models is followed with that model.
+    - `models` are further models by name. If a skill or agent type names one of them, its fork runs with that model. If
+      an active skill names one, the next turns use that model.
     - `on_event` is called with every step. It may be async.
     - `role` is the first part of the system prompt. `project` is a directory whose AGENTS.md and CLAUDE.md are added.
     - With `skills_dir`, the agent may write new skills to this directory (`create_skill`). Each skill needs an approval
@@ -90,7 +90,7 @@ class Agent:
         if skills_dir is not None:
             tools = (*tools, CreateSkillTool(skills_dir, self._catalog, approver or NoApprover()))
         options["extra_tools"] = tools
-        options.setdefault("host_tools", ())  # a model of this agent has only the tools of its session
+        options.setdefault("host_tools", ())  # the model can call no tools other than those of its session
         self._options = SessionOptions(**options)
 
     async def run(self, task: str, *, transcript: str | os.PathLike[str] | None = None) -> AgentResult:

@@ -224,7 +224,7 @@ def _files(listed: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 def _require_valid(draft: _Draft) -> None:
     """Refuse a draft that violates the specification. The error carries every violation."""
-    if name_faults(draft.name):  # the name cannot be used for a directory either
+    if name_faults(draft.name):  # an invalid name must not become a directory, so only the text is validated
         found = validate_skill(parse_document(draft.source))
     else:
         with tempfile.TemporaryDirectory(prefix="prowess-draft-") as place:

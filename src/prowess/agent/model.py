@@ -4,8 +4,8 @@ A model receives instructions, messages and tools, and streams parts. A run of a
 result.
 
 The protocol has a single method, so a test double is short (`prowess.agent.ScriptedModel`), and the turn loop is
-independent of providers. Data that a model needs back unchanged in its next request, such as a provider's own message,
-is passed in `Opaque` and `AssistantMessage.opaque`. No other code reads it.
+independent of providers. A model may need data back unchanged in its next request, such as a provider's own message. It
+yields the data as `Opaque` and finds it in `AssistantMessage.opaque`. No other code reads the data.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class TurnStarted(Struct, frozen=True, kw_only=True):
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """A piece of the model's text. It is final, even if the turn fails later."""
+    """A piece of the model's text. It is not withdrawn, even if the turn fails later."""
 
     text: str
 
@@ -226,7 +226,7 @@ class SkillActivating(Struct, frozen=True, kw_only=True):
 class SkillActivated(Struct, frozen=True, kw_only=True):
     """A skill was activated.
 
-    `allowed_tools` are the tokens that it restricts calls to; None if it does not restrict calls.
+    `allowed_tools` are its `allowed-tools` if they restrict calls; None if the skill does not restrict calls.
     """
 
     skill: str

@@ -169,7 +169,7 @@ def _history(request: ModelRequest) -> list[ModelMessage]:
             case AssistantMessage():
                 history += [theirs.ModelRequest(parts=pending), _response(message)]
                 pending = []
-    # Only the last message has instructions, so the provider gets those of this call and no earlier ones.
+    # Only the last message gets instructions, so that the provider does not receive those of earlier calls.
     history.append(theirs.ModelRequest(parts=pending, instructions=request.instructions or None))
     return history
 

@@ -1,8 +1,8 @@
 """The turn loop: ask the model, carry out its calls, and ask again, until it answers or a limit ends the run.
 
-The instructions are composed anew for every model call, because loading a skill changes them. Messages are only added:
-a rewritten history can neither be trusted nor cached. All tool calls go through the session's single executor, in the
-model's order, so a skill loaded by one call is active for the next.
+The instructions are composed anew for every model call, because loading a skill changes them. Messages are only added
+and never changed, so that a provider can cache them and the model can rely on them. All tool calls go through the
+session's single executor, in the model's order, so a skill loaded by one call is active for the next.
 
 `AgentForkRunner` runs skills with `context: fork`. Each gets its own turn loop over the session of the request. A
 sub-agent receives only the skill's instructions and the input. It cannot reveal messages or state of the parent,
@@ -62,14 +62,15 @@ if TYPE_CHECKING:
     from prowess.tools import ToolSpec
 
 Emit = Callable[[AgentStep], Awaitable[None]]
-MOST_ALIKE = 3  # consecutive failures of the same call with the same error
-MOST_FAILURES = 10  # consecutive failures of any calls
+MOST_ALIKE = 3  # consecutive failures of the same call with the same error end the run
+MOST_FAILURES = 10  # consecutive failures of any calls end the run
 
 
 class TurnLoop:
     """One run over one session. The caller closes the session.
 
-    `model` returns the model of the next turn, and `instructions` its system prompt. `offered` may remove tools.
+    `model` returns the model of the next turn, and `instructions` its system prompt. `offered` receives the session's
+    tools and returns those that the model may see.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class TurnLoop:
         calls: list[ToolUse] = []
         opaque: object = None
         used = Usage(cost_usd=None)
-        # Close the stream here, in the task that reads it.
+        # Close the stream in this task, because an async generator must be closed by the task that reads it.
         async with aclosing(cast("AsyncGenerator[Any, None]", self._model().stream(request))) as parts:
             async for part in parts:
                 match part:

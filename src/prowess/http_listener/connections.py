@@ -2,9 +2,9 @@
 
 A client that opens connections and sends no request, or half of one, must not block other clients. So the headers of a
 request must be complete within ten seconds. If an address has reached its maximum, a new connection replaces one that
-is waiting for its client: the oldest that waits for its first request, else for its next one, else for the rest of a
-body. A new connection is refused only if all connections of the address are being answered. The same applies to the
-total.
+waits for data from its client. Connections that wait for their first request are closed first, then those that wait for
+their next request, then those that wait for the rest of a body; among equals, the oldest. If no connection of the
+address waits, the new connection is refused. The maximum in total works in the same way.
 """
 
 from __future__ import annotations
@@ -100,7 +100,11 @@ class LimitedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse more data. The timeout for headers starts with their first byte and ends with their last."""
+        """Parse more data.
+
+        The timeout for the headers of the first request starts with the connection, that of a later request with its
+        first byte. The timeout ends with the last byte of the headers.
+        """
         if self.transport.is_closing():
             return
         if self._deadline is None and self.waits_for in {0, 1}:

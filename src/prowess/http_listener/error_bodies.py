@@ -42,7 +42,8 @@ class ShortErrors:
     """ASGI middleware that shortens the error responses of an application.
 
     If the body is JSON with an `error` object that has a `message`, its form is kept and the message is cut to its
-    first line. Any other body is replaced by `error_body` of its first line, or of the status phrase for other JSON.
+    first line. Any other body is replaced by the result of `error_body`. The sentence passed to `error_body` is the
+    first line of the old body, or the phrase of the status if the old body is empty or JSON.
     """
 
     def __init__(self, app: App, error_body: ErrorBody) -> None:

@@ -1,11 +1,12 @@
 """Approval by the user of an MCP client (elicitation), if the policy requires approval and the client supports it.
 
-A client declares support by its capability `elicitation`. In the handshake revisions, the question goes over the open
-connection while the call waits. In 2026-07-28 the question is the result of the call, and the client sends the call
-again with the answer. For any other client the call fails with `approval_required` and the id of the request.
+A client declares support by its capability `elicitation`. In protocol revisions with a handshake (all before
+2026-07-28), the question goes over the open connection while the call waits. In 2026-07-28 the question is the result
+of the call, and the client sends the call again with the answer. For any other client the call fails with
+`approval_required` and the id of the request.
 
-Only an accepted form approves a call. A declined or dismissed question or a disconnected client does not. The question
-shows the call with control characters escaped, as on a terminal.
+Only an accepted form approves a call. A call is not approved if the user declines or dismisses the question, or if the
+client disconnects. The question shows the call with control characters escaped, as on a terminal.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def settle(session: Session, responses: Mapping[str, Any] | None, context: Serve
 def _can_ask(context: ServerRequestContext[Any, Any]) -> bool:
     capabilities = context.session.client_capabilities
     ability = None if capabilities is None else capabilities.elicitation
-    # Before the protocol had two modes, the empty object meant support for forms.
+    # Before the protocol had the modes `form` and `url`, an empty capability meant support for forms.
     return ability is not None and (ability.form is not None or ability.url is None)
 
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 _DONE = range(200, 300)
-_GRACE_SECONDS = 5.0  # a session outlives the protocol's session by this, so that no late request gets a new one
+# a session is kept this much longer than the protocol's session, so that a late request does not open a new one
+_GRACE_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -52,7 +53,7 @@ async def http_app(
             return
         name = SESSION_HEADER.encode()
         session_id = next((value.decode("latin-1") for key, value in scope["headers"] if key == name), None)
-        if scope[BEARER]:  # binds the protocol's sessions to this token from the handshake on
+        if scope[BEARER]:  # from the handshake on, the SDK accepts a protocol session only with this token
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=scope[BEARER], scopes=[]))
         answered = 0
 

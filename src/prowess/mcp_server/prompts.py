@@ -1,7 +1,7 @@
 """MCP prompts: skills that a user starts by name.
 
-A prompt starts its skill as a user does (`Session.invoke`): through the executor for users, with substituted arguments,
-and also for skills that models may not choose. The result is the text of the prompt's message.
+A prompt starts its skill with `Session.invoke`, like a user of the session: through the executor for users, with
+substituted arguments, and also if models may not choose the skill. The result is the text of the prompt's message.
 """
 
 from __future__ import annotations
@@ -109,5 +109,6 @@ def _word(value: str) -> str:
         return value
     if '"' not in value:
         return f'"{value}"'
-    # Single quotes would do for most of these, but not for `a' b`. So each `"` becomes a part in single quotes.
+    # Single quotes around the whole text would fail for texts with both kinds, such as `a' "b"`. So each `"` becomes a
+    # part of its own in single quotes.
     return "'\"'".join(f'"{part}"' for part in value.split('"'))

@@ -6,8 +6,8 @@ Clients are notified if their lists are out of date. The catalog is scanned agai
 noticed within one interval. It is also checked after every call, because calls may have scanned it. If no file has
 changed, a scan only calls stat for each skill file. The wait after a scan is at least a hundred times its duration.
 
-Clients of the handshake revisions receive notifications on their connection; clients of 2026-07-28 receive them on the
-stream that they opened for this.
+Clients of protocol revisions with a handshake (all before 2026-07-28) receive notifications on their connection.
+Clients of 2026-07-28 receive them on the stream that they opened for this.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 MAX_SESSIONS = 64
 IDLE_SECONDS = 1800.0
-_MOST_NAMED = 200  # characters of a client's name and version in a record
+_MOST_NAMED = 200  # limit on the characters of a client's name and version in a record
 SESSION_HEADER = "mcp-session-id"
 CLIENT_HEADER = "prowess-client"  # set in a host's configuration to tell apart two clients of the same program
 _CLOSING_SECONDS = 2.0

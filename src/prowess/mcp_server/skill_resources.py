@@ -1,11 +1,11 @@
 """The skills of a catalog as resources: a complete list of files with digests, and the bytes of these files.
 
-A skill is served under its own name, so it must follow the format's rules: a valid name and a description, both text,
-in a file called SKILL.md; at most 512 files with at most 16 MiB in total; only paths that a request can contain. Other
-skills remain available through the tools; `why_not` returns the reason.
+A skill is served only if it follows the format's rules, because it is served under its own name. It needs a valid name
+and a description, both text, in a file called SKILL.md; at most 512 files with at most 16 MiB in total; and only paths
+that a request can contain. Other skills remain available through the tools; `why_not` returns the reason.
 
-A file is opened below its skill's directory without following links, and is returned only if its hash is the listed
-one. All functions here read the disk and block.
+A file is opened below its skill's directory without following links. Its bytes are returned only if they have the hash
+in the list. All functions here read the disk and block.
 
 Source: MCP Skills extension `io.modelcontextprotocol/skills`.
 """

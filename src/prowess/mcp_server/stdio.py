@@ -52,7 +52,7 @@ async def serve_stdio(session: ServedSession) -> None:
 def standard_input() -> Iterator[BinaryIO]:
     """Context manager: give this server exclusive use of standard input. Meanwhile descriptor 0 reads as empty.
 
-    The copied descriptor is never closed, because a thread may still be reading it at the end.
+    The copied descriptor is never closed, because a thread may still be reading it when the block ends.
     """
     if os.name != "posix":
         yield sys.stdin.buffer

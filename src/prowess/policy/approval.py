@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Scope = Literal["once", "session"]
 
 _MOST_REQUESTS = 256  # limit on unanswered requests; the oldest are dropped and asked again
-_DIGITS = 32  # hexadecimal digits of the digest: 128 bits, so that two calls with one id cannot be constructed
+_DIGITS = 32  # hexadecimal digits of the digest: 128 bits, too many to find two calls with the same id
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -73,8 +73,8 @@ class Refusal(Struct, frozen=True, kw_only=True):
 class Unanswered(Struct, frozen=True, kw_only=True):
     """No answer, because no person could be asked.
 
-    The call is refused. It may be sent again after a person has approved the request. `instead` is a sentence that
-    tells the caller what to do if no person can answer later either.
+    The call is refused. It may be sent again after a person has approved the request. `instead` is one sentence of
+    advice for the caller if no person can be asked later either.
     """
 
     instead: str | None = None
@@ -129,7 +129,7 @@ class ApprovalMemory:
             self._inherited = dict(refusals)
 
     def answered(self, request: ApprovalRequest, answer: Approval | Refusal) -> None:
-        """Remember the answer to a call that is waiting for it.
+        """Remember the answer that a waiting call has just received.
 
         An approval for one call is not kept, because the waiting call consumes it.
         """
@@ -149,7 +149,7 @@ class ApprovalMemory:
     def settle(self, request_id: str, answer: Approval | Refusal) -> ApprovalRequest | None:
         """Answer an open request by its id and return the request. Return None if no such request is open.
 
-        A later answer replaces an earlier one, because people change their minds.
+        A later answer replaces an earlier one, because a person may change the decision.
         """
         with self._lock:
             request = self._open.get(request_id)

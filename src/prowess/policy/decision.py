@@ -42,8 +42,8 @@ class Deny(Struct, frozen=True, kw_only=True):
 class Ask(Struct, frozen=True, kw_only=True):
     """A person must approve the call.
 
-    `by_default` is true if no rule asks for approval; then the pre-approval of a skill is enough. `skill` names the
-    active skill that does not list the call; None if a policy asks.
+    `by_default` is true if the question comes from a policy's default and not from a rule. The pre-approval of a skill
+    can then replace the question. `skill` names the active skill that does not list the call; None if a policy asks.
     """
 
     rule: str
@@ -79,8 +79,8 @@ def effect_of(decision: Decision) -> str:
 class Fit(Struct, frozen=True, kw_only=True):
     """How well an argument matches a pattern: certainly, possibly, or not at all.
 
-    A rule that permits needs a certain match; for a rule that refuses or asks, a possible match is enough. Because the
-    two are separate, one grammar serves both kinds of rules without a gap between them.
+    A rule that permits needs a certain match; for a rule that refuses or asks, a possible match is enough. An argument
+    that cannot be judged is a possible match, so it is refused and not permitted.
 
     `certain` implies `possible`. If the match is not certain, `reason` explains why and `kind` is a short name for the
     reason. `reason` may quote arguments. `kind` never does, so it may be recorded.

@@ -11,9 +11,11 @@ The tool determines the argument and the kind of pattern:
 Patterns of other tools have no defined meaning, so they match no call for certain. Write the bare name to permit the
 whole tool.
 
+A pattern of the form `NAME:VALUE` possibly matches a call whose argument `NAME` has this value, for every tool. So a
+rule that denies applies to the call, and a rule that allows does not.
+
 Values of variables such as `${CLAUDE_SKILL_DIR}` (`prowess.format.fields.tool_patterns`) are literal: no shell and no
-glob interprets them again. A pattern `NAME:VALUE` about another argument of the call permits no call, and refuses a
-call with that value.
+glob interprets them again.
 
 Path patterns are gitignore-style globs on the resolved path, anchored at the workspace:
 
@@ -28,14 +30,14 @@ A path is resolved before it is matched: symbolic links are followed, then `..` 
 it. A path outside the workspace matches only absolute patterns. A search (Glob, Grep) matches for certain if everything
 below its directory matches, and possibly if anything below it can match.
 
-Patterns for command lines are words, which are compared with an argument vector one by one.
+A pattern for command lines consists of words. They are compared one by one with the words of a command.
 
-`git status:*` means `git status *`. A last word `*` matches any arguments, including none; without it, the vector must
+`git status:*` means `git status *`. A last word `*` matches any arguments, including none; without it, the command must
 have no further words. `*` inside a word matches any characters of that word; in the program name it does not match `/`.
 Quotes group characters into one word and are not part of it.
 
-A rule that permits needs a certain match; a rule that refuses needs a possible one. Words that bash expands, and lines
-that cannot be parsed, are possible matches only: they may do anything, so they are refused and never permitted.
+Words that bash expands, and lines that cannot be parsed, are only possible matches, because they may do anything. So
+they are refused and never permitted.
 """
 
 from __future__ import annotations
@@ -156,12 +158,15 @@ class PathPattern(Struct, frozen=True, kw_only=True):
         return False
 
     def finds_only_fitting(self, directory: ResolvedPath, glob: str) -> bool:
-        """Whether every file found by a search for `glob` below `directory` matches, because both globs are equal."""
+        """Whether every file found by a search for `glob` below `directory` matches this pattern.
+
+        True only if the pattern is this glob below the directory, or `**/` and the last component of this glob.
+        """
         # Glob treats braces as alternatives; a pattern does not. Glob also respects case on every system.
         if directory.inside is None or directory.folded or self.absolute or "{" in glob:
             return False
         asked = tuple(path_components(glob))
-        same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # the latter matches at any depth
+        same, of_this_name = (*directory.inside, *asked), (DEEP, *asked[-1:])  # `of_this_name` matches at any depth
         return bool(asked) and any(pattern in (same, of_this_name) for pattern in self.glob.alternatives)
 
     def _glob(self, path: ResolvedPath) -> PathGlob:
@@ -409,7 +414,7 @@ def judge_url(url: object, patterns: Sequence[str]) -> Fit:
     if any(pattern is not None and fits_host(host, pattern) for pattern in hosts):
         return CERTAIN
     reason = f"'{host[:120]}' fits none of {', '.join(written)[:200]}"
-    # A pattern that is not a host may mean this URL.
+    # A pattern without `domain:` or with an invalid host has no known meaning, so it may match this URL.
     return Fit(certain=False, possible=None in hosts, kind="url", reason=reason)
 
 
@@ -449,10 +454,10 @@ def _names_argument(pattern: str, arguments: Mapping[str, object]) -> bool:
 
 
 def search(tool: str, arguments: Mapping[str, object]) -> tuple[object, str | None]:
-    """Return the directory of a search and, for Glob, the rest of its pattern below that directory.
+    """Return the directory that a search starts in and, for Glob, the rest of its pattern below that directory.
 
-    The fixed first components of Glob's pattern belong to the directory. The directory is None if it cannot be
-    determined.
+    The components of Glob's pattern before the first special character belong to the directory. The directory is None
+    if it cannot be determined.
     """
     root = arguments.get(SEARCH_TOOLS[tool])
     root = "." if root is None else root

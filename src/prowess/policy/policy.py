@@ -57,8 +57,8 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     `fault` is set if a file could not be read: then every call is denied and every setting has its strictest value.
     `unrestricted` allows every call (see `unrestricted_for_tests`). `version` is a digest of the contents of the files,
-    for records. `generation` counts the changes of the policy that this process has seen.
-    `prowess.policy.PolicyInForce` sets both.
+    for records. `generation` counts the changes of the policy that this process has seen. `version` and `generation`
+    are set by `prowess.policy.PolicyInForce`.
     """
 
     files: tuple[PolicyFile, ...] = ()
@@ -225,9 +225,9 @@ def decide_call(
 ) -> Decision:
     """Decide about a call by the policy and the active skills together, without asking or running anything.
 
-    The order is that of the gates before a run: the policy may deny, then a skill may refuse, then the call is asked
-    about or allowed. Without a policy, the skills alone decide. This function is for hosts that run their tools
-    themselves.
+    The checks have the same order as the gates of a session. First the policy may deny the call, then a skill may
+    refuse it. If neither does, the call is asked about or allowed. Without a policy, the skills alone decide. This
+    function is for hosts that run their tools themselves.
     """
     by_policy = None if policy is None else policy.decide(call, workspace)
     if isinstance(by_policy, Deny):

@@ -143,7 +143,10 @@ class _Reader:
         )
 
     def _with_facts(self, table: dict[str, object], *at: str | int) -> dict[str, object]:
-        """Return a table of matches with one `skill.FACT` key for each fact, merging a nested table `skill`."""
+        """Return a table of matches with one key `skill.FACT` for each fact.
+
+        In TOML, `skill.name = "x"` is a nested table `skill`; its entries become such keys.
+        """
         facts = table.get("skill")
         if isinstance(facts, dict):
             self._only(facts, FACTS, *at, "skill")

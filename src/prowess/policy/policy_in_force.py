@@ -4,8 +4,8 @@
     in_force.now().decide(call)
 
 The files are checked with one `stat` each whenever the policy is requested, and read again if they changed. A new rule
-therefore applies to the next call of every running session. A file that becomes unreadable or invalid denies every
-call; neither its earlier content nor its absence is used instead.
+therefore applies to the next call of every running session. If a file becomes unreadable or invalid, every call is
+denied. The earlier content is not used, and the file is not treated as missing.
 
 One policy decides about a call from beginning to end: inside `during_call`, `now` always returns the same policy.
 
@@ -117,9 +117,9 @@ class _Taken(Struct):
 class PolicyInForce:
     """The files of this machine and this user, then `policy_file`, then `given`. Each can only tighten the others.
 
-    `given` is a policy that a host created or read. Its files that are already among the loaded files do not count
-    twice. If `given` is unrestricted for tests, it replaces the user's file, and denies every call on a machine that
-    has a policy file. Safe to use from several threads.
+    `given` is a policy that a host created or read. If some of its files are already among the loaded files, they are
+    used once. If `given` is unrestricted for tests, the user's file and `policy_file` are not read; on a machine with a
+    policy file of its own, every call is denied. Safe to use from several threads.
     """
 
     def __init__(
@@ -181,7 +181,10 @@ class PolicyInForce:
         return (*policy_places(self._enterprise_file), *named)
 
     def _look(self) -> _Marks | None:
-        """Return a mark of each file, or None if a file changed so recently that another change may leave its mark."""
+        """Return the `stat` mark of each file, to detect changes.
+
+        Return None if a file changed so recently that a further change might not alter its mark.
+        """
         marks: list[Mark | str | None] = []
         before = settled_before()
         for path in self._places():

@@ -112,8 +112,8 @@ class ArgumentMatch(Struct, frozen=True, kw_only=True):
         names = [normalise(value) for value in values]
         if names and all(map(self._names, names)):
             return CERTAIN
-        # deploy@acme is a copy of deploy. A rule about deploy possibly means the copy, so only a rule that allows
-        # deploy does not apply to it.
+        # `deploy@acme` is a copy of `deploy`, so a call that names `deploy` or the copy is a possible match for a rule
+        # about the other. A rule that denies or asks therefore applies, and a rule that allows does not.
         meant = [*names, *(name.partition("@")[0] for name in names), *map(normalise, copies)]
         possible = any(map(self._names, meant))
         reason = f"{self.argument!r} names another skill too" if possible else f"{self.argument!r} has another value"
@@ -172,7 +172,8 @@ def _as_load(call: PolicyCall, effect: Effect) -> PolicyCall | None:
     """Return the `skills.load` call that this call implies, or None if this call implies none for `effect`."""
     tool = canonical_tool_name(call.tool)
     skill = call.arguments.get("skill", call.arguments.get("skill_name"))  # the `skill` tool accepts both names
-    # A user who starts a skill need not be asked. Reading needs no question, because loading the skill was asked about.
+    # Only a denial extends to starts by the user and to reads. A user who starts a skill has approved it already, and
+    # the question about reading was asked when the skill was loaded.
     if tool not in ONE_SKILL_TOOLS and (effect != "deny" or SKILL_ARGUMENTS.get(tool) != "skill"):
         return None
     if not isinstance(skill, str):

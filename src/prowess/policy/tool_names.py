@@ -2,7 +2,8 @@
 
 Hosts and models use different names for the same tool. A name in the table is read as its canonical form; every other
 name is compared whole and case-sensitively. The session's own tools and the hosts' single `skill` tool are listed with
-their full names. A restriction never refuses them, so a name that only has the same prefix must not count.
+their full names, without patterns: a restriction never refuses them, and a foreign tool with the same prefix must not
+get this exemption.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ ALIASES = {
 
 SESSION_TOOLS = frozenset({"skills.load", "skills.unload", "skills.read", "skills.run_script"})
 ONE_SKILL_TOOLS = frozenset({"skill", "Skill"})
-SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # a server has a tool that lists skills, too
+SKILL_TOOLS = SESSION_TOOLS | ONE_SKILL_TOOLS | {"skills.list"}  # `skills.list` is a tool of the MCP server
 
 USER_TOOL = "skills.invoke"  # called by the host for a user; never offered to a model
-SKILL_ARGUMENTS = {  # the argument with the skill names
+SKILL_ARGUMENTS = {  # tool: the argument that contains the skill names
     "skills.load": "names",
     **dict.fromkeys(("skills.read", "skills.run_script", USER_TOOL, *ONE_SKILL_TOOLS), "skill"),
 }

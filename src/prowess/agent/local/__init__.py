@@ -1,7 +1,7 @@
 """An offline model: very small, weak, and limited in its actions. Needs the optional extra `local`.
 
-Shared words between the task and the skills or tools select a few possible actions. The language model picks one of
-them (`engine`), and the loop goes on. Skills and tools that share no word with the task are never offered.
+Words that the task shares with skills or tools select a few possible actions, and the language model picks one of them
+(`engine`). Skills and tools that share no word with the task are never offered.
 """
 
 from __future__ import annotations

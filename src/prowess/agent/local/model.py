@@ -1,12 +1,12 @@
 """The model `local:smollm2-135m`: an offline model whose language model only picks one of a few options.
 
 A turn asks at most three questions: which skill to load, which call to make, and which part of the results is the
-answer. A grammar constrains each choice to its options, so every choice is readable. The answer quotes the output of a
-tool, because a model of this size invents figures. It writes a text of its own only if no tool gave a result.
+answer. A grammar constrains each reply to the options, so every reply can be parsed. The answer quotes the output of a
+tool, because a model of this size invents figures. The model writes its own text only if no tool gave a result.
 
 The options are found by the words that the task shares with skills and tools: a language model of this size can pick
 one of a few options but cannot find them. Every option is a call that was not made yet, and calls are counted. After
-`MOST_CALLS` calls only the answer is left, so every run ends. The state of the run is read from the request
+`MOST_CALLS` calls the only option is to answer, so every run ends. The state of the run is read from the request
 (`situation`). No state is kept between requests, so the same request always gives the same situation.
 """
 
@@ -104,7 +104,10 @@ def _skills(instructions: str, tools: Mapping[str, ToolSpec]) -> tuple[Known, ..
 
 
 def _body(instructions: str) -> str | None:
-    """Return the body of the skill that was loaded last. It wins if skills differ."""
+    """Return the body of the last skill in the instructions, which was loaded last. None without an active skill.
+
+    If the instructions of several skills contradict each other, those of this skill are followed.
+    """
     bodies = _BODY.findall(instructions.rpartition(_ACTIVE)[2]) if _ACTIVE in instructions else []
     return bodies[-1][1] if bodies else None
 
@@ -162,7 +165,7 @@ def skill_options(now: Situation) -> list[Option]:
 def actions(now: Situation) -> list[Option]:
     """Return possible calls, best first, without calls that were made.
 
-    They come from the skill, or without one from tools.
+    The calls are those that the active skill suggests. Without an active skill, they are calls of tools.
     """
     if len(now.done) >= MOST_CALLS:
         return []
