@@ -1,4 +1,4 @@
-"""Findings as one JSON document. Its keys are a public interface, documented in `docs/author/check.md`."""
+"""Findings as one JSON document. Its keys are a public interface, documented in `docs/reference/command-line.md`."""
 
 from __future__ import annotations
 
