@@ -1,4 +1,4 @@
-"""What the demo prints: at most 80 columns, in colour only on a terminal and never under NO_COLOR."""
+"""Output of the demo: at most 80 columns, coloured only on a terminal without NO_COLOR."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ MARGIN = 3
 
 
 class Transcript:
-    """Writes to standard output and counts what was shown to hold."""
+    """Writes to standard output and counts the steps that passed."""
 
     def __init__(self) -> None:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal of another encoding is no reason to stop
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # characters outside of the encoding become `?`
         self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self.steps = 0
-        self.proven = 0
+        self.passed = 0
 
     def heading(self, text: str) -> None:
-        """Print the title over a line."""
+        """Print the title and a rule below it."""
         self._line(self._in("1", text))
         self._line(self._in("2", "─" * WIDTH))
 
     def step(self, title: str, call: str = "") -> None:
-        """Begin a step; `call` is what the model or the person wrote."""
+        """Begin a step; `call` is the tool call or the command."""
         self.steps += 1
         self._line("")
         head = f"{self.steps:>2} {title}"
@@ -40,7 +40,7 @@ class Transcript:
             self._line(" " * MARGIN + line)
 
     def quote(self, text: str, lines: int = 12) -> None:
-        """Print text of a skill or a program as it is, cut to the width."""
+        """Print the first `lines` lines of a text, each cut to the width."""
         shown = text.splitlines()
         for line in shown[:lines]:
             self._line(self._in("2", f"{' ' * MARGIN}│ {_cut(line, WIDTH - MARGIN - 2)}".rstrip()))
@@ -48,17 +48,17 @@ class Transcript:
             self._line(self._in("2", f"{' ' * MARGIN}│ … {len(shown) - lines} more lines"))
 
     def row(self, left: str, right: str) -> None:
-        """Print a line with a figure at its right end."""
+        """Print a line with a value at its right end."""
         room = WIDTH - MARGIN - len(right) - 2
         self._line(f"{' ' * MARGIN}{_cut(left, room).ljust(room)}  {right}")
 
-    def holds(self, text: str) -> None:
-        """Print what this step has proven."""
-        self.proven += 1
+    def passes(self, text: str) -> None:
+        """Print the result of a step that passed, and count the step."""
+        self.passed += 1
         self._marked("✓", "32", text)
 
     def fails(self, text: str) -> None:
-        """Print what is not as expected."""
+        """Print the reason why the step failed."""
         self._marked("✗", "31", text)
 
     def end(self, text: str) -> None:

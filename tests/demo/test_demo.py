@@ -1,4 +1,4 @@
-"""The demo is what a newcomer sees first: it must succeed, look right, and fail loudly where a part is missing."""
+"""The demo succeeds, prints the lines that the README quotes, and fails with a reason if a part is missing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_demo_proves_what_it_shows(own_home: Path) -> None:
     assert max(len(line) for line in lines) <= 80
     assert "\x1b" not in done.stdout
     assert len([line for line in lines if line.startswith("   ✓ ")]) == 10
-    assert "\nProven: 10 of 10." in done.stdout
+    assert "\n10 of 10 steps passed in " in done.stdout
     for said in ("unsafe_path", "skill_not_active", "reached the listener", "ECONNREFUSED", "chain unbroken"):
         assert said in done.stdout
     assert "| West   |   29 | 28,229.10 | 41.4% |" in done.stdout
@@ -50,7 +50,7 @@ def test_the_demo_proves_what_it_shows(own_home: Path) -> None:
 
 def _require_shown_as_it_is(printed: str) -> None:
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"## What it looks like\n.*?```text\n(.*?)```", readme, re.DOTALL)
+    shown = re.search(r"## Demo\n.*?```text\n(.*?)```", readme, re.DOTALL)
     assert shown is not None
     lines = [_counts_left_out(line.partition(" …")[0].rstrip()) for line in shown[1].splitlines()]
     missing = [line for line in lines if line not in _counts_left_out(printed)]
@@ -71,5 +71,5 @@ def test_without_bubblewrap_the_demo_stops_and_says_what_to_install() -> None:
     said = " ".join(done.stdout.split())
     assert "✗ Scripts cannot be run on this machine: sandbox 'bubblewrap' is not available, nothing was run" in said
     assert "apt-get install bubblewrap" in said
-    assert done.stdout.splitlines()[-1] == "Not as expected at step 2. Proven: 1 of 10."
+    assert done.stdout.splitlines()[-1] == "Step 2 failed. 1 of 10 steps passed."
     assert "Traceback" not in done.stdout + done.stderr
